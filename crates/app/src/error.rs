@@ -1,0 +1,49 @@
+use retrieval_core::url::UrlError;
+
+/// The boxed cause of an error.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a use case did not answer, by who can act on it. The HTTP layer maps each to one code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A field of the request holds a value that it may not. `field` is a dotted path.
+    #[error("{message}")]
+    Invalid { field: String, message: String },
+    #[error("the document does not exist or is not granted to this organization")]
+    DocumentNotFound,
+    #[error("the search does not exist or belongs to another organization")]
+    SearchNotFound,
+    #[error("the indexing run does not exist or belongs to another organization")]
+    SyncNotFound,
+    #[error("the file has {size} bytes; the maximum is {max_object_bytes}")]
+    FileTooLarge { size: u64, max_object_bytes: u64 },
+    #[error("files of type `{extension}` are not supported; supported are {supported}")]
+    UnsupportedFileType { extension: String, supported: String },
+    #[error("the prepaid balance does not cover this search")]
+    InsufficientBalance,
+    /// A backend that the request needs is away: transient.
+    #[error("the {backend} backend is unavailable")]
+    Unavailable {
+        backend: &'static str,
+        #[source]
+        source: BoxError,
+    },
+    /// The deployment runs without a search index.
+    #[error("this deployment has no retrieval configured")]
+    NoRetrieval,
+    /// A fault of ours. The cause goes to the log, never to the caller.
+    #[error("internal error")]
+    Internal(#[source] BoxError),
+}
+
+impl Error {
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::Invalid { field: field.into(), message: message.into() }
+    }
+
+    pub fn from_url(field: impl Into<String>, error: UrlError) -> Self {
+        Error::invalid(field, error.to_string())
+    }
+}

@@ -1,0 +1,44 @@
+//! The first-stage seam: what a search engine must do for the service, and nothing about how.
+//!
+//! An engine holds two *derived* indexes (web and workspace). The docstore is the source of truth; an
+//! index can be cleared and filled again at any time. Engines store no text for display: a hit is a
+//! document id, and everything shown to a caller is read from the docstore.
+
+mod change;
+mod error;
+mod request;
+
+pub use change::{Change, IndexDocument};
+pub use error::{EngineError, EngineErrorKind};
+pub use request::{Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexName, Scope};
+
+use async_trait::async_trait;
+
+/// A search engine behind the service. Implementations are cheap to share (`Arc<dyn SearchEngine>`).
+#[async_trait]
+pub trait SearchEngine: Send + Sync {
+    /// The best `limit` documents for the request, best first; ties broken by document id.
+    ///
+    /// - All words are optional: a document that holds any word of any text is a match, better matches
+    ///   (rarer words, more of them) come first.
+    /// - `exact_phrase`: only documents that hold the words of the first text next to one another and
+    ///   in order, unstemmed, case and diacritics folded, in one field.
+    /// - Filters hold for every hit. A text without words matches nothing, unless it comes with no error.
+    /// - `Scope::Workspace` never yields a document of another organization, and `total` and the
+    ///   statistics are those of that organization alone.
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError>;
+
+    /// Applies the changes in order and returns once they are durable and visible to `first_stage`.
+    /// Idempotent: applying the same changes again leaves the same index. Removing what is not there is
+    /// no error.
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError>;
+
+    /// Empties one index, durably.
+    async fn clear(&self, index: IndexName) -> Result<(), EngineError>;
+
+    /// The number of documents in one index, all organizations together.
+    async fn document_count(&self, index: IndexName) -> Result<u64, EngineError>;
+
+    /// Cheap proof that the engine answers (readiness).
+    async fn ping(&self) -> Result<(), EngineError>;
+}

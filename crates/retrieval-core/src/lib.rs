@@ -1,0 +1,4 @@
+//! Retrieval as pure functions over plain data. See README.md.
+
+pub mod analysis;
+pub mod statistics;
