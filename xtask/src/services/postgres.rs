@@ -237,8 +237,33 @@ fn install() -> anyhow::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::version_of;
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::{Cluster, find_programs, version_of};
+    use crate::shell;
     use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    fn a_cluster_makes_databases_and_leaves_nothing_behind() {
+        // Installing it is for the command, not for a test: its summary says what was not tested.
+        if find_programs().is_none() {
+            eprintln!("NOT tested: no PostgreSQL installed");
+            return;
+        }
+        let cluster = Cluster::start().unwrap();
+        let psql = |url: &str, query: &str| {
+            shell::output(Command::new(cluster.programs.join("psql")).args(["-X", "-At", url, "-c", query]))
+        };
+        psql(&cluster.url, "create database other").unwrap();
+        assert_eq!(psql(&format!("{}?dbname=other", cluster.url), "select current_database()").unwrap(), "other");
+
+        let (folder, url) = (cluster._folder.path().to_path_buf(), cluster.url.clone());
+        assert!(folder.join("data").is_dir());
+        drop(cluster);
+        assert!(!folder.exists());
+        let port: u16 = url.split([':', '/']).rev().nth(1).unwrap().parse().unwrap();
+        assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+    }
 
     #[test]
     fn versions_are_read_from_folders() {

@@ -15,14 +15,33 @@ pub struct Options {
     /// Do without PostgreSQL
     #[arg(long)]
     no_postgres: bool,
+    /// Only the tests of this crate; may be given several times
+    #[arg(long = "package", short, value_name = "CRATE")]
+    packages: Vec<String>,
     /// Only the tests whose name contains one of these
     filters: Vec<String>,
+}
+
+impl Options {
+    /// The crates to build and test, as cargo's arguments.
+    fn selection(&self) -> Vec<&str> {
+        match self.packages.as_slice() {
+            [] => vec!["--workspace"],
+            packages => packages.iter().flat_map(|package| ["--package", package]).collect(),
+        }
+    }
+
+    /// Whether a library is among those crates: cargo takes a search for documentation in programs alone as an error.
+    fn has_library(&self) -> bool {
+        let libraries = shell::root().join("crates");
+        self.packages.is_empty() || self.packages.iter().any(|package| libraries.join(package).is_dir())
+    }
 }
 
 /// Builds, starts the services, runs the tests, stops the services, says what was tested.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
-    let server = build()?;
+    let server = build(&options.selection())?;
     if interrupt::caught() {
         return Ok(interrupt::exit_code(false));
     }
@@ -32,12 +51,16 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     environment.push(("RETRIEVAL_SERVER_BIN", &server));
 
     // The examples in the documentation are tests as well; the runner knows none of them.
-    let examples_hold = !options.filters.is_empty() || {
+    let examples_hold = !options.filters.is_empty() || !options.has_library() || {
         let mut examples = shell::cargo();
-        examples.args(["test", "--doc", "--workspace", "--quiet"]).envs(environment.iter().copied());
+        examples.args(["test", "--doc", "--quiet"]).args(options.selection()).envs(environment.iter().copied());
         interrupt::status(&mut examples)?.success()
     };
-    let tests = if interrupt::caught() { Report::default() } else { nextest::run(&options.filters, &environment)? };
+    let tests = if interrupt::caught() {
+        Report::default()
+    } else {
+        nextest::run(&options.selection(), &options.filters, &environment)?
+    };
 
     let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let missing = if in_ci { services.missing_in_ci() } else { vec![] };
@@ -56,9 +79,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 /// Builds the server and all tests, in one go so that both share their dependencies, and names the server's program.
-fn build() -> anyhow::Result<PathBuf> {
+fn build(selection: &[&str]) -> anyhow::Result<PathBuf> {
     let mut build: Command = shell::cargo();
-    build.args(["build", "--workspace", "--bins", "--tests", "--examples"]);
+    build.args(["build", "--bins", "--tests", "--examples"]).args(selection);
     if !interrupt::status(&mut build)?.success() && !interrupt::caught() {
         bail!("the workspace does not build: no test was run");
     }

@@ -7,36 +7,36 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
-/// Runs the tests that match `filters`, all where there are none.
+/// Runs the tests of the crates of `selection` that match `filters`, all where there are none.
 ///
 /// # Errors
 ///
 /// When the runner cannot be started.
-pub fn run(filters: &[String], environment: &[(&str, &str)]) -> anyhow::Result<Report> {
+pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)]) -> anyhow::Result<Report> {
     let with_nextest = shell::output(shell::cargo().args(["nextest", "--version"])).is_ok();
     let mut command = shell::cargo();
     if with_nextest {
-        command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+        command.args(["nextest", "run", "--no-fail-fast"]).args(selection);
         command.args(["--color", if std::io::stderr().is_terminal() { "always" } else { "never" }]);
         command.args(filters);
     } else {
         eprintln!("cargo-nextest is not installed: `cargo test` runs the tests, one crate after the other");
-        command.args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests", "--"]).args(filters);
+        command.args(["test", "--no-fail-fast", "--tests"]).args(selection).arg("--").args(filters);
     }
     command.envs(environment.iter().copied());
     let (succeeded, lines) = tee(&mut command)?;
     let mut report = if with_nextest { Report::of_nextest(&lines) } else { Report::of_cargo_test(&lines) };
     report.succeeded = succeeded;
     if with_nextest && report.skipped > 0 && filters.is_empty() {
-        report.ignored = ignored()?;
+        report.ignored = ignored(selection)?;
     }
     Ok(report)
 }
 
 /// The tests marked `#[ignore]`.
-fn ignored() -> anyhow::Result<Vec<String>> {
+fn ignored(selection: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut list = shell::cargo();
-    list.args(["nextest", "list", "--workspace", "--run-ignored", "only", "--message-format", "oneline"]);
+    list.args(["nextest", "list", "--run-ignored", "only", "--message-format", "oneline"]).args(selection);
     Ok(shell::output(&mut list)?.lines().map(str::to_owned).collect())
 }
 
