@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![expect(clippy::print_stdout, reason = "a developer command reports on standard output")]
 
+mod bench;
 mod check;
 mod e2e;
 mod interrupt;
@@ -27,6 +28,8 @@ enum Command {
     Test(test::Options),
     /// Run a Python acceptance folder (pytest, httpx) against the built server
     E2e(e2e::Options),
+    /// Measure speed and size of the release server over HTTP
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::E2e(options) => e2e::run(&options),
+        Command::Bench(options) => bench::run(&options),
     };
     match done {
         Ok(code) => code,
