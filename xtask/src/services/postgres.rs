@@ -24,6 +24,9 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Between choosing a free port and listening on it another program may take it.
 const ATTEMPTS: u32 = 3;
 
+/// Folders of clusters are named after the process that made them.
+const FOLDER_PREFIX: &str = "retrieval-postgres-";
+
 /// Safety of data is worth nothing here, and many small test databases are made at once.
 const SETTINGS: &[&str] = &[
     "fsync=off",
@@ -94,7 +97,10 @@ impl Cluster {
         };
         let version = shell::output(Command::new(programs.join("postgres")).arg("--version"))?;
         let account = Account::instead_of_root()?;
-        let folder = tempfile::Builder::new().prefix("retrieval-postgres-").tempdir_in(shared_temporary_folder())?;
+        let temporary = shared_temporary_folder();
+        remove_leftovers(&temporary);
+        let prefix = format!("{FOLDER_PREFIX}{}-", std::process::id());
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(temporary)?;
         if let Some(account) = account {
             account.own(folder.path())?;
         }
@@ -161,7 +167,15 @@ fn create(programs: &Path, account: Option<Account>, folder: &Path) -> anyhow::R
 fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) -> anyhow::Result<Child> {
     let data = folder.join("data");
     let log = folder.join("log");
-    let mut postgres = command(&programs.join("postgres"), account, folder);
+    let mut postgres = match shell::find_program("setpriv") {
+        // Where Linux lets us, the server ends even when we are killed and cannot stop it.
+        Some(setpriv) => {
+            let mut setpriv = command(&setpriv, account, folder);
+            setpriv.args(["--pdeathsig", "INT", "--"]).arg(programs.join("postgres"));
+            setpriv
+        }
+        None => command(&programs.join("postgres"), account, folder),
+    };
     postgres.arg("-D").arg(&data).args(["-p", &port.to_string()]);
     for setting in SETTINGS {
         postgres.args(["-c", setting]);
@@ -184,6 +198,18 @@ fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) ->
             bail!("postgres did not start: {}", tail.into_iter().rev().collect::<Vec<_>>().join("; "));
         }
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Removes the folders of those who were killed before they could.
+fn remove_leftovers(temporary: &Path) {
+    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let maker = name.strip_prefix(FOLDER_PREFIX).and_then(|rest| rest.split_once('-')?.0.parse().ok());
+        if maker.is_some_and(|maker| !interrupt::is_running(maker)) {
+            // Another's, on a machine that is shared: the system refuses, and rightly.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 
