@@ -21,6 +21,13 @@ pub fn cargo() -> Command {
     command
 }
 
+/// A git command at the repository's root, whoever owns it: in CI that is often somebody else.
+pub fn git() -> Command {
+    let mut command = Command::new("git");
+    command.arg("-c").arg(format!("safe.directory={}", root().display())).current_dir(root());
+    command
+}
+
 /// The folder that cargo builds into.
 pub fn target_folder() -> anyhow::Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new().current_dir(root()).no_deps().exec()?;

@@ -30,13 +30,11 @@ pub fn describe() -> anyhow::Result<Machine> {
         .lines()
         .find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim().to_owned()));
     let load = read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok());
-    let mut git = Command::new("git");
-    git.args(["describe", "--always", "--dirty", "--exclude=*"]).current_dir(shell::root());
     Ok(Machine {
         cpu: model.unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cores: std::thread::available_parallelism().map_or(0, usize::from),
         memory_gb: kilobytes(&read("/proc/meminfo"), "MemTotal:").unwrap_or(0) as f64 / 1e6,
-        commit: shell::output(&mut git)?,
+        commit: shell::output(shell::git().args(["describe", "--always", "--dirty", "--exclude=*"]))?,
         date: shell::output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]))?,
         load_before: load.unwrap_or(0.0),
     })

@@ -3,7 +3,6 @@
 use super::Breach;
 use crate::shell;
 use std::path::Path;
-use std::process::Command;
 
 /// Folders that are somebody's own. Written in two halves, so that this file passes its own rule.
 const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
@@ -14,7 +13,7 @@ const MACHINE_FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")
 ///
 /// When git cannot list the tracked files.
 pub fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
-    let listed = shell::output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
+    let listed = shell::output(shell::git().args(["ls-files", "-z"]))?;
     let mut breaches = Vec::new();
     for name in listed.split('\0').filter(|name| !name.is_empty()) {
         // A tracked file may be deleted in the work tree, or be a binary one: neither names a path to a reader.
