@@ -2,8 +2,7 @@
 //! Rust and live with the server; this runs suites that come from outside.
 
 use crate::services::Cluster;
-use crate::{interrupt, shell};
-use anyhow::bail;
+use crate::{interrupt, server};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,9 +13,12 @@ pub struct Options {
     /// Run the server on a private PostgreSQL instead of SQLite
     #[arg(long)]
     postgres: bool,
-    /// Test the release build
+    /// Build and test the release profile
     #[arg(long)]
     release: bool,
+    /// Test this server instead of building one
+    #[arg(long, value_name = "FILE", conflicts_with = "release")]
+    server: Option<PathBuf>,
     /// Arguments for pytest
     #[arg(last = true)]
     pytest: Vec<String>,
@@ -25,14 +27,10 @@ pub struct Options {
 /// Builds the server and runs pytest (`PYTHON` names another interpreter than `python3`).
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
-    let mut build = shell::cargo();
-    build.args(["build", "--package", "retrieval-server"]).args(options.release.then_some("--release"));
-    if !interrupt::status(&mut build)?.success() {
-        bail!("the server does not build");
-    }
-    let profile = if options.release { "release" } else { "debug" };
-    let server = shell::target_folder()?.join(profile).join("retrieval-server");
-
+    let server = match &options.server {
+        Some(server) => server.canonicalize()?,
+        None => server::build(options.release)?,
+    };
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let mut pytest = std::process::Command::new(python);
     pytest.args(["-m", "pytest", "-q"]).arg(&options.path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);

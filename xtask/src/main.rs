@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod e2e;
 mod interrupt;
+mod server;
 mod services;
 mod shell;
 mod test;

@@ -12,7 +12,7 @@ mod report;
 mod samples;
 mod server;
 
-use crate::{interrupt, shell};
+use crate::interrupt;
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Report;
@@ -65,9 +65,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
         Some(server) => server.canonicalize()?,
-        None => build()?,
+        None => crate::server::build(true)?,
     };
     let mut report = Report::new(machine::describe()?);
+    if options.collection.is_none() {
+        eprintln!("no --collection given: only generated documents are searched");
+    }
     match options.name {
         Name::Main => main_job::measure(options, &server, &mut report)?,
     }
@@ -77,15 +80,6 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         print!("{}", report.text());
     }
     Ok(interrupt::exit_code(true))
-}
-
-fn build() -> anyhow::Result<PathBuf> {
-    let mut build = shell::cargo();
-    build.args(["build", "--release", "--package", "retrieval-server", "--bin", "retrieval-server"]);
-    if !interrupt::status(&mut build)?.success() {
-        bail!("the server does not build");
-    }
-    Ok(shell::target_folder()?.join("release/retrieval-server"))
 }
 
 /// A progress bar on a terminal, nothing elsewhere.
