@@ -1,4 +1,12 @@
 //! Retrieval as pure functions over plain data. See README.md.
 
 pub mod analysis;
+pub mod chars;
+pub mod domain;
+mod inline;
+mod markdown;
+pub mod outline;
+pub mod plain;
+mod sentences;
 pub mod statistics;
+pub mod url;
