@@ -49,6 +49,8 @@ macro_rules! operations {
 }
 
 operations! {
+    /// Proof that the database answers and holds our tables.
+    read accounts::check_answers() -> ();
     write accounts::create_organization(organization: Organization) -> ();
     read accounts::list_organizations() -> Vec<Organization>;
     read accounts::find_organization(organization_id: Uuid) -> Option<Organization>;
@@ -101,6 +103,8 @@ operations! {
     read files::count_files(organization_id: Uuid) -> i64;
     /// In key order, after the key given.
     read files::list_files(organization_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
+    /// What a run knew of the object is void: it is about to be deleted or replaced.
+    write files::reset_file(organization_id: Uuid, object_key: String) -> bool;
     write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
 
     /// Queues a run, or returns the one that waits already. `Conflict` when two callers queue at once: ask again.
@@ -108,6 +112,8 @@ operations! {
     read runs::find_run(organization_id: Uuid, sync_id: Uuid) -> Option<IndexRun>;
     /// The next run to work on, now leased to `owner`: an abandoned one first. `None` when there is none.
     write runs::claim_run(owner: String, now: i64, lease_expires_at: i64) -> Option<IndexRun>;
+    /// Every run in flight may be taken over at once: for a process that knows itself to be the only one.
+    write runs::expire_run_leases() -> usize;
     /// `false`, here and below: the run belongs to another worker by now, and nothing was written.
     write runs::extend_run_lease(sync_id: Uuid, owner: String, lease_expires_at: i64) -> bool;
     write runs::begin_running(sync_id: Uuid, owner: String, enumerated: i64) -> bool;

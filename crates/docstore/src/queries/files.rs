@@ -54,6 +54,20 @@ pub async fn list_files(
     Ok(query.load(connection).await?)
 }
 
+/// What a run knew of the object is void.
+pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<bool> {
+    let reset = diesel::update(files::table.find(object_key).filter(files::organization_id.eq(organization_id)))
+        .set((
+            files::processed_etag.eq(None::<String>),
+            files::processed_size.eq(None::<i64>),
+            files::outcome.eq(None::<String>),
+            files::reason.eq(None::<String>),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(reset > 0)
+}
+
 /// Forgets names whose object is gone.
 pub async fn forget_files(connection: &mut Conn, organization_id: Id, object_keys: Vec<String>) -> Result<()> {
     diesel::delete(
