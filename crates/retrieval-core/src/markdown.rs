@@ -136,10 +136,11 @@ impl Lines<'_> {
             self.fence = Some(Fence { mark, length, quoted });
             return Kind::FenceOpen;
         }
-        if !indented && !quoted {
-            if let Some((level, _)) = atx(inner) {
-                return Kind::Heading { level };
-            }
+        if !indented
+            && !quoted
+            && let Some((level, _)) = atx(inner)
+        {
+            return Kind::Heading { level };
         }
         let following = &self.content[self.next.clone()];
         let in_table = matches!(self.before, Kind::TableRow | Kind::TableRule);

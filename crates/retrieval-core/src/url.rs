@@ -275,7 +275,7 @@ fn normal_escapes(text: &str) -> Cow<'_, str> {
         normal.push_str(&rest[..at]);
         let escape = rest.as_bytes()[at + 1..].first_chunk::<2>().and_then(|[high, low]| {
             let digit = |byte: u8| char::from(byte).to_digit(16);
-            Some(char::from_u32(digit(*high)? * 16 + digit(*low)?)?)
+            char::from_u32(digit(*high)? * 16 + digit(*low)?)
         });
         match escape {
             Some(character) => {
