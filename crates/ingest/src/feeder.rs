@@ -15,6 +15,10 @@ use uuid::Uuid;
 
 use crate::clock::now_ms;
 
+/// In place of a document: the index is to be emptied before what follows. No document has this id, since
+/// documents' ids are of version 5.
+pub const CLEAR_INDEX: Id = Id(Uuid::nil());
+
 /// Entries looked at together.
 const ENTRIES: i64 = 2_000;
 /// Documents read from the docstore together.
@@ -141,7 +145,22 @@ impl Feeder {
         Ok(self.store.acquire_lease(name, self.owner.clone(), now, now + LEASE.as_millis() as i64).await?)
     }
 
+    /// Applies the entries in order; an entry that asks for an empty index does so at its place.
     async fn feed(&self, index: IndexName, entries: Vec<OutboxEntry>) -> Result<(), FeedError> {
+        let clears = |entry: &OutboxEntry| entry.doc_id == CLEAR_INDEX;
+        for part in entries.chunk_by(|one, other| clears(one) == clears(other)) {
+            if clears(&part[0]) {
+                tracing::info!(index = index.as_str(), "the index is emptied to be made anew");
+                self.engine.clear(index).await?;
+                self.store.complete_outbox(part.iter().map(|entry| entry.id).collect()).await?;
+            } else {
+                self.feed_documents(index, part).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn feed_documents(&self, index: IndexName, entries: &[OutboxEntry]) -> Result<(), FeedError> {
         let mut batch = Batch::default();
         let mut seen = HashSet::new();
         for chunk in entries.chunks(DOCUMENTS_AT_ONCE) {

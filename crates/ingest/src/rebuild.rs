@@ -4,12 +4,15 @@ use docstore::{Docstore, Result};
 use engine::IndexName;
 
 use crate::clock::now_ms;
+use crate::feeder::CLEAR_INDEX;
 
 const PAGE: i64 = 5_000;
 
-/// Queues every document that belongs into the index; `progress` hears of each page's length. The index
-/// itself is cleared by the caller. Returns how many documents were queued.
+/// Queues the emptying of the index and then every document that belongs into it; `progress` hears of each
+/// page's length. Whoever feeds the index does the work, the running server or the caller. Returns how
+/// many documents were queued.
 pub async fn queue_all(store: &Docstore, index: IndexName, mut progress: impl FnMut(usize)) -> Result<usize> {
+    store.enqueue_documents(index.as_str().to_owned(), vec![CLEAR_INDEX], now_ms()).await?;
     let mut queued = 0;
     let mut after = None;
     loop {
