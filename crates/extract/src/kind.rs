@@ -101,16 +101,7 @@ impl FileKind {
 
     /// Whether this build reads the kind.
     pub fn is_supported(self) -> bool {
-        matches!(
-            self,
-            FileKind::Pdf
-                | FileKind::Html
-                | FileKind::Txt
-                | FileKind::Md
-                | FileKind::Docx
-                | FileKind::Csv
-                | FileKind::Tsv
-        )
+        true
     }
 
     /// Every extension that this build reads, `htm` included, in the order of [`FileKind::ALL`].

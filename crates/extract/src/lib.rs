@@ -6,6 +6,7 @@ mod dates;
 mod delimited;
 mod error;
 mod extracted;
+mod family;
 mod front_matter;
 mod html;
 mod kind;

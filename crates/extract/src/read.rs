@@ -2,7 +2,7 @@ use async_trait::async_trait;
 
 use crate::worker::Input;
 use crate::{
-    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, html, odf, office, pdf,
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf, office, pdf,
     plain_text, rtf,
 };
 
@@ -39,7 +39,9 @@ pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, Extr
 }
 
 fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    match request.kind {
+    let kind = family::actual_kind(request.kind, bytes);
+    let request = &ExtractRequest { kind, ..request.clone() };
+    match kind {
         FileKind::Txt => plain_text::read_text(request, bytes),
         FileKind::Md => plain_text::read_markdown(request, bytes),
         FileKind::Csv | FileKind::Tsv => delimited::read(request, bytes),
