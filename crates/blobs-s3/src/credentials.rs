@@ -61,9 +61,10 @@ impl Credentials {
         let found = match tokio::time::timeout(3 * LOOK_UP, chain.credentials()).await {
             Ok(Ok(found)) => found,
             failed => {
-                let cause = failed.map_or_else(|_| "no answer in time".to_owned(), |result| {
-                    result.err().map(|error| error.message).unwrap_or_default()
-                });
+                let cause = failed.map_or_else(
+                    |_| "no answer in time".to_owned(),
+                    |result| result.err().map(|error| error.message).unwrap_or_default(),
+                );
                 if self.known().is_some() {
                     tracing::warn!(%cause, "cannot renew the object storage credentials yet");
                     return Ok(());

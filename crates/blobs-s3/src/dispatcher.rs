@@ -31,7 +31,11 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub fn new(endpoint: Endpoint, credentials: Arc<Credentials>, connect_timeout: Duration) -> Result<Self, BlobError> {
+    pub fn new(
+        endpoint: Endpoint,
+        credentials: Arc<Credentials>,
+        connect_timeout: Duration,
+    ) -> Result<Self, BlobError> {
         let client = reqwest::Client::builder()
             .connect_timeout(connect_timeout)
             .pool_idle_timeout(POOL_IDLE)

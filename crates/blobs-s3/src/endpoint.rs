@@ -52,7 +52,11 @@ impl Endpoint {
 
     /// The path of an object, not yet percent-encoded.
     pub fn path(&self, key: &str) -> String {
-        if self.path_style { format!("{}/{}/{key}", self.prefix, self.bucket) } else { format!("{}/{key}", self.prefix) }
+        if self.path_style {
+            format!("{}/{}/{key}", self.prefix, self.bucket)
+        } else {
+            format!("{}/{key}", self.prefix)
+        }
     }
 
     /// The address without a bucket, as the client library takes it.
@@ -98,7 +102,9 @@ mod tests {
 
     #[test]
     fn addresses_that_are_none() {
-        for address in ["", "store.example", "ftp://store.example", "http://u:p@store.example", "http://store.example/?q"] {
+        for address in
+            ["", "store.example", "ftp://store.example", "http://u:p@store.example", "http://store.example/?q"]
+        {
             assert!(Endpoint::new(Some(address), "r", "files", true).is_err(), "{address}");
         }
         assert!(Endpoint::new(Some("http://127.0.0.1:1"), "r", "files", false).is_err(), "no name for the bucket");

@@ -98,7 +98,7 @@ impl S3Store {
     }
 
     /// The head of an object and its body, still to be read; `None` when there is none.
-    async fn begin_get<'a>(&'a self, key: &'a str, max_bytes: u64) -> Result<Option<(ObjectMeta, Download<'a>)>, BlobError> {
+    async fn begin_get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Download)>, BlobError> {
         let request = GetObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
         let get = async { self.client.get_object(request).await.map(Some) };
         let missing = |error: &RusotoError<GetObjectError>| {
@@ -106,14 +106,10 @@ impl S3Store {
             (known || is_missing(error)).then_some(None)
         };
         let Some(found) = self.call_or("get", self.timeouts.attempt, get, missing).await? else { return Ok(None) };
-        let meta = meta(key, found.content_length, found.e_tag, found.last_modified.as_deref().and_then(parse_http_date))?;
-        let download = Download {
-            key,
-            body: found.body.unwrap_or_else(|| ByteStream::from(Vec::new())),
-            size: meta.size,
-            max_bytes,
-            timeouts: &self.timeouts,
-        };
+        let modified = found.last_modified.as_deref().and_then(parse_http_date);
+        let meta = meta(key, found.content_length, found.e_tag, modified)?;
+        let body = found.body.unwrap_or_else(|| ByteStream::from(Vec::new()));
+        let download = Download::begin(key, body, meta.size, max_bytes, &self.timeouts)?;
         Ok(Some((meta, download)))
     }
 
@@ -207,7 +203,8 @@ impl BlobStore for S3Store {
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
         check_key(key)?;
         retrying(&self.timeouts, || {
-            let request = DeleteObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
+            let request =
+                DeleteObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
             let delete = async { self.client.delete_object(request).await.map(|_| ()) };
             self.call_or("delete", self.timeouts.attempt, delete, |error| is_missing(error).then_some(()))
         })
@@ -242,7 +239,8 @@ impl BlobStore for S3Store {
         check_key(request.key)?;
         let expires_in_seconds = request.expires_in.as_secs();
         if !(1..=MAX_EXPIRES_SECONDS).contains(&expires_in_seconds) {
-            let message = format!("presign: `{expires_in_seconds}` seconds are not between 1 and {MAX_EXPIRES_SECONDS}");
+            let message =
+                format!("presign: `{expires_in_seconds}` seconds are not between 1 and {MAX_EXPIRES_SECONDS}");
             return Err(BlobError::new(BlobErrorKind::Failed, message));
         }
         let credentials = self.credentials.known().ok_or_else(|| {
