@@ -8,12 +8,13 @@ use anyhow::{Context, bail};
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use docstore::{Docstore, Location};
-use engine::SearchEngine;
+use engine::{IndexName, SearchEngine};
 use engine_tantivy::TantivyEngine;
 use extract::worker::{WorkerOptions, WorkerPool};
-use ingest::{Feeder, Ownership, Runner, RunnerOptions};
+use ingest::{Feeder, Ownership, Runner, RunnerOptions, rebuild};
 use s3_server::{Durability, S3Server, S3ServerOptions};
-use settings::{IndexBackend, Settings, StorageBackend};
+use rate_limit::{MemoryLimiter, RateLimiter};
+use settings::{DatabaseUrl, IndexBackend, RateLimitBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
 use crate::storage_keys;
@@ -25,7 +26,7 @@ const RUN_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// Opens the database. An embedded one is brought up to date; a server's must have been (`migrate`).
 pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
-    let location = Location::parse(settings.database.url.expose(), &settings.data_dir)?;
+    let location = location(settings)?;
     let store = Docstore::open(&location, CONNECTIONS)?;
     match location {
         Location::Sqlite(_) => {
@@ -35,6 +36,14 @@ pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
         Location::Postgres(_) => store.check_migrated().await?,
     }
     Ok(store)
+}
+
+/// Where the settings say that the database is.
+pub fn location(settings: &Settings) -> anyhow::Result<Location> {
+    Ok(match settings.database_url()? {
+        DatabaseUrl::Sqlite(path) => Location::Sqlite(path),
+        DatabaseUrl::Postgres(url) => Location::Postgres(url.expose().to_owned()),
+    })
 }
 
 /// Makes the data folder, for its owner alone.
@@ -53,8 +62,22 @@ pub struct Index {
     pub engine: Arc<dyn SearchEngine>,
     pub feeder: Arc<Feeder>,
     pub ownership: Ownership,
-    /// The index was damaged or of another version, and is empty now.
-    pub needs_rebuild: bool,
+    /// The embedded engine, where it is one.
+    embedded: Option<Arc<TantivyEngine>>,
+}
+
+impl Index {
+    /// An embedded index that was damaged or of another version is empty now: queues everything for it.
+    async fn rebuild_if_needed(&self, store: &Docstore) -> anyhow::Result<()> {
+        let Some(embedded) = self.embedded.as_ref().filter(|engine| engine.needs_rebuild()) else { return Ok(()) };
+        for name in IndexName::ALL {
+            let documents = rebuild::queue_all(store, name, |_| {}).await?;
+            tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
+        }
+        // From here on the outbox remembers.
+        embedded.mark_rebuilt()?;
+        Ok(())
+    }
 }
 
 /// What became of opening the index.
@@ -73,10 +96,12 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
             let folder = settings.data_dir.join("index");
             let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
-            let needs_rebuild = engine.needs_rebuild();
-            let engine: Arc<dyn SearchEngine> = Arc::new(engine);
+            let embedded = Arc::new(engine);
+            let engine: Arc<dyn SearchEngine> = Arc::clone(&embedded) as _;
             let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), Ownership::Exclusive));
-            Ok(OpenedIndex::Open(Index { engine, feeder, ownership: Ownership::Exclusive, needs_rebuild }))
+            let index = Index { engine, feeder, ownership: Ownership::Exclusive, embedded: Some(embedded) };
+            index.rebuild_if_needed(store).await?;
+            Ok(OpenedIndex::Open(index))
         }
         IndexBackend::Meilisearch => {
             bail!("index.backend = \"meilisearch\": this build does not have the Meilisearch adapter yet")
@@ -100,7 +125,7 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         public_endpoint,
         region: storage.region.clone(),
         bucket: storage.bucket.clone(),
-        access_key_id: storage.access_key_id.clone(),
+        access_key_id: storage.access_key_id.expose().to_owned(),
         secret_access_key: storage.secret_access_key.expose().to_owned(),
         session_token: None,
         path_style: storage.path_style,
@@ -142,6 +167,13 @@ fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
         }
     }
     address
+}
+
+pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
+    match settings.rate_limit.backend {
+        RateLimitBackend::Memory => Ok(Arc::new(MemoryLimiter::new())),
+        RateLimitBackend::Redis => bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet"),
+    }
 }
 
 /// Worker processes of this very program.

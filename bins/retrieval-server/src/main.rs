@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use cli::{Cli, Command};
+use settings::Settings;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -30,8 +31,13 @@ fn main() -> ExitCode {
     }
 }
 
+/// Variables whose name or value is not Unicode cannot be ours.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 fn run(cli: Cli) -> anyhow::Result<()> {
-    let settings = settings::load(cli.config.as_deref(), std::env::vars())?;
+    let settings = Settings::load(cli.config.as_deref(), environment())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_keep_alive(std::time::Duration::from_secs(5)).build()?;
     runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve), settings))
 }

@@ -5,7 +5,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
-use rand::Rng;
 
 #[derive(Clone)]
 pub struct StorageKeys {
@@ -48,5 +47,6 @@ fn parse(text: &str) -> Option<StorageKeys> {
 }
 
 fn random(length: usize) -> String {
-    rand::rng().sample_iter(rand::distr::Alphanumeric).take(length).map(char::from).collect()
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    (0..length).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect()
 }

@@ -1,6 +1,5 @@
 //! API keys: `rsk_`, 40 random characters, 6 of a checksum.
 
-use rand::Rng;
 use sha2::{Digest, Sha256};
 
 /// Makes keys recognizable, to people and to secret scanners.
@@ -12,9 +11,9 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 
 /// A new key. It is shown once and stored nowhere.
 pub fn generate() -> String {
-    let mut random = rand::rng();
+    // The thread's generator is cryptographic and seeded by the operating system.
     let body: String =
-        (0..RANDOM).map(|_| char::from(ALPHABET[random.random_range(0..ALPHABET.len())])).collect();
+        (0..RANDOM).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect();
     let checksum = checksum(&body);
     format!("{PREFIX}{body}{checksum}")
 }

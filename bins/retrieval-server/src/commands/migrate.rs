@@ -8,7 +8,7 @@ use settings::Settings;
 use crate::{compose, output};
 
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
-    let location = Location::parse(settings.database.url.expose(), &settings.data_dir)?;
+    let location = compose::location(settings)?;
     if matches!(location, Location::Sqlite(_)) {
         compose::data_dir(settings)?;
     }

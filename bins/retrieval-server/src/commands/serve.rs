@@ -1,5 +1,6 @@
 //! `serve`: everything, until a signal asks to stop.
 
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
-use engine::IndexName;
-use ingest::{Ownership, rebuild};
+use http_actix::Listeners;
+use ingest::Ownership;
 use settings::Settings;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -25,7 +26,7 @@ const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
-    logging::start("info");
+    logging::start(&settings.log)?;
     let stop = CancellationToken::new();
     let store = compose::docstore(&settings).await?;
     let index = match compose::index(&settings, &store).await? {
@@ -61,18 +62,45 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         runner,
         options: options(&settings),
     }));
-    let servers = http_actix::start(http_options(&settings)?, Arc::clone(&app) as _, compose::limiter(&settings)?)?;
+    let listeners = Listeners {
+        public: listen("server.bind", settings.server.bind)?,
+        operations: listen("operations.bind", settings.operations.bind)?,
+    };
+    let mut servers =
+        http_actix::serve(Arc::clone(&app) as _, compose::limiter(&settings)?, &http_options(&settings), listeners)?;
+    tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store).await?;
-    tracing::info!(address = %servers.address(), operations = %servers.operations_address(), "listening");
-    wait_for_signal().await?;
+    let failure = tokio::select! {
+        asked = wait_for_signal() => asked.err(),
+        error = servers.failed() => Some(error.into()),
+    };
     tracing::info!("stopping");
     // First the door, so that nothing new comes; then the work behind it.
-    servers.stop(GRACE).await;
+    if failure.is_none() {
+        servers.stop().await?;
+    }
     stop.cancel();
     let _ = tokio::time::timeout(GRACE, futures_util::future::join_all(tasks)).await;
     extractor.shutdown().await;
     app.close().await;
-    Ok(())
+    failure.map_or(Ok(()), Err)
+}
+
+/// Bound here, so that an address in use is told with the setting's name.
+fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener =
+        TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn http_options(settings: &Settings) -> http_actix::Options {
+    http_actix::Options {
+        public_url: settings.server.public_url.clone(),
+        workers: usize::from(settings.server.workers),
+        drain: Duration::from_secs(settings.server.drain_seconds),
+        clock: http_actix::system_clock(),
+    }
 }
 
 /// Work that a former process left is taken up at once where no other process can be at it.
@@ -81,12 +109,6 @@ async fn prepare_index(store: &Docstore, index: &Index) -> anyhow::Result<()> {
         let taken = store.expire_run_leases().await?;
         if taken > 0 {
             tracing::info!(runs = taken, "going on with indexing runs that were interrupted");
-        }
-    }
-    if index.needs_rebuild {
-        for name in IndexName::ALL {
-            let documents = rebuild::queue_all(store, name, |_| {}).await?;
-            tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
         }
     }
     Ok(())
@@ -105,8 +127,7 @@ fn options(settings: &Settings) -> Options {
 
 /// An empty embedded store gets an organization and a key, told once. With PostgreSQL nothing is made here.
 async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
-    let location = Location::parse(settings.database.url.expose(), &settings.data_dir)?;
-    if !matches!(location, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
+    if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
     let organization = accounts::create_organization(store, "default", None).await?;

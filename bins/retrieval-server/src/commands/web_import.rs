@@ -52,10 +52,6 @@ pub async fn run(file: &Path, format: Format, settings: &Settings) -> anyhow::Re
     let report = match compose::index(settings, &store).await? {
         OpenedIndex::Open(index) => {
             // No server runs: the index is fed here, while the rest is still being read.
-            if index.needs_rebuild {
-                ingest::rebuild::queue_all(&store, IndexName::Web, |_| {}).await?;
-                ingest::rebuild::queue_all(&store, IndexName::Workspace, |_| {}).await?;
-            }
             let stop = CancellationToken::new();
             let feeder = Arc::clone(&index.feeder);
             let feeding = tokio::spawn({

@@ -148,10 +148,9 @@ impl App {
             let now = now_ms();
             let lists = [web, workspace].map(|found| found.map(|found| rank::rank(&request, found, &policy, now)));
             let mut hits = match lists {
-                [Some(web), Some(workspace)] => blend::interleave(web, workspace),
+                [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
                 [web, workspace] => web.or(workspace).unwrap_or_default(),
             };
-            hits.truncate(request.max_results);
             for (position, hit) in hits.iter_mut().enumerate() {
                 hit.rank = u32::try_from(position + 1).unwrap_or(u32::MAX);
             }

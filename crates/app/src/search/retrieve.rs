@@ -73,6 +73,7 @@ impl App {
             scope,
             texts: texts(request),
             exact_phrase: request.exact_match,
+            ranked_by: Some(request.query.clone()),
             filters: filters(request),
             limit: CANDIDATES.max(request.max_results * 2),
         };
