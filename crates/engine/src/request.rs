@@ -20,7 +20,7 @@ impl IndexName {
 }
 
 /// Where to search. A workspace search cannot be written without naming the organization.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Scope {
     Web,
     Workspace { organization_id: Uuid },

@@ -2,7 +2,7 @@
 //! engine breaks the contract of [`SearchEngine`](crate::SearchEngine).
 //!
 //! ```text
-//! engine::conformance_tests!(MemoryEngine::default());
+//! engine::conformance_tests!(Box::new(MemoryEngine::default()));
 //! ```
 
 mod changes;
@@ -23,7 +23,8 @@ use uuid::Uuid;
 
 use crate::{Change, Filters, FirstStageAnswer, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
 
-/// Makes one `#[tokio::test]` of each function of the suite. The expression makes an empty engine; it must
+/// Makes one `#[tokio::test]` of each function of the suite. The expression makes something that points to
+/// (`Deref`) an empty engine; it must
 /// keep alive with itself what it needs (a temporary folder).
 #[macro_export]
 macro_rules! conformance_tests {
@@ -48,7 +49,7 @@ macro_rules! conformance_tests {
         $(#[tokio::test]
         async fn $name() {
             let engine = $make;
-            $crate::conformance::$name(&engine).await;
+            $crate::conformance::$name(&*engine).await;
         })*
     };
 }

@@ -3,4 +3,4 @@
 
 use engine::memory::MemoryEngine;
 
-engine::conformance_tests!(MemoryEngine::default());
+engine::conformance_tests!(Box::new(MemoryEngine::default()));
