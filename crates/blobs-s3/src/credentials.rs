@@ -76,3 +76,25 @@ impl Credentials {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1970: long over. (The library's time type is only named through its own parser here.)
+    fn expired() -> Credentials {
+        let credentials = Credentials::from_environment();
+        let document = r#"{"AccessKeyId":"id","SecretAccessKey":"s","Token":"t","Expiration":"1970-01-01T00:00:00Z"}"#;
+        let known = serde_json::from_str(document).ok();
+        *credentials.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        credentials
+    }
+
+    #[test]
+    fn expired_credentials_are_not_known() {
+        assert!(expired().known().is_none());
+        assert!(Credentials::from_environment().known().is_none());
+        let fixed = Credentials::fixed("id".to_owned(), "secret".to_owned(), None);
+        assert_eq!(fixed.known().map(|known| known.aws_access_key_id().to_owned()).as_deref(), Some("id"));
+    }
+}

@@ -65,14 +65,15 @@ async fn misbehave(mut connection: TcpStream, fault: Fault, number: usize) {
             let answer = "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
             drop(connection.write_all(answer.as_bytes()).await);
         }
-        Fault::Close => {}
+        Fault::Close => return,
         Fault::Stall(begin) => {
             drop(connection.write_all(begin.as_bytes()).await);
             tokio::time::sleep(Duration::from_secs(3600)).await;
         }
         Fault::Hang => tokio::time::sleep(Duration::from_secs(3600)).await,
     }
-    // The client may still be sending its body.
+    // No more of the answer comes. The client may still be sending its body.
+    let _ = connection.shutdown().await;
     let _ = tokio::time::timeout(Duration::from_secs(1), connection.read_to_end(&mut head)).await;
 }
 
