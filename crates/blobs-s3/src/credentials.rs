@@ -1,4 +1,7 @@
 //! As whom we sign: fixed keys, or what the environment gives and renews.
+//!
+//! Temporary keys are renewed on the way of the calls that are sent, a ping included: whoever only presigns must ping now
+//! and then.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -79,14 +82,14 @@ impl Credentials {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
     use super::*;
 
-    /// 1970: long over. (The library's time type is only named through its own parser here.)
+    /// As an instance gives them, in 1970.
     fn expired() -> Credentials {
         let credentials = Credentials::from_environment();
         let document = r#"{"AccessKeyId":"id","SecretAccessKey":"s","Token":"t","Expiration":"1970-01-01T00:00:00Z"}"#;
-        let known = serde_json::from_str(document).ok();
-        *credentials.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *credentials.known.write().unwrap() = Some(serde_json::from_str(document).unwrap());
         credentials
     }
 

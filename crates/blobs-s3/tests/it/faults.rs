@@ -190,6 +190,14 @@ async fn an_answer_that_makes_no_sense_is_failed() {
 }
 
 #[tokio::test]
+async fn a_404_that_names_no_key_is_not_a_missing_object() {
+    let (store, _) =
+        faulty(Fault::Answer("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot here\n"))
+            .await;
+    assert_eq!(store.get("k", 100).await.unwrap_err().kind, BlobErrorKind::Failed);
+}
+
+#[tokio::test]
 async fn a_server_that_recovers_is_not_noticed() {
     let (store, seen) = faulty(Fault::RecoverAfter(2)).await;
     assert_eq!(store.put("k", "x".into()).await.unwrap().etag, "abc");

@@ -73,9 +73,11 @@ async fn many_small_objects() {
     fixture.server.stop().await;
 
     let options = S3ServerOptions { durability: Durability::Power, ..server_options(fixture.folder.path()) };
-    let store = Server::start_with(options).await.store();
+    let server = Server::start_with(options).await;
+    let store = server.store();
     let started = Instant::now();
     let puts = stream::iter(&keys[..1000]).map(|key| store.put(key, body.clone())).buffer_unordered(8);
     let _: Vec<_> = puts.try_collect().await.unwrap();
     println!("put that survives a power cut: {:.0} a second", 1000.0 / started.elapsed().as_secs_f64());
+    server.stop().await;
 }
