@@ -1,4 +1,7 @@
 //! As whom we sign: fixed keys, or what the environment gives and renews.
+//!
+//! Temporary keys are renewed on the way of the calls that are sent, a ping included: whoever only presigns must ping now
+//! and then.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -74,5 +77,27 @@ impl Credentials {
         };
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(found);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+
+    /// As an instance gives them, in 1970.
+    fn expired() -> Credentials {
+        let credentials = Credentials::from_environment();
+        let document = r#"{"AccessKeyId":"id","SecretAccessKey":"s","Token":"t","Expiration":"1970-01-01T00:00:00Z"}"#;
+        *credentials.known.write().unwrap() = Some(serde_json::from_str(document).unwrap());
+        credentials
+    }
+
+    #[test]
+    fn expired_credentials_are_not_known() {
+        assert!(expired().known().is_none());
+        assert!(Credentials::from_environment().known().is_none());
+        let fixed = Credentials::fixed("id".to_owned(), "secret".to_owned(), None);
+        assert_eq!(fixed.known().map(|known| known.aws_access_key_id().to_owned()).as_deref(), Some("id"));
     }
 }

@@ -132,3 +132,38 @@ fn chain(error: &reqwest::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+    use rusoto_core::Region;
+
+    fn prepared(path_style: bool, path: &str) -> Request {
+        let endpoint = Endpoint::new(Some("https://store.example:9000/s3"), "r", "files", path_style).unwrap();
+        let region = Region::Custom { name: "r".to_owned(), endpoint: endpoint.base() };
+        let credentials = Credentials::fixed("id".to_owned(), "secret".to_owned(), Some("token".to_owned()));
+        let dispatcher = Dispatcher::new(endpoint, Arc::new(credentials), Duration::from_secs(1)).unwrap();
+        let mut request = SignedRequest::new("GET", "s3", &region, path);
+        request.add_param("list-type", "2");
+        dispatcher.prepare(request).unwrap()
+    }
+
+    #[test]
+    fn the_bucket_is_in_the_path_or_in_the_host() {
+        for (path_style, path, url, host) in [
+            (true, "/files/a b", "https://store.example:9000/s3/files/a%20b?list-type=2", "store.example:9000"),
+            (false, "/files/a b", "https://files.store.example:9000/s3/a%20b?list-type=2", "files.store.example:9000"),
+            (false, "/files", "https://files.store.example:9000/s3/?list-type=2", "files.store.example:9000"),
+        ] {
+            let request = prepared(path_style, path);
+            assert_eq!(request.url().as_str(), url);
+            assert_eq!(request.headers()["host"], host);
+            assert_eq!(request.headers()["x-amz-security-token"], "token");
+            let authorization = request.headers()["authorization"].to_str().unwrap();
+            assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{authorization}");
+            assert!(authorization.contains("/r/s3/aws4_request, SignedHeaders=content-type;host;"), "{authorization}");
+            assert!(!request.headers().contains_key("content-length"), "a GET has no body");
+        }
+    }
+}

@@ -101,9 +101,9 @@ impl S3Store {
     async fn begin_get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Download)>, BlobError> {
         let request = GetObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
         let get = async { self.client.get_object(request).await.map(Some) };
+        // Only in so many words: a 404 of a proxy must not make an object seem gone.
         let missing = |error: &RusotoError<GetObjectError>| {
-            let known = matches!(error, RusotoError::Service(GetObjectError::NoSuchKey(_)));
-            (known || is_missing(error)).then_some(None)
+            matches!(error, RusotoError::Service(GetObjectError::NoSuchKey(_))).then_some(None)
         };
         let Some(found) = self.call_or("get", self.timeouts.attempt, get, missing).await? else { return Ok(None) };
         let modified = found.last_modified.as_deref().and_then(parse_http_date);

@@ -287,7 +287,7 @@ impl S3 for Operations {
         if request.input.bucket != self.bucket {
             return Err(s3_error!(AccessDenied, "This store has one bucket, `{}`", self.bucket));
         }
-        Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)), ..Default::default() }))
+        Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)) }))
     }
 
     /// The default would be a put by HTML form, past the checks of presigned URLs.

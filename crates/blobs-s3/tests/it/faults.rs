@@ -65,14 +65,15 @@ async fn misbehave(mut connection: TcpStream, fault: Fault, number: usize) {
             let answer = "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
             drop(connection.write_all(answer.as_bytes()).await);
         }
-        Fault::Close => {}
+        Fault::Close => return,
         Fault::Stall(begin) => {
             drop(connection.write_all(begin.as_bytes()).await);
             tokio::time::sleep(Duration::from_secs(3600)).await;
         }
         Fault::Hang => tokio::time::sleep(Duration::from_secs(3600)).await,
     }
-    // The client may still be sending its body.
+    // No more of the answer comes. The client may still be sending its body.
+    let _ = connection.shutdown().await;
     let _ = tokio::time::timeout(Duration::from_secs(1), connection.read_to_end(&mut head)).await;
 }
 
@@ -186,6 +187,14 @@ async fn an_answer_that_makes_no_sense_is_failed() {
     assert_eq!(store.get("k", 100).await.unwrap_err().kind, BlobErrorKind::Failed);
     assert_eq!(store.put("k", "x".into()).await.unwrap_err().kind, BlobErrorKind::Failed);
     assert_eq!(store.list("", None).await.unwrap_err().kind, BlobErrorKind::Failed);
+}
+
+#[tokio::test]
+async fn a_404_that_names_no_key_is_not_a_missing_object() {
+    let (store, _) =
+        faulty(Fault::Answer("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot here\n"))
+            .await;
+    assert_eq!(store.get("k", 100).await.unwrap_err().kind, BlobErrorKind::Failed);
 }
 
 #[tokio::test]

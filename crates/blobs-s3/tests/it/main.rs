@@ -4,6 +4,7 @@
 mod conformance;
 mod cross_origin;
 mod faults;
+mod killed;
 mod presigned;
 mod protocol;
 mod restart;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use blobs::{BlobStore, PresignPut};
 use bytes::Bytes;
 use futures_util::stream;
 use time::OffsetDateTime;
@@ -67,6 +68,16 @@ async fn too_old_too_new_and_too_long_lived_urls_are_refused() {
 
     let stretched = at(-3600).replace("X-Amz-Expires=900", "X-Amz-Expires=90000");
     assert_eq!(fixture.put(&stretched, "x").await, 403, "a longer life is another signature");
+}
+
+#[tokio::test]
+async fn lifetimes_that_the_scheme_does_not_know_are_not_signed() {
+    let fixture = Fixture::start().await;
+    for (seconds, is_possible) in [(0, false), (1, true), (604_800, true), (604_801, false)] {
+        let request = PresignPut { key: "k", size: 1, expires_in: Duration::from_secs(seconds), nonce: "n" };
+        let signed = fixture.store.presign_put(&request, OffsetDateTime::now_utc());
+        assert_eq!(signed.is_ok(), is_possible, "{seconds}");
+    }
 }
 
 #[tokio::test]

@@ -36,7 +36,11 @@ pub fn server_options(root: &Path) -> S3ServerOptions {
 
 impl Server {
     pub async fn start(root: &Path) -> Self {
-        let server = S3Server::open(server_options(root)).unwrap();
+        Self::start_with(server_options(root)).await
+    }
+
+    pub async fn start_with(options: S3ServerOptions) -> Self {
+        let server = S3Server::open(options).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();

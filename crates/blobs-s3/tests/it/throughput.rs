@@ -5,8 +5,9 @@ use std::time::Instant;
 use blobs::BlobStore;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use s3_server::{Durability, S3ServerOptions};
 
-use crate::server::Fixture;
+use crate::server::{Fixture, Server, server_options};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_megabytes_there_and_back() {
@@ -52,8 +53,8 @@ async fn many_small_objects() {
     assert!(got.iter().all(|object| object.as_ref().is_some_and(|(_, found)| *found == body)));
 
     let started = Instant::now();
-    for number in 0..1000 {
-        fixture.store.get(&keys[number], 4096).await.unwrap();
+    for key in &keys[..1000] {
+        fixture.store.get(key, 4096).await.unwrap();
     }
     println!("one get after another: {:?} each", started.elapsed() / 1000);
 
@@ -69,4 +70,14 @@ async fn many_small_objects() {
         }
     }
     println!("list {listed} objects: {:?}", started.elapsed());
+    fixture.server.stop().await;
+
+    let options = S3ServerOptions { durability: Durability::Power, ..server_options(fixture.folder.path()) };
+    let server = Server::start_with(options).await;
+    let store = server.store();
+    let started = Instant::now();
+    let puts = stream::iter(&keys[..1000]).map(|key| store.put(key, body.clone())).buffer_unordered(8);
+    let _: Vec<_> = puts.try_collect().await.unwrap();
+    println!("put that survives a power cut: {:.0} a second", 1000.0 / started.elapsed().as_secs_f64());
+    server.stop().await;
 }

@@ -188,10 +188,36 @@ fn synced_puts_survive_too() {
     std::thread::scope(|scope| {
         for writer in 0..4 {
             let store = &store;
-            scope.spawn(move || (0..5).for_each(|number| drop(put(store, &format!("{writer}/{number}"), "x"))));
+            scope.spawn(move || {
+                for number in 0..5 {
+                    put(store, &format!("{writer}/{number}"), "x");
+                }
+            });
         }
     });
     assert_eq!(*store.synced.lock().unwrap(), 20);
     drop(store);
     assert_eq!(open(folder.path()).list("", None, 100).objects.len(), 20);
+}
+
+/// `cargo nextest run -p s3-server --run-ignored only --no-capture measure`
+#[test]
+#[ignore = "a measurement"]
+#[expect(clippy::print_stdout, reason = "its result")]
+fn measure_opening_100_000_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()));
+    let mut journal = std::fs::read_to_string(folder.path().join("journal")).unwrap();
+    for id in 1..=100_000 {
+        let entry = Entry { id, size: 4096, md5: [7; 16], modified_ms: 1_700_000_000_000 };
+        Record::Put { key: format!("{:032x}/{:032x}", id % 100, id), entry, used: None }.write(&mut journal);
+    }
+    std::fs::write(folder.path().join("journal"), journal).unwrap();
+    let started = Instant::now();
+    let store = open(folder.path());
+    let opened = started.elapsed();
+    let started = Instant::now();
+    let page = store.list("", Some(&format!("{:032x}/{:032x}", 50, 50)), 1000);
+    assert_eq!((page.objects.len(), page.truncated), (1000, true));
+    println!("opened in {opened:?}, a page of 1,000 in {:?}", started.elapsed());
 }
