@@ -1,4 +1,15 @@
 //! Retrieval as pure functions over plain data. See README.md.
 
 pub mod analysis;
+pub mod blend;
+pub mod chars;
+pub mod domain;
+mod inline;
+mod markdown;
+pub mod outline;
+pub mod passages;
+pub mod plain;
+mod sentences;
+pub mod shape;
 pub mod statistics;
+pub mod url;

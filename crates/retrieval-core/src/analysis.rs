@@ -1,1 +1,0 @@
-//! Text to terms: the one analysis that indexing, first-stage search and reranking share.

@@ -1,0 +1,318 @@
+use std::ops::Range;
+
+use frostem::Algorithm;
+
+use super::MAX_TERM_BYTES;
+use super::fold::{cut, fold_into, lower_into};
+use super::language::Language;
+use super::segment::{Segment, Segments, Shape};
+use super::stemming::CachedStemmer;
+
+/// What a token is. `Word` and `Character` tokens follow one another, one a position, and are what phrases
+/// are made of. The others are further terms for the same text: ranking sees them, phrases do not.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum TokenKind {
+    /// A word, number or identifier.
+    Word,
+    /// One character of a script without spaces.
+    Character,
+    /// Two neighbouring characters of a script without spaces, at the position of the first.
+    Bigram,
+    /// Words joined by single `-`, `_`, `.` or `&`, run together (`e-mail`: `email`), at the position of the
+    /// first of them.
+    Compound,
+    /// A part inside a word: `parseUrl` holds `parse` and `url`, `10kg` holds `10` and `kg`.
+    Part,
+}
+
+impl TokenKind {
+    /// Whether the token takes a position of its own, so that phrases are made of such tokens.
+    pub fn is_positional(self) -> bool {
+        matches!(self, TokenKind::Word | TokenKind::Character)
+    }
+}
+
+/// One token, borrowed from the analyzer until the next.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Token<'a> {
+    pub kind: TokenKind,
+    /// Where it stands in the source, in bytes, at character boundaries.
+    pub bytes: Range<usize>,
+    /// Number of the positional token that it is or belongs to, from 0.
+    pub position: u32,
+    /// Folded, not stemmed; never empty, at most [`MAX_TERM_BYTES`] long.
+    pub word: &'a str,
+    /// Never empty, about as long at most.
+    pub stem: &'a str,
+    /// The stem of the word as typed without diacritics, where that is another: a second term for the same
+    /// occurrence, so that `brulee` finds `brûlée` although the French stemmer cuts only the latter.
+    pub loose_stem: Option<&'a str>,
+}
+
+/// Analyses documents of one language. Keep and reuse it: it remembers stems (about 200 kB).
+pub struct Analyzer {
+    stemmer: CachedStemmer,
+    loose: CachedStemmerOnDemand,
+    scratch: Scratch,
+}
+
+struct CachedStemmerOnDemand {
+    algorithm: Algorithm,
+    stemmer: Option<CachedStemmer>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    lower: String,
+    word: String,
+    previous: String,
+    bigram: String,
+    compound: String,
+}
+
+/// The words of a compound so far.
+#[derive(Default)]
+struct Compound {
+    start: usize,
+    end: usize,
+    position: u32,
+    words: u32,
+}
+
+/// More words than this are a path or a sentence, not a name that someone would type in one piece.
+const MAX_COMPOUND_WORDS: u32 = 4;
+
+impl Analyzer {
+    /// For documents of the language; `None` when it is not known (see [`Language`]).
+    pub fn new(language: Option<Language>) -> Self {
+        Self::with_algorithm(Language::algorithm(language))
+    }
+
+    pub(super) fn with_algorithm(algorithm: Algorithm) -> Self {
+        Self {
+            stemmer: CachedStemmer::new(algorithm),
+            loose: CachedStemmerOnDemand { algorithm, stemmer: None },
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Hands the tokens of the text to `sink`, in the order of their ends. Never fails, whatever the text.
+    pub fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
+        let mut next_position = 0;
+        let mut compound = Compound::default();
+        // End of the character before, when a bigram may join it to this one.
+        let mut character_before: Option<Range<usize>> = None;
+        for segment in Segments::new(text) {
+            let source = &text[segment.bytes.clone()];
+            if segment.shape == Shape::Unspaced {
+                self.flush_compound(&mut compound, &mut sink);
+                if self.character(source, &segment, next_position, character_before.as_ref(), &mut sink) {
+                    character_before = Some(segment.bytes);
+                    next_position += 1;
+                } else {
+                    character_before = None;
+                }
+                continue;
+            }
+            character_before = None;
+            if !self.fold(source, segment.shape) {
+                continue;
+            }
+            if !(compound.words > 0 && is_joiner(&text[compound.end..segment.bytes.start])) {
+                self.flush_compound(&mut compound, &mut sink);
+            }
+            self.word(&segment, next_position, &mut sink);
+            if segment.shape == (Shape::Ascii { mixed: true }) {
+                self.parts(source, &segment, next_position, &mut sink);
+            }
+            self.extend_compound(&mut compound, &segment, next_position);
+            next_position += 1;
+        }
+        self.flush_compound(&mut compound, &mut sink);
+    }
+
+    /// Puts the forms of a word into the scratch; false when nothing of it is left.
+    fn fold(&mut self, source: &str, shape: Shape) -> bool {
+        let Scratch { lower, word, .. } = &mut self.scratch;
+        word.clear();
+        if shape == Shape::Unicode {
+            lower.clear();
+            lower_into(source, lower);
+            cut(lower);
+            fold_into(lower, word);
+        } else {
+            word.push_str(&source[..source.len().min(2 * MAX_TERM_BYTES)]);
+            word.make_ascii_lowercase();
+            if shape == (Shape::Ascii { mixed: true }) {
+                word.retain(|c| c != ',');
+            }
+        }
+        cut(word);
+        !word.is_empty()
+    }
+
+    fn word(&mut self, segment: &Segment, position: u32, sink: &mut impl FnMut(Token<'_>)) {
+        let Scratch { lower, word, .. } = &self.scratch;
+        let bytes = segment.bytes.clone();
+        if segment.shape != Shape::Unicode {
+            let stem = self.stemmer.stem(word);
+            sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: None });
+            return;
+        }
+        let stem = self.stemmer.stem(lower);
+        let loose = if lower == word { None } else { Some(self.loose.get().stem(word)).filter(|loose| *loose != stem) };
+        sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: loose });
+    }
+
+    /// The parts inside a word of mixed case or of letters and digits.
+    fn parts(&mut self, source: &str, segment: &Segment, position: u32, sink: &mut impl FnMut(Token<'_>)) {
+        for_each_part(source, |range| {
+            let word = &mut self.scratch.bigram;
+            word.clear();
+            word.push_str(&source[range.clone()]);
+            word.make_ascii_lowercase();
+            let bytes = segment.bytes.start + range.start..segment.bytes.start + range.end;
+            let stem = self.stemmer.stem(word);
+            sink(Token { kind: TokenKind::Part, bytes, position, word, stem, loose_stem: None });
+        });
+    }
+
+    /// A character, and the bigram with the one before where they touch. False when nothing of it is left.
+    fn character(
+        &mut self,
+        source: &str,
+        segment: &Segment,
+        position: u32,
+        before: Option<&Range<usize>>,
+        sink: &mut impl FnMut(Token<'_>),
+    ) -> bool {
+        let Scratch { word, previous, bigram, .. } = &mut self.scratch;
+        word.clear();
+        if is_plain_cluster(source) {
+            word.push_str(source);
+        } else {
+            lower_into(source, word);
+            cut(word);
+        }
+        if word.is_empty() {
+            return false;
+        }
+        sink(Token {
+            kind: TokenKind::Character,
+            bytes: segment.bytes.clone(),
+            position,
+            word,
+            stem: word,
+            loose_stem: None,
+        });
+        if let Some(before) = before.filter(|before| before.end == segment.bytes.start) {
+            bigram.clear();
+            bigram.push_str(previous);
+            bigram.push_str(word);
+            cut(bigram);
+            let bytes = before.start..segment.bytes.end;
+            let kind = TokenKind::Bigram;
+            sink(Token { kind, bytes, position: position - 1, word: bigram, stem: bigram, loose_stem: None });
+        }
+        std::mem::swap(previous, word);
+        true
+    }
+
+    fn extend_compound(&mut self, compound: &mut Compound, segment: &Segment, position: u32) {
+        let Scratch { word, compound: joined, .. } = &mut self.scratch;
+        if compound.words == 0 {
+            joined.clear();
+            *compound = Compound { start: segment.bytes.start, end: 0, position, words: 0 };
+        }
+        compound.words += 1;
+        compound.end = segment.bytes.end;
+        if joined.len() <= MAX_TERM_BYTES {
+            joined.push_str(word);
+        }
+    }
+
+    fn flush_compound(&mut self, compound: &mut Compound, sink: &mut impl FnMut(Token<'_>)) {
+        let Compound { start, end, position, words } = std::mem::take(compound);
+        let word = &self.scratch.compound;
+        if (2..=MAX_COMPOUND_WORDS).contains(&words) && word.len() <= MAX_TERM_BYTES {
+            let stem = self.stemmer.stem(word);
+            sink(Token { kind: TokenKind::Compound, bytes: start..end, position, word, stem, loose_stem: None });
+        }
+    }
+}
+
+impl CachedStemmerOnDemand {
+    fn get(&mut self) -> &mut CachedStemmer {
+        self.stemmer.get_or_insert_with(|| CachedStemmer::new(self.algorithm))
+    }
+}
+
+/// Analyzers by language, made when first needed. One a thread: indexing a mixed batch and reranking
+/// mixed candidates go back and forth between languages.
+#[derive(Default)]
+pub struct Analyzers(Vec<(Algorithm, Analyzer)>);
+
+impl Analyzers {
+    /// The analyzer of the language; `None` when it is not known.
+    pub fn of(&mut self, language: Option<Language>) -> &mut Analyzer {
+        let algorithm = Language::algorithm(language);
+        let at = self.0.iter().position(|(known, _)| *known == algorithm).unwrap_or_else(|| {
+            self.0.push((algorithm, Analyzer::with_algorithm(algorithm)));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+}
+
+/// A single joiner and nothing else.
+fn is_joiner(between: &str) -> bool {
+    matches!(between, "-" | "_" | "." | "&" | "\u{2010}" | "\u{2011}")
+}
+
+/// Han, kana without voicing to compose, Hangul syllables: already in normal form and without case.
+fn is_plain_cluster(source: &str) -> bool {
+    let mut chars = source.chars();
+    let plain = matches!(
+        chars.next(),
+        Some(
+            '\u{3041}'..='\u{3096}'
+            | '\u{30a1}'..='\u{30fa}'
+            | '\u{30fc}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7a3}',
+        )
+    );
+    plain && chars.next().is_none()
+}
+
+/// Parts at changes from lower to upper case (`parseUrl`), before the last capital of several
+/// (`HTTPServer`), and at the one change between letters and digits (`10kg`). A word with more changes
+/// between letters and digits is a code or a digest; its pieces mean nothing.
+fn for_each_part(source: &str, mut part: impl FnMut(Range<usize>)) {
+    let bytes = source.as_bytes();
+    if bytes.len() > MAX_TERM_BYTES || bytes.contains(&b',') {
+        return;
+    }
+    let is_digit = |at: usize| bytes[at].is_ascii_digit() || bytes[at] == b'.';
+    let changes = (1..bytes.len()).filter(|at| is_digit(*at) != is_digit(*at - 1)).count();
+    if changes > 1 {
+        return;
+    }
+    let mut start = 0;
+    for at in 1..=bytes.len() {
+        let ends = at == bytes.len()
+            || is_digit(at) != is_digit(at - 1)
+            || (bytes[at].is_ascii_uppercase()
+                && (bytes[at - 1].is_ascii_lowercase() || bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase)));
+        if !ends {
+            continue;
+        }
+        let range = start..at;
+        start = at;
+        // Single letters say nothing; a single digit only does beside a word (`NLGI2`, not `u2`).
+        let long_enough = range.len() >= 2 || (is_digit(range.start) && bytes.len() >= 4);
+        if long_enough && range.len() < bytes.len() && bytes[range.clone()].iter().any(u8::is_ascii_alphanumeric) {
+            part(range);
+        }
+    }
+}

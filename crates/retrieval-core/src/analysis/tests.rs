@@ -1,0 +1,215 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn tokens(language: Language, text: &str) -> Vec<(TokenKind, String, String, u32)> {
+    let mut out = Vec::new();
+    Analyzer::new(Some(language)).tokens(text, |token| {
+        out.push((token.kind, token.word.to_owned(), token.stem.to_owned(), token.position));
+    });
+    out
+}
+
+fn words(text: &str, kind: TokenKind) -> Vec<String> {
+    let of_kind = tokens(Language::English, text).into_iter().filter(|token| token.0 == kind);
+    of_kind.map(|token| token.1).collect()
+}
+
+/// All terms that a document holds.
+fn document_terms(language: Option<Language>, text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    Analyzer::new(language).tokens(text, |token| {
+        terms.push(token.stem.to_owned());
+        terms.extend(token.loose_stem.map(str::to_owned));
+    });
+    terms
+}
+
+/// How many of the query's terms the document holds.
+fn matches(query: &str, languages: &[Language], language: Language, document: &str) -> (usize, usize) {
+    let terms = document_terms(Some(language), document);
+    let query = analyze_query(query, languages);
+    let held = query.terms.iter().filter(|term| term.variants.iter().any(|variant| terms.contains(variant)));
+    (held.count(), query.terms.len())
+}
+
+#[test]
+fn words_are_folded_and_stems_are_stemmed() {
+    assert_eq!(
+        tokens(Language::English, "Running Pumps"),
+        vec![(TokenKind::Word, "running".into(), "run".into(), 0), (TokenKind::Word, "pumps".into(), "pump".into(), 1),]
+    );
+    // Identifiers are not stemmed.
+    assert_eq!(tokens(Language::English, "RS232s")[0].2, "rs232s");
+}
+
+#[test]
+fn compounds_and_parts_are_further_terms() {
+    assert_eq!(words("E-mail via foo_bar", TokenKind::Compound), ["email", "foobar"]);
+    assert_eq!(words("the U-2, AT&T", TokenKind::Compound), ["u2", "att"]);
+    assert_eq!(words("a - b", TokenKind::Compound), Vec::<String>::new());
+    assert_eq!(words("a-b-c-d-e", TokenKind::Compound), Vec::<String>::new());
+    assert_eq!(
+        words("parseUrl HTTPServer NLGI2 10kg", TokenKind::Part),
+        ["parse", "url", "http", "server", "nlgi", "2", "10", "kg"]
+    );
+    assert_eq!(words("d41d8cd98f00b204 u2 Pump v1.2.3", TokenKind::Part), ["1.2.3"]);
+    assert_eq!(words("1,250,000", TokenKind::Word), ["1250000"]);
+}
+
+#[test]
+fn positions_count_words_only() {
+    let positional: Vec<u32> = tokens(Language::English, "e-mail parseUrl 東京都 end")
+        .into_iter()
+        .filter(|token| token.0.is_positional())
+        .map(|token| token.3)
+        .collect();
+    assert_eq!(positional, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn scripts_without_spaces_give_characters_and_bigrams() {
+    assert_eq!(words("東京都", TokenKind::Character), ["東", "京", "都"]);
+    assert_eq!(words("東京都", TokenKind::Bigram), ["東京", "京都"]);
+    assert_eq!(words("東、京", TokenKind::Bigram), Vec::<String>::new());
+    assert_eq!(words("ｶﾞｽ", TokenKind::Bigram), ["ガス"]);
+    let terms = |text: &str| analyze_query(text, &[]).terms.into_iter().map(|term| term.word).collect::<Vec<_>>();
+    assert_eq!(terms("東京都"), ["東京", "京都"]);
+    assert_eq!(terms("水"), ["水"]);
+    assert_eq!(terms("2024年"), ["2024", "年"]);
+    assert_eq!(terms("น้ำมัน").len(), 3);
+}
+
+#[test]
+fn a_query_matches_documents_of_each_language() {
+    let languages = [Language::English, Language::German, Language::French];
+    assert_eq!(matches("pumping stations", &languages, Language::English, "The station pumped water."), (2, 2));
+    assert_eq!(matches("Häuser", &languages, Language::German, "Das Haus am See"), (1, 1));
+    assert_eq!(matches("haus", &languages, Language::German, "Die HÄUSER am See"), (1, 1));
+    assert_eq!(matches("creme brulee", &languages, Language::French, "La crème brûlée"), (2, 2));
+    assert_eq!(matches("crème brûlée", &languages, Language::French, "creme brulee"), (2, 2));
+    assert_eq!(matches("email", &languages, Language::English, "by e-mail"), (1, 1));
+}
+
+#[test]
+fn unknown_language_is_consistent() {
+    let terms = document_terms(None, "Заявления pumping");
+    let query = analyze_query("заявления pumps", &[]);
+    assert!(query.terms.iter().all(|term| term.variants.iter().any(|variant| terms.contains(variant))));
+}
+
+#[test]
+fn variants_are_distinct_and_the_first_language_leads() {
+    let query = analyze_query("running", &[Language::English, Language::German]);
+    assert_eq!(query.terms[0].variants, ["run", "running"]);
+    let query = analyze_query("pump", &[Language::English, Language::German]);
+    assert_eq!(query.terms[0].variants, ["pump"]);
+}
+
+#[test]
+fn stop_words_are_dropped_unless_nothing_else_is_left() {
+    let words = |text: &str, languages: &[Language]| {
+        analyze_query(text, languages).terms.into_iter().map(|term| term.word).collect::<Vec<_>>()
+    };
+    let both = [Language::English, Language::German];
+    assert_eq!(words("what is the best grease", &both), ["best", "grease"]);
+    assert_eq!(words("world war", &both), ["world", "war"]);
+    assert_eq!(words("wie ist das Wetter in Bonn", &both), ["wetter", "bonn"]);
+    assert_eq!(words("to be or not to be", &both).len(), 4);
+    assert_eq!(words("guidelines of the WHO", &both), ["guidelines", "who"]);
+    assert_eq!(words("don't use Boeing's pumps", &both), ["use", "boeing", "pumps"]);
+    assert_eq!(words("l'avion d'Air France", &[Language::French]), ["avion", "air", "france"]);
+    assert_eq!(analyze_query("to be or not", &both).phrase, ["to", "be", "or", "not"]);
+}
+
+#[test]
+fn repetition_weighs_and_terms_are_distinct() {
+    let query = analyze_query("pump pumps valve", &[]);
+    let weights: Vec<_> = query.terms.iter().map(|term| (&*term.variants[0], term.weight)).collect();
+    assert_eq!(weights, [("pump", 2.0), ("valv", 1.0)]);
+}
+
+#[test]
+fn rarest_terms_are_kept_in_order() {
+    let mut query = analyze_query("alpha beta gamma delta", &[]);
+    query.keep_rarest(2, |term| match &*term.word {
+        "alpha" => 0,
+        "beta" => 5,
+        "gamma" => 100,
+        _ => 1,
+    });
+    assert_eq!(query.terms.iter().map(|term| &*term.word).collect::<Vec<_>>(), ["beta", "delta"]);
+}
+
+#[test]
+fn long_and_hostile_texts_are_bounded() {
+    let long = "x".repeat(100_000);
+    assert_eq!(tokens(Language::English, &long)[0].1.len(), MAX_TERM_BYTES);
+    let marks = format!("a{}", "\u{301}".repeat(100_000));
+    assert_eq!(tokens(Language::English, &marks).len(), 1);
+    let paste: String = (0..5000).map(|n| format!("w{n} ")).collect();
+    assert_eq!(analyze_query(&paste, Language::ALL).terms.len(), MAX_QUERY_TERMS);
+    for text in ["", " ", "\0", "\"()[]{}:^~*?\\/", "😀", "\u{301}", "'", "''s", "n't"] {
+        let query = analyze_query(text, Language::ALL);
+        assert_eq!(query.terms.is_empty(), !text.chars().any(char::is_alphanumeric), "{text:?}");
+    }
+}
+
+/// Texts of characters that meet special rules more often than chance would have it.
+fn texts() -> impl Strategy<Value = String> {
+    let special = "aZ09.,-_&+#'’ \u{301}\u{ad}\u{200d}éßİςё東京ガｶﾞ한\u{1112}\u{1161}\u{11ab}กำ้कि्ﬁ½²①ﷺ😀\u{640}\u{64b}";
+    let special = proptest::sample::select(special.chars().collect::<Vec<_>>());
+    prop_oneof![
+        any::<String>(),
+        proptest::collection::vec(prop_oneof![special, any::<char>()], 0..60).prop_map(String::from_iter)
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn tokens_are_well_formed(text in texts(), language in proptest::sample::select(Language::ALL)) {
+        let mut next = 0;
+        let mut failure = None;
+        Analyzer::new(Some(language)).tokens(&text, |token| {
+            let source = text.get(token.bytes.clone());
+            let positional = token.kind.is_positional();
+            let ok = source.is_some_and(|source| !source.is_empty())
+                && !token.word.is_empty() && token.word.len() <= MAX_TERM_BYTES
+                && !token.stem.is_empty() && token.stem.len() <= MAX_TERM_BYTES
+                && token.loose_stem.is_none_or(|stem| !stem.is_empty())
+                && if positional { token.position == next } else { token.position < next.max(1) };
+            next += u32::from(positional);
+            if !ok {
+                failure = Some(format!("{token:?}"));
+            }
+        });
+        prop_assert_eq!(failure, None);
+    }
+
+    /// Whatever a document says, the same text as a query finds all of it, under any set of languages that
+    /// holds the document's.
+    #[test]
+    fn a_text_finds_itself(text in texts(), languages in proptest::sample::subsequence(Language::ALL, 1..6), at in 0usize..6) {
+        let language = languages[at % languages.len()];
+        let terms = document_terms(Some(language), &text);
+        let query = analyze_query(&text, &languages);
+        for term in &query.terms {
+            prop_assert!(term.variants.iter().any(|variant| terms.contains(variant)), "{term:?}");
+        }
+        prop_assert_eq!(query.terms.is_empty(), terms.is_empty());
+    }
+
+    #[test]
+    fn a_reused_analyzer_answers_as_a_new_one(texts in proptest::collection::vec(texts(), 1..4)) {
+        let mut reused = Analyzers::default();
+        for text in &texts {
+            let mut seen = Vec::new();
+            reused.of(Some(Language::French)).tokens(text, |token| seen.push((token.word.to_owned(), token.stem.to_owned())));
+            let mut fresh = Vec::new();
+            Analyzer::new(Some(Language::French)).tokens(text, |token| fresh.push((token.word.to_owned(), token.stem.to_owned())));
+            prop_assert_eq!(seen, fresh);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Offsets in characters (Unicode scalar values), the unit of every offset and length on the wire.
+//!
+//! Rust strings are indexed by bytes. Everything here is one pass over the bytes in front of the place that is
+//! looked for, counted in blocks that the compiler turns into vector code, so that a continuation read at the end
+//! of a 100 MB document costs milliseconds.
+
+/// Bytes counted at once before the place is looked for byte by byte.
+const BLOCK: usize = 1024;
+
+/// Characters of `content`.
+pub fn count(content: &str) -> usize {
+    content.as_bytes().chunks(BLOCK).map(starts).sum()
+}
+
+/// The byte offset of the character number `position`, or the length of `content` where it has fewer characters.
+pub fn byte_offset(content: &str, position: usize) -> usize {
+    let bytes = content.as_bytes();
+    let mut offset = 0;
+    let mut left = position;
+    for block in bytes.chunks(BLOCK) {
+        let here = starts(block);
+        if here > left {
+            let mut seen = 0;
+            for (index, byte) in block.iter().enumerate() {
+                if is_start(*byte) {
+                    if seen == left {
+                        return offset + index;
+                    }
+                    seen += 1;
+                }
+            }
+        }
+        left -= here;
+        offset += block.len();
+    }
+    bytes.len()
+}
+
+/// At most `max` characters of `content` from character `start` on, and how many they are.
+///
+/// A `start` behind the end gives an empty text and 0, never an error; any value up to `usize::MAX` is fine for both.
+pub fn slice(content: &str, start: usize, max: usize) -> (&str, usize) {
+    let rest = &content[byte_offset(content, start)..];
+    let text = &rest[..byte_offset(rest, max)];
+    (text, count(text))
+}
+
+/// The first `max` characters of `content`.
+pub fn truncate(content: &str, max: usize) -> &str {
+    &content[..byte_offset(content, max)]
+}
+
+/// Bytes that begin a character: all but the continuation bytes `10xxxxxx`.
+fn starts(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| is_start(**byte)).count()
+}
+
+fn is_start(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn slices_by_characters() {
+        assert_eq!(slice("añ😀z", 1, 2), ("ñ😀", 2));
+        assert_eq!(slice("añ😀z", 3, usize::MAX), ("z", 1));
+        assert_eq!(slice("añ😀z", 4, 1), ("", 0));
+        assert_eq!(slice("añ😀z", usize::MAX, usize::MAX), ("", 0));
+        assert_eq!(slice("", 0, 5), ("", 0));
+        assert_eq!(truncate("añ😀z", 3), "añ😀");
+    }
+
+    #[test]
+    fn places_beyond_one_block_are_found() {
+        let text = "é".repeat(3 * BLOCK);
+        assert_eq!(byte_offset(&text, BLOCK + 1), 2 * (BLOCK + 1));
+        assert_eq!(slice(&text, 2 * BLOCK - 1, 3).1, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_standard_library(text in "\\PC{0,80}", start in 0usize..90, max in 0usize..90) {
+            let expected: String = text.chars().skip(start).take(max).collect();
+            prop_assert_eq!(slice(&text, start, max), (expected.as_str(), expected.chars().count()));
+            prop_assert_eq!(count(&text), text.chars().count());
+        }
+
+        #[test]
+        fn continuation_reads_give_the_content_back(text in "(?s).{0,300}", step in 1usize..50) {
+            let (mut start, mut read) = (0, String::new());
+            loop {
+                let (part, length) = slice(&text, start, step);
+                if length == 0 {
+                    break;
+                }
+                read.push_str(part);
+                start += length;
+            }
+            prop_assert_eq!(read, text);
+        }
+    }
+}

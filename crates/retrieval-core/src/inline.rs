@@ -1,0 +1,433 @@
+//! The marks inside a paragraph or heading: emphasis, links, images, code spans, inline HTML, escapes, entities.
+//!
+//! Not CommonMark to the letter (see `markdown`): a search for a closing mark is bounded or ends where the next search
+//! begins, so that the work stays linear on any input, and a mark without its other half stays as text.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A code span, a link's destination or a tag is not looked for further than this many bytes.
+const REACH: usize = 4_096;
+
+/// Parentheses nested in a link's destination.
+const NESTED: usize = 32;
+
+/// An emphasis mark is paired with one of the last so many open ones.
+const OPEN_EMPHASIS: usize = 16;
+
+/// HTML elements whose tags are dropped; anything else in angle brackets is text (`Vec<String>`).
+const TAGS: [&str; 56] = [
+    "a",
+    "abbr",
+    "b",
+    "big",
+    "blockquote",
+    "br",
+    "caption",
+    "center",
+    "cite",
+    "code",
+    "col",
+    "dd",
+    "del",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "figure",
+    "font",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "img",
+    "ins",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "picture",
+    "pre",
+    "q",
+    "s",
+    "section",
+    "small",
+    "source",
+    "span",
+    "strike",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "u",
+];
+
+/// Tags of elements that begin a line.
+const BREAKS: [&str; 13] = ["br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "tr"];
+
+/// Labels of a document's link reference definitions, as [`label`] spells them.
+pub(crate) type Labels = BTreeSet<String>;
+
+/// The one spelling of a link label: case and runs of white space do not matter.
+pub(crate) fn label(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Appends the readable text of `source` to `out`.
+pub(crate) fn push_text(source: &str, labels: &Labels, out: &mut String) {
+    let mut reader =
+        Reader { source, labels, pieces: Vec::new(), brackets: Vec::new(), emphasis: Vec::new(), comment_end: 0 };
+    reader.read();
+    for piece in &reader.pieces {
+        match piece {
+            Piece::Source(range) => out.push_str(&source[range.clone()]),
+            Piece::Character(character) => out.push(*character),
+            Piece::Marks(mark, count) => out.extend(std::iter::repeat_n(*mark, *count)),
+            Piece::Dropped => {}
+        }
+    }
+}
+
+enum Piece {
+    Source(Range<usize>),
+    Character(char),
+    /// A run of emphasis marks, as many as have found no partner.
+    Marks(char, usize),
+    Dropped,
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    labels: &'a Labels,
+    pieces: Vec<Piece>,
+    /// Opening brackets: their piece, and where their text begins.
+    brackets: Vec<(usize, usize)>,
+    /// Pieces that hold emphasis marks which may open.
+    emphasis: Vec<usize>,
+    /// The first end of a comment at or behind the last place that was asked for; the length where there is none.
+    comment_end: usize,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) {
+        let mut at = 0;
+        while at < self.source.len() {
+            let rest = &self.source[at..];
+            let plain = rest.find(['\\', '`', '*', '_', '~', '!', '[', ']', '<', '&']).unwrap_or(rest.len());
+            if plain > 0 {
+                self.pieces.push(Piece::Source(at..at + plain));
+                at += plain;
+                continue;
+            }
+            at += match rest.as_bytes()[0] {
+                b'\\' => self.escape(rest),
+                b'`' => self.code(at),
+                b'*' | b'_' | b'~' => self.emphasis(at),
+                b'!' if rest.starts_with("![") => self.open(at, 2),
+                b'[' => self.open(at, 1),
+                b']' => self.close(at),
+                b'<' => self.tag(at),
+                b'&' => self.entity(at),
+                _ => self.keep(at, 1),
+            };
+        }
+    }
+
+    /// Takes `length` bytes as text.
+    fn keep(&mut self, at: usize, length: usize) -> usize {
+        self.pieces.push(Piece::Source(at..at + length));
+        length
+    }
+
+    fn escape(&mut self, rest: &str) -> usize {
+        match rest[1..].chars().next() {
+            Some(character) if character.is_ascii_punctuation() => {
+                self.pieces.push(Piece::Character(character));
+                2
+            }
+            // A backslash at the end of a line is a line break.
+            Some('\n') => 1,
+            _ => {
+                self.pieces.push(Piece::Character('\\'));
+                1
+            }
+        }
+    }
+
+    fn code(&mut self, at: usize) -> usize {
+        let bytes = self.source.as_bytes();
+        let run = |from: usize| bytes[from..].iter().take_while(|byte| **byte == b'`').count();
+        let length = run(at);
+        let limit = bytes.len().min(at + length + REACH);
+        let mut from = at + length;
+        while let Some(found) = bytes[from.min(limit)..limit].iter().position(|byte| *byte == b'`') {
+            let close = from + found;
+            let closing = run(close);
+            if closing == length {
+                let inner = &self.source[at + length..close];
+                // One space on both sides only keeps backticks inside apart from the marks.
+                let padded = inner.len() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
+                let trim = usize::from(padded);
+                self.pieces.push(Piece::Source(at + length + trim..close - trim));
+                return close + closing - at;
+            }
+            from = close + closing;
+        }
+        self.keep(at, length)
+    }
+
+    fn emphasis(&mut self, at: usize) -> usize {
+        let rest = &self.source[at..];
+        let mark = char::from(rest.as_bytes()[0]);
+        let length = rest.len() - rest.trim_start_matches(mark).len();
+        if mark == '~' && length != 2 {
+            return self.keep(at, length);
+        }
+        let before = self.source[..at].chars().next_back().unwrap_or(' ');
+        let after = rest[length..].chars().next().unwrap_or(' ');
+        // Inside a word `_` is a letter: snake_case.
+        let word_inside = mark == '_' && before.is_alphanumeric() && after.is_alphanumeric();
+        let may_open = !after.is_whitespace() && !word_inside;
+        let may_close = !before.is_whitespace() && !word_inside;
+        let mut left = length;
+        if may_close {
+            let mut looked_at = 0;
+            while left > 0 && looked_at < OPEN_EMPHASIS && looked_at < self.emphasis.len() {
+                let index = self.emphasis.len() - 1 - looked_at;
+                let Piece::Marks(opener, count) = &mut self.pieces[self.emphasis[index]] else { break };
+                if *opener == mark {
+                    let pairs = left.min(*count);
+                    *count -= pairs;
+                    left -= pairs;
+                    // What was opened inside and not closed is text.
+                    let keep = index + usize::from(*count > 0);
+                    self.emphasis.truncate(keep);
+                    looked_at = 0;
+                    if left == 0 || keep == index + 1 {
+                        break;
+                    }
+                } else {
+                    looked_at += 1;
+                }
+            }
+        }
+        if left > 0 {
+            if may_open {
+                self.emphasis.push(self.pieces.len());
+            }
+            self.pieces.push(Piece::Marks(mark, left));
+        }
+        length
+    }
+
+    fn open(&mut self, at: usize, length: usize) -> usize {
+        self.brackets.push((self.pieces.len(), at + length));
+        self.keep(at, length)
+    }
+
+    fn close(&mut self, at: usize) -> usize {
+        let Some((piece, text)) = self.brackets.pop() else { return self.keep(at, 1) };
+        let rest = &self.source[at + 1..];
+        let destination = match rest.as_bytes().first() {
+            Some(b'(') => destination_length(rest),
+            Some(b'[') => self.reference_length(rest, text..at),
+            _ => None,
+        };
+        let destination = destination.or_else(|| self.is_label(text..at).then_some(0));
+        match destination {
+            Some(length) => {
+                self.pieces[piece] = Piece::Dropped;
+                1 + length
+            }
+            None => self.keep(at, 1),
+        }
+    }
+
+    /// Bytes of `[label]` or `[]` behind a link's text, when the label is defined.
+    fn reference_length(&self, rest: &str, text: Range<usize>) -> Option<usize> {
+        let end = bounded(rest).find(']')?;
+        let label = &rest[1..end];
+        let defined = if label.is_empty() { self.is_label(text) } else { self.labels.contains(&self::label(label)) };
+        defined.then_some(end + 1)
+    }
+
+    fn is_label(&self, range: Range<usize>) -> bool {
+        // A label holds no brackets: without this, each of a million nested ones would look its whole inside up.
+        let text = &self.source[range];
+        !self.labels.is_empty() && text.len() <= 1_000 && !text.contains('[') && self.labels.contains(&label(text))
+    }
+
+    fn tag(&mut self, at: usize) -> usize {
+        let rest = bounded(&self.source[at..]);
+        if rest.starts_with("<!--") {
+            if self.comment_end < at {
+                self.comment_end = self.source[at..].find("-->").map_or(self.source.len(), |found| at + found);
+            }
+            if self.comment_end < self.source.len() {
+                return self.comment_end + 3 - at;
+            }
+        }
+        // The next `<` ends the search: whatever it begins is looked at on its own.
+        let end = rest[1..].find(['<', '>']).map(|found| found + 1).filter(|end| rest[*end..].starts_with('>'));
+        let Some(end) = end else { return self.keep(at, 1) };
+        let inner = &rest[1..end];
+        let is_link = ["http://", "https://", "mailto:", "ftp://"].iter().any(|scheme| inner.starts_with(scheme));
+        if !inner.contains(char::is_whitespace) && (is_link || (inner.contains('@') && !inner.contains('"'))) {
+            self.pieces.push(Piece::Source(at + 1..at + end));
+            return end + 1;
+        }
+        let name = inner.strip_prefix('/').unwrap_or(inner);
+        let name = &name[..name.bytes().take_while(u8::is_ascii_alphanumeric).count()];
+        let follows = inner.trim_start_matches('/')[name.len()..].bytes().next();
+        let name = name.to_ascii_lowercase();
+        if TAGS.binary_search(&&*name).is_err()
+            || !follows.is_none_or(|byte| byte == b'/' || byte.is_ascii_whitespace())
+        {
+            return self.keep(at, 1);
+        }
+        if BREAKS.binary_search(&&*name).is_ok() && !inner.starts_with('/') && at > 0 {
+            self.pieces.push(Piece::Character('\n'));
+        }
+        end + 1
+    }
+
+    fn entity(&mut self, at: usize) -> usize {
+        let rest = &self.source.as_bytes()[at..];
+        // The longest that is read is `&#x10FFFF;`.
+        let Some(end) = rest.iter().take(11).position(|byte| *byte == b';') else { return self.keep(at, 1) };
+        let name = &self.source[at + 1..at + end];
+        let numbered = |number: &str| match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => number.parse().ok(),
+        };
+        let character = match name {
+            "amp" => Some('&'),
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            "nbsp" => Some(' '),
+            "ndash" => Some('–'),
+            "mdash" => Some('—'),
+            "hellip" => Some('…'),
+            "copy" => Some('©'),
+            _ => name.strip_prefix('#').and_then(numbered).and_then(char::from_u32).filter(|found| !found.is_control()),
+        };
+        match character {
+            Some(character) => {
+                self.pieces.push(Piece::Character(character));
+                end + 1
+            }
+            None => self.keep(at, 1),
+        }
+    }
+}
+
+/// Bytes of `(destination "title")` at the start of `rest`.
+fn destination_length(rest: &str) -> Option<usize> {
+    let bytes = bounded(rest).as_bytes();
+    let (mut depth, mut at, mut quote, mut angle) = (0_usize, 0, None, false);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match byte {
+            b'\\' => at += 1,
+            b'\n' if bytes.get(at + 1) == Some(&b'\n') => return None,
+            _ if quote.is_some() => quote = quote.filter(|open| *open != byte),
+            b'>' => angle = false,
+            b'<' | b'\n' if angle => return None,
+            _ if angle => {}
+            b'<' if depth == 1 && bytes[at - 1] == b'(' => angle = true,
+            // A title stands behind white space; a quote inside a destination is a character.
+            b'"' | b'\'' if bytes[at - 1].is_ascii_whitespace() => quote = Some(byte),
+            b'(' if depth == NESTED => return None,
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn bounded(text: &str) -> &str {
+    &text[..text.floor_char_boundary(REACH)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(source: &str) -> String {
+        let labels = Labels::from([label("Ref")]);
+        let mut out = String::new();
+        push_text(source, &labels, &mut out);
+        out
+    }
+
+    #[test]
+    fn marks_go_and_text_stays() {
+        assert!(TAGS.is_sorted() && BREAKS.is_sorted(), "looked up by binary search");
+        for (source, expected) in [
+            ("plain", "plain"),
+            ("*a* **b** ***c*** _d_ __e__", "a b c d e"),
+            ("**bold *nested* text**", "bold nested text"),
+            ("un*believ*able snake_case_name 2 * 3 * 4", "unbelievable snake_case_name 2 * 3 * 4"),
+            ("5*3 and **open", "5*3 and **open"),
+            ("~~gone~~ ~5", "gone ~5"),
+            ("[link](http://x/a_(b) \"title (1)\") after", "link after"),
+            ("[**bold** link](<a b>)", "bold link"),
+            ("![alt text](img.png)![](x)", "alt text"),
+            ("[![badge](a)](b)", "badge"),
+            ("[see][ref] [Ref] [ref][] [other] [x][y] [ ] [^1]", "see Ref ref [other] [x][y] [ ] [^1]"),
+            ("[open](never", "[open](never"),
+            ("`code *kept* _x_` and ``a ` b``", "code *kept* _x_ and a ` b"),
+            ("`` `x` `` `open", "`x` `open"),
+            ("\\*not\\* C:\\dir", "*not* C:\\dir"),
+            ("a<br>b <b>c</b> Vec<String> 1 < 2 > 0", "a\nb c Vec<String> 1 < 2 > 0"),
+            ("<https://x.y/z> <me@x.y> x<!-- no -->y", "https://x.y/z me@x.y xy"),
+            ("a &amp; b &#228; &#x1F600; &unknown; AT&T &lt;b&gt;", "a & b ä 😀 &unknown; AT&T <b>"),
+            ("日本*語*です", "日本語です"),
+        ] {
+            assert_eq!(text(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn hostile_marks_stay_linear() {
+        for unit in ["[", "](", "*a", "_", "**a*", "`", "`a``", "<", "<a", "&", "![", "\\", "[a](", "[]()", "~~", "*_"]
+        {
+            let source = unit.repeat(60_000 / unit.len());
+            let out = text(&source);
+            assert!(out.len() <= source.len(), "{unit}");
+        }
+        // A run of backticks of each length, none of which closes another.
+        let runs: String = (1..900).map(|length| "`".repeat(length) + " ").collect();
+        assert_eq!(text(&runs), runs);
+    }
+
+    proptest! {
+        #[test]
+        fn never_longer_and_never_panics(source in "[*_~`\\[\\]()!<>&;#/a-c é\"'\\\\\n]{0,80}") {
+            prop_assert!(text(&source).len() <= source.len());
+        }
+    }
+}

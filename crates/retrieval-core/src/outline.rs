@@ -1,0 +1,71 @@
+//! The headings of a markdown document.
+
+use crate::inline::{self, Labels};
+use crate::markdown::{self, Kind};
+
+/// Longest heading, in characters: a "heading" beyond it is a paragraph with a wrong mark.
+const HEADING: usize = 300;
+
+/// One heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 (outermost) to 6.
+    pub level: u8,
+    /// Readable text in one line, without marks, at most 300 characters, never empty.
+    pub text: String,
+}
+
+/// All headings in the order of the document. Those inside code blocks and quotes are none.
+pub fn headings(markdown: &str) -> Vec<Heading> {
+    found(markdown).collect()
+}
+
+/// The first heading of level 1, else the first of any level.
+pub fn title(markdown: &str) -> Option<String> {
+    let mut first = None;
+    for heading in found(markdown) {
+        if heading.level == 1 {
+            return Some(heading.text);
+        }
+        first = first.or(Some(heading.text));
+    }
+    first
+}
+
+fn found(markdown: &str) -> impl Iterator<Item = Heading> + '_ {
+    markdown::lines(markdown).filter_map(|line| match line.kind {
+        Kind::Heading { level } => {
+            let text = heading_text(&markdown[line.range]);
+            (!text.is_empty()).then_some(Heading { level, text })
+        }
+        _ => None,
+    })
+}
+
+/// The readable text of a heading's line; may be empty.
+pub(crate) fn heading_text(line: &str) -> String {
+    // More than the longest heading is not even read: marks seldom make up three quarters of a line.
+    let source = crate::chars::truncate(markdown::heading_text(line), 4 * HEADING);
+    let mut text = String::with_capacity(source.len());
+    inline::push_text(source, &Labels::new(), &mut text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    crate::chars::truncate(&text, HEADING).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_readable_and_in_order() {
+        let markdown =
+            "intro\n\n## 1. *Scope* of `this`\n\n```\n# code\n```\n\nThe [Title](x)\n=====\n###\n### A  b #\n";
+        let expected = [(2, "1. Scope of this"), (1, "The Title"), (3, "A b")];
+        let found: Vec<(u8, String)> = headings(markdown).into_iter().map(|found| (found.level, found.text)).collect();
+        assert_eq!(found, expected.map(|(level, text)| (level, text.to_owned())));
+        assert_eq!(title(markdown).as_deref(), Some("The Title"));
+        assert_eq!(title("## only\n# \n").as_deref(), Some("only"));
+        assert_eq!(title("no heading"), None);
+        assert_eq!(headings(&format!("# {}", "x".repeat(100_000)))[0].text.len(), HEADING);
+    }
+}
