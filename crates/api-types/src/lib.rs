@@ -1,1 +1,41 @@
+#![doc = include_str!("../README.md")]
 
+pub mod access;
+pub mod document;
+pub mod error;
+pub mod feedback;
+pub mod files;
+mod optional;
+pub mod passage;
+pub mod schema_uri;
+pub mod schemas;
+pub mod search_request;
+pub mod search_response;
+pub mod timestamp;
+pub mod usage;
+pub mod validation;
+pub mod warning;
+
+pub use access::{Access, RateLimit, Usage};
+pub use document::{
+    CaptureEntry, Content, ContentFormat, ContentRange, ContentRequest, DocumentBlock, DocumentRequest,
+    DocumentResponse, Section, Selection,
+};
+pub use error::{ErrorBody, ErrorCode, ErrorEnvelope};
+pub use feedback::{AgentContext, EventType, FeedbackRequest, FeedbackResponse};
+pub use files::{
+    FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStats,
+    IndexStatusResponse, PresignRequest, PresignResponse, RunState,
+};
+pub use passage::{DocumentProvenance, Passage};
+pub use schema_uri::IgnoredSchema;
+pub use search_request::{
+    Filters, Freshness, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest,
+    SearchScope, SourcePolicy, Verbosity,
+};
+pub use search_response::{IntegrationResults, Ranking, ResultMetadata, Score, SearchResponse, SearchResult};
+pub use usage::{
+    Bucket, EndpointUsage, Headline, KeyStatus, KeyUsage, LatencyPoint, ProductUsage, SeriesPoint, UsageOverview,
+    UsageRange,
+};
+pub use warning::{Warning, WarningCode};

@@ -1,1 +1,8 @@
+#![doc = include_str!("../README.md")]
 
+pub mod conformance;
+mod limiter;
+mod memory;
+
+pub use limiter::{Decision, RateLimitError, RateLimiter, window_end, window_of};
+pub use memory::MemoryLimiter;

@@ -1,0 +1,120 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// The body of every error.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ErrorEnvelope {
+    /// The schema of this body; absent on 401, 403 and 429.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
+    pub schema: Option<String>,
+    /// Always the literal `error`.
+    #[serde(rename = "type")]
+    #[schemars(extend("const" = "error"))]
+    pub kind: String,
+    /// Identifies this request; also in the header `X-Request-ID`.
+    pub request_id: Uuid,
+    pub error: ErrorBody,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ErrorBody {
+    /// Stable snake_case code; branch on this.
+    pub code: String,
+    /// For people; the wording may change.
+    pub message: String,
+    /// Often `field` (the path of the offending field) or `error` (the parser's message).
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}
+
+/// One row of the table of errors.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum ErrorCode {
+    ValidationError,
+    ResponseTooLarge,
+    MissingApiKey,
+    InvalidApiKey,
+    InsufficientBalance,
+    InsufficientScope,
+    DocumentNotFound,
+    SearchNotFound,
+    SyncNotFound,
+    NotFound,
+    MethodNotAllowed,
+    FileTooLarge,
+    UnsupportedFileType,
+    RateLimited,
+    InternalError,
+    ProviderUnavailable,
+    /// Shares its code with [`ErrorCode::ProviderUnavailable`]; the status tells them apart.
+    RetrievalNotConfigured,
+}
+
+impl ErrorCode {
+    pub const ALL: [ErrorCode; 17] = [
+        ErrorCode::ValidationError,
+        ErrorCode::ResponseTooLarge,
+        ErrorCode::MissingApiKey,
+        ErrorCode::InvalidApiKey,
+        ErrorCode::InsufficientBalance,
+        ErrorCode::InsufficientScope,
+        ErrorCode::DocumentNotFound,
+        ErrorCode::SearchNotFound,
+        ErrorCode::SyncNotFound,
+        ErrorCode::NotFound,
+        ErrorCode::MethodNotAllowed,
+        ErrorCode::FileTooLarge,
+        ErrorCode::UnsupportedFileType,
+        ErrorCode::RateLimited,
+        ErrorCode::InternalError,
+        ErrorCode::ProviderUnavailable,
+        ErrorCode::RetrievalNotConfigured,
+    ];
+
+    /// The one table: code, HTTP status, meaning.
+    const fn row(self) -> (&'static str, u16, &'static str) {
+        match self {
+            ErrorCode::ValidationError => {
+                ("validation_error", 400, "the request is malformed or a value is not allowed")
+            }
+            ErrorCode::ResponseTooLarge => ("response_too_large", 400, "the response cannot be made to fit the budget"),
+            ErrorCode::MissingApiKey => ("missing_api_key", 401, "the request carries no Bearer token"),
+            ErrorCode::InvalidApiKey => ("invalid_api_key", 401, "the token is malformed, unknown, expired or revoked"),
+            ErrorCode::InsufficientBalance => {
+                ("insufficient_balance", 402, "the prepaid balance does not cover the search")
+            }
+            ErrorCode::InsufficientScope => ("insufficient_scope", 403, "the key lacks the scope of the endpoint"),
+            ErrorCode::DocumentNotFound => ("document_not_found", 404, "the document is unknown or not granted"),
+            ErrorCode::SearchNotFound => ("search_not_found", 404, "the search is unknown or not the caller's"),
+            ErrorCode::SyncNotFound => ("sync_not_found", 404, "the indexing run is unknown or not the caller's"),
+            ErrorCode::NotFound => ("not_found", 404, "there is nothing at this path"),
+            ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not take this method"),
+            ErrorCode::FileTooLarge => ("file_too_large", 413, "the file is larger than the maximum"),
+            ErrorCode::UnsupportedFileType => ("unsupported_file_type", 415, "files of this type are not supported"),
+            ErrorCode::RateLimited => ("rate_limited", 429, "the limit of requests per second is reached"),
+            ErrorCode::InternalError => ("internal_error", 500, "a fault of the server; safe to retry"),
+            ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unreachable; transient"),
+            ErrorCode::RetrievalNotConfigured => {
+                ("provider_unavailable", 503, "the deployment has no retrieval configured")
+            }
+        }
+    }
+
+    /// The snake_case name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The HTTP status.
+    pub const fn status(self) -> u16 {
+        self.row().1
+    }
+
+    /// One line for the reference.
+    pub const fn meaning(self) -> &'static str {
+        self.row().2
+    }
+}

@@ -1,0 +1,232 @@
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+use validator::Validate;
+
+use crate::IgnoredSchema;
+use crate::optional::{is_default, not_null};
+use crate::validation;
+
+/// The body of `POST /v1/search`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct SearchRequest {
+    /// Accepted and ignored.
+    #[serde(rename = "$schema", default, skip_serializing)]
+    pub schema: IgnoredSchema,
+    /// What to look for, in the caller's words. Drives ranking and passage selection even when `search_queries` is
+    /// given.
+    #[validate(length(min = 1, max = 8192))]
+    pub query: String,
+    /// The calling model. Accepted and reserved for analytics; not stored with the search.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub client_model: Option<String>,
+    /// Narrows the results.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub filters: Filters,
+    /// How recent results must be.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub freshness_policy: FreshnessPolicy,
+    /// How many results to return at most. Fewer are returned when the index has fewer matches.
+    #[serde(default = "default_max_results")]
+    #[validate(range(min = 1, max = 50))]
+    pub max_results: i64,
+    /// How much of each result to return.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[validate(nested)]
+    pub response: ResponseShape,
+    /// Which indexes to search. The web index when left out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[validate(nested)]
+    pub scope: SearchScope,
+    /// Rewrites by the caller. The first replaces `query` as the text sent to the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[validate(custom(function = "validation::query_texts"))]
+    pub search_queries: Option<Vec<String>>,
+    /// Groups the requests of one task. Equivalent to the header `X-Session-ID`, and wins over it.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Uuid")]
+    #[validate(custom(function = "validation::uuid_text"))]
+    pub session_id: Option<String>,
+    /// Which web sites may answer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub source_policy: SourcePolicy,
+}
+
+/// The number of results when `max_results` is left out.
+pub const DEFAULT_MAX_RESULTS: i64 = 10;
+
+fn default_max_results() -> i64 {
+    DEFAULT_MAX_RESULTS
+}
+
+/// Narrows the results.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filters {
+    /// Two-letter country code of a market.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z]{2}$"))]
+    pub country: Option<String>,
+    /// Two-letter language code.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = "^[A-Za-z]{2}$"))]
+    pub language: Option<String>,
+    /// Results must hold the query verbatim, as a phrase.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub exact_match: bool,
+}
+
+/// How recent results must be. Documents without a known publication time are left out when a bound is set.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreshnessPolicy {
+    /// Only content published after this time: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub published_after: Option<String>,
+    /// A window that ends now. Ignored when `published_after` is set.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Freshness")]
+    pub freshness: Option<Freshness>,
+}
+
+/// Past day, week, month or year.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Freshness {
+    Pd,
+    Pw,
+    Pm,
+    Py,
+}
+
+/// How much of each result to return.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseShape {
+    /// `ids_only` (rank, doc_id, URL, title), `compact` (adds snippet, score, key dates), `standard` (adds quotable
+    /// passages) or `full` (adds provenance). Another string is answered as `standard`, with a warning.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verbosity: Verbosity,
+    /// Limits the size of the response.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[validate(nested)]
+    pub budget: ResponseBudget,
+}
+
+/// A verbosity preset. Any string is read; see [`Verbosity::Unrecognized`].
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Verbosity {
+    IdsOnly,
+    Compact,
+    #[default]
+    Standard,
+    Full,
+    /// A string that is no preset: answered as `standard` with the warning `unknown_field`.
+    Unrecognized(String),
+}
+
+impl Verbosity {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Verbosity::IdsOnly => "ids_only",
+            Verbosity::Compact => "compact",
+            Verbosity::Standard => "standard",
+            Verbosity::Full => "full",
+            Verbosity::Unrecognized(value) => value,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Verbosity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = String::deserialize(deserializer)?;
+        Ok(match value.as_str() {
+            "ids_only" => Verbosity::IdsOnly,
+            "compact" => Verbosity::Compact,
+            "standard" => Verbosity::Standard,
+            "full" => Verbosity::Full,
+            _ => Verbosity::Unrecognized(value),
+        })
+    }
+}
+
+impl Serialize for Verbosity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for Verbosity {
+    fn schema_name() -> Cow<'static, str> {
+        "Verbosity".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": ["ids_only", "compact", "standard", "full"], "default": "standard" })
+    }
+}
+
+/// Limits the size of the response.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseBudget {
+    /// Maximum size of the whole serialized body in characters (about 4 characters per token).
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 1))]
+    pub max_chars_total: Option<i64>,
+    /// What to do when the body is larger.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_exceed: OnExceed,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnExceed {
+    /// Leave out as little as is needed: passages, snippet tails, preset extras, tail results, in that order.
+    #[default]
+    Shed,
+    /// Fail with `response_too_large` when even shedding does not meet the budget.
+    Error,
+}
+
+/// Which indexes to search.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct SearchScope {
+    /// `web` (shared corpus) and/or `workspace` (the organization's own documents). Null or empty: `["web"]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexes: Option<Vec<SearchIndex>>,
+    /// The organization id; required when `indexes` includes `workspace`.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Uuid")]
+    #[validate(custom(function = "validation::uuid_text"))]
+    pub workspace_id: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchIndex {
+    Web,
+    Workspace,
+}
+
+/// Which web sites may answer. Domains match their subdomains; a leading `www.` is ignored.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourcePolicy {
+    /// Preferred domains, or the only ones with `require_domain_match`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include_domains: Vec<String>,
+    /// Domains whose results are always dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude_domains: Vec<String>,
+    /// Drop results outside `include_domains`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub require_domain_match: bool,
+}

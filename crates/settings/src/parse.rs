@@ -1,0 +1,30 @@
+//! Reading values that TOML has only text for. The messages quote the value; the caller adds the key.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use crate::Network;
+
+fn from_text<'de, D, T>(text: &str, what: &str) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not {what}")))
+}
+
+pub(crate) fn socket_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    from_text::<D, _>(&text, "an address with a port such as `127.0.0.1:8080`")
+}
+
+pub(crate) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Network>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts
+        .iter()
+        .map(|text| text.trim().parse().map_err(|error| D::Error::custom(format!("`{text}` {error}"))))
+        .collect()
+}

@@ -1,0 +1,29 @@
+use std::fmt;
+
+use serde::Deserialize;
+
+/// Text that hides itself from `Debug`, so that no log or panic message shows it.
+#[derive(Clone, Default, Deserialize, Eq, PartialEq)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Secret(text.into())
+    }
+
+    /// The text itself. Hand it to the client that needs it, and to nothing that prints.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "Secret(empty)" } else { "Secret(hidden)" })
+    }
+}

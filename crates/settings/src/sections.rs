@@ -1,0 +1,185 @@
+//! One struct per concern. `config/default.toml` explains every key and holds its default.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::{Network, Secret, parse};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub data_dir: PathBuf,
+    pub server: Server,
+    pub operations: Operations,
+    pub database: Database,
+    pub index: Index,
+    pub storage: Storage,
+    pub rate_limit: RateLimit,
+    pub rerank: Rerank,
+    pub fetch: Fetch,
+    pub captures: Captures,
+    pub files: Files,
+    pub billing: Billing,
+    pub auth: Auth,
+    pub log: Log,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    #[serde(deserialize_with = "parse::socket_address")]
+    pub bind: SocketAddr,
+    pub public_url: String,
+    /// 0: one per CPU, capped.
+    pub workers: u16,
+    pub drain_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operations {
+    #[serde(deserialize_with = "parse::socket_address")]
+    pub bind: SocketAddr,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// See [`crate::Settings::database_url`].
+    pub url: Secret,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexBackend {
+    Embedded,
+    Meilisearch,
+    None,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    pub backend: IndexBackend,
+    pub url: String,
+    pub api_key: Secret,
+    pub prefix: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageBackend {
+    Embedded,
+    S3,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storage {
+    pub backend: StorageBackend,
+    #[serde(deserialize_with = "parse::socket_address")]
+    pub bind: SocketAddr,
+    /// Empty: `endpoint`, or the embedded listener.
+    pub public_endpoint: String,
+    pub endpoint: String,
+    pub region: String,
+    pub bucket: String,
+    pub access_key_id: Secret,
+    pub secret_access_key: Secret,
+    pub path_style: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum RateLimitBackend {
+    Memory,
+    Redis,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    pub backend: RateLimitBackend,
+    pub url: Secret,
+    pub default_rps: u32,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum RerankBackend {
+    Lexical,
+    Http,
+    None,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rerank {
+    pub backend: RerankBackend,
+    pub url: String,
+    pub model: String,
+    pub api_key: Secret,
+    pub timeout_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fetch {
+    #[serde(deserialize_with = "parse::networks")]
+    pub allow_networks: Vec<Network>,
+    pub timeout_ms: u64,
+    pub max_bytes: u64,
+    pub respect_robots: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Captures {
+    pub search_ttl_seconds: u64,
+    pub document_ttl_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    pub max_object_bytes: u64,
+    pub max_per_organization: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Billing {
+    pub search_cents: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    pub oauth: OAuth,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuth {
+    /// Empty: OAuth is off.
+    pub issuer: String,
+    pub audience: String,
+    pub jwks_url: String,
+    pub organization_claim: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    pub filter: String,
+    pub format: LogFormat,
+}

@@ -1,0 +1,147 @@
+use url::Url;
+
+use crate::{IndexBackend, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend};
+
+type Check = Result<(), SettingsError>;
+
+impl Settings {
+    /// Checks what types cannot say: URLs, sizes, and what a chosen backend needs.
+    ///
+    /// # Errors
+    /// The first key, in the order of the file, whose value cannot work.
+    pub fn validate(&self) -> Check {
+        self.check_listeners()?;
+        self.database_url()?;
+        self.check_index()?;
+        self.check_storage()?;
+        self.check_rate_limit()?;
+        self.check_rerank()?;
+        positive("fetch.timeout_ms", self.fetch.timeout_ms)?;
+        positive("fetch.max_bytes", self.fetch.max_bytes)?;
+        positive("files.max_object_bytes", self.files.max_object_bytes)?;
+        positive("files.max_per_organization", self.files.max_per_organization)?;
+        self.check_oauth()?;
+        not_empty("log.filter", &self.log.filter)
+    }
+
+    fn check_listeners(&self) -> Check {
+        if self.data_dir.as_os_str().is_empty() {
+            return Err(SettingsError::invalid("data_dir", "", "must name a folder"));
+        }
+        http_url("server.public_url", &self.server.public_url)?;
+        if self.server.public_url.ends_with('/') {
+            return Err(SettingsError::invalid(
+                "server.public_url",
+                &self.server.public_url,
+                "must not end with a slash",
+            ));
+        }
+        if self.server.workers > 1024 {
+            return Err(SettingsError::invalid("server.workers", self.server.workers, "must be at most 1024"));
+        }
+        let mut binds = vec![("server.bind", self.server.bind), ("operations.bind", self.operations.bind)];
+        if self.storage.backend == StorageBackend::Embedded {
+            binds.push(("storage.bind", self.storage.bind));
+        }
+        for (i, (key, bind)) in binds.iter().enumerate() {
+            // Port 0 asks for any free port, so that two of them are two different ports.
+            if let Some((other, _)) = binds[..i].iter().find(|(_, other)| other == bind && bind.port() != 0) {
+                return Err(SettingsError::invalid(key, bind, format!("is the address of `{other}` too")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_index(&self) -> Check {
+        if self.index.backend == IndexBackend::Meilisearch {
+            http_url("index.url", &self.index.url)?;
+        }
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if !self.index.prefix.chars().all(fits) {
+            let reason = "may hold only ASCII letters, digits, `-` and `_`";
+            return Err(SettingsError::invalid("index.prefix", &self.index.prefix, reason));
+        }
+        Ok(())
+    }
+
+    fn check_storage(&self) -> Check {
+        let storage = &self.storage;
+        if !storage.public_endpoint.is_empty() {
+            http_url("storage.public_endpoint", &storage.public_endpoint)?;
+        }
+        if !storage.endpoint.is_empty() {
+            http_url("storage.endpoint", &storage.endpoint)?;
+        }
+        not_empty("storage.region", &storage.region)?;
+        // The rules that all S3 stores share: 3 to 63 of these characters, a letter or digit at both ends.
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+        let ends = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let bucket = &storage.bucket;
+        if !(3..=63).contains(&bucket.len())
+            || !bucket.chars().all(fits)
+            || !bucket.starts_with(ends)
+            || !bucket.ends_with(ends)
+        {
+            let reason = "must be 3 to 63 lowercase letters, digits, `-` or `.`, with a letter or digit at both ends";
+            return Err(SettingsError::invalid("storage.bucket", bucket, reason));
+        }
+        for (key, given, missing) in [
+            ("storage.secret_access_key", &storage.access_key_id, &storage.secret_access_key),
+            ("storage.access_key_id", &storage.secret_access_key, &storage.access_key_id),
+        ] {
+            if !given.is_empty() && missing.is_empty() {
+                return Err(SettingsError::invalid_secret(key, "must be given too: the two belong together"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_rate_limit(&self) -> Check {
+        positive("rate_limit.default_rps", u64::from(self.rate_limit.default_rps))?;
+        if self.rate_limit.backend == RateLimitBackend::Redis {
+            let known = ["redis://", "rediss://", "unix://", "redis+unix://"];
+            if !known.iter().any(|scheme| self.rate_limit.url.expose().starts_with(scheme)) {
+                let reason = "must be a Redis address such as `redis://host:6379` with `rate_limit.backend` = `redis`";
+                return Err(SettingsError::invalid_secret("rate_limit.url", reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_rerank(&self) -> Check {
+        if self.rerank.backend == RerankBackend::Http {
+            http_url("rerank.url", &self.rerank.url)?;
+        }
+        positive("rerank.timeout_ms", self.rerank.timeout_ms)
+    }
+
+    fn check_oauth(&self) -> Check {
+        let oauth = &self.auth.oauth;
+        if oauth.issuer.is_empty() {
+            return Ok(());
+        }
+        // Without an audience, tokens that the issuer made for any other service would be accepted here.
+        not_empty("auth.oauth.audience", &oauth.audience)?;
+        http_url("auth.oauth.jwks_url", &oauth.jwks_url)?;
+        not_empty("auth.oauth.organization_claim", &oauth.organization_claim)
+    }
+}
+
+fn http_url(key: &str, text: &str) -> Check {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
+            Ok(())
+        }
+        Ok(_) | Err(_) => {
+            Err(SettingsError::invalid(key, text, "must be an http or https address such as `https://host.example`"))
+        }
+    }
+}
+
+fn positive(key: &str, value: u64) -> Check {
+    if value > 0 { Ok(()) } else { Err(SettingsError::invalid(key, value, "must be at least 1")) }
+}
+
+fn not_empty(key: &str, text: &str) -> Check {
+    if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
+}

@@ -1,0 +1,201 @@
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use settings::{DatabaseUrl, IndexBackend, Settings, SettingsError, StorageBackend};
+
+fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn load(toml: &str, pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, toml).unwrap();
+    Settings::load(Some(&path), environment(pairs))
+}
+
+/// The message without the path of the temporary file.
+fn refusal(toml: &str, pairs: &[(&str, &str)]) -> String {
+    load(toml, pairs).unwrap_err().to_string()
+}
+
+#[test]
+fn the_defaults_are_the_documented_ones() {
+    let settings = Settings::load(None, []).unwrap();
+    assert_eq!(settings.data_dir, Path::new("data"));
+    assert_eq!(settings.server.bind.to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.server.public_url, "http://127.0.0.1:8080");
+    assert_eq!(settings.operations.bind.to_string(), "127.0.0.1:8081");
+    assert_eq!(settings.storage.bind.to_string(), "127.0.0.1:8082");
+    assert_eq!(settings.database_url().unwrap(), DatabaseUrl::Sqlite(PathBuf::from("data/retrieval.db")));
+    assert_eq!(settings.index.backend, IndexBackend::Embedded);
+    assert_eq!(settings.rate_limit.default_rps, 100);
+    assert_eq!((settings.fetch.max_bytes, settings.fetch.timeout_ms), (10_485_760, 10_000));
+    assert_eq!((settings.captures.search_ttl_seconds, settings.captures.document_ttl_seconds), (900, 86_400));
+    assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));
+    assert_eq!((settings.billing.search_cents, settings.rerank.timeout_ms), (1, 800));
+    assert_eq!(settings.auth.oauth.organization_claim, "org_id");
+}
+
+#[test]
+fn every_shipped_file_loads() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
+    let secrets = tempfile::tempdir().unwrap();
+    let mut loaded = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for (name, secret) in [
+            ("database_url", "postgres://retrieval:x@db.internal/retrieval\n"),
+            ("redis_url", "redis://redis.internal:6379"),
+            ("meilisearch_key", "x"),
+            ("s3_access_key_id", "x"),
+            ("s3_secret_access_key", "x"),
+        ] {
+            std::fs::write(secrets.path().join(name), secret).unwrap();
+        }
+        // The example names the places where containers find their secrets.
+        let here = text.replace("/run/secrets", secrets.path().to_str().unwrap());
+        load(&here, &[]).unwrap();
+        loaded += 1;
+    }
+    assert!(loaded >= 2, "{loaded} files");
+}
+
+#[test]
+fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
+    let file = "[server]\nbind = \"127.0.0.1:1\"\nworkers = 3\n";
+    let settings = load(file, &[("RETRIEVAL__SERVER__BIND", "0.0.0.0:2"), ("PATH", "/bin")]).unwrap();
+    assert_eq!(settings.server.bind.to_string(), "0.0.0.0:2");
+    assert_eq!(settings.server.workers, 3);
+    assert_eq!(settings.server.public_url, "http://127.0.0.1:8080");
+}
+
+#[test]
+fn environment_values_have_the_kind_of_their_key() {
+    let settings = load(
+        "",
+        &[
+            ("RETRIEVAL__DATA_DIR", "/srv/x"),
+            ("RETRIEVAL__INDEX__API_KEY", "123456"),
+            ("RETRIEVAL__STORAGE__PATH_STYLE", "false"),
+            ("RETRIEVAL__RATE_LIMIT__DEFAULT_RPS", "7"),
+            ("RETRIEVAL__FETCH__ALLOW_NETWORKS", "10.0.0.0/8, fd00::/8"),
+            ("RETRIEVAL__AUTH__OAUTH__ORGANIZATION_CLAIM", "true"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(settings.index.api_key.expose(), "123456");
+    assert!(!settings.storage.path_style);
+    assert_eq!(settings.rate_limit.default_rps, 7);
+    assert_eq!(settings.fetch.allow_networks.len(), 2);
+    assert_eq!(settings.auth.oauth.organization_claim, "true");
+    assert_eq!(settings.database_url().unwrap(), DatabaseUrl::Sqlite(PathBuf::from("/srv/x/retrieval.db")));
+}
+
+#[test]
+fn unknown_keys_are_named() {
+    let message = refusal("[server]\nbnid = \"x\"\n", &[]);
+    assert!(message.starts_with("unknown key `server.bnid` in `"), "{message}");
+    assert!(message.ends_with(": did you mean `server.bind`?"), "{message}");
+    assert!(refusal("nope = 1\n", &[]).starts_with("unknown key `nope` in `"));
+    assert!(refusal("[auth.oauth]\nnope = 1\n", &[]).starts_with("unknown key `auth.oauth.nope` in `"));
+    assert!(refusal("[server]\nbind_file = \"x\"\n", &[]).starts_with("unknown key `server.bind_file` in `"));
+    assert_eq!(refusal("", &[("RETRIEVAL__SERVER__NOPE", "1")]), "unknown key `server.nope` in the environment");
+    assert_eq!(refusal("", &[("RETRIEVAL__SERVER__BIND__X", "1")]), "unknown key `server.bind.x` in the environment");
+}
+
+#[test]
+fn values_that_cannot_work_are_named_with_their_key() {
+    let cases = [
+        ("[server]\nbind = \"here\"", "`server.bind`: `here` is not an address with a port such as `127.0.0.1:8080`"),
+        ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be u16"),
+        ("[server]\nworkers = -1", "`server.workers` = `-1`: must be u16"),
+        ("server = 3", "`server` = `3`: is a section, not a value"),
+        ("[index]\nbackend = \"solr\"", "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `none`"),
+        (
+            "[index]\nbackend = \"meilisearch\"",
+            "`index.url` = ``: must be an http or https address such as `https://host.example`",
+        ),
+        (
+            "[fetch]\nallow_networks = [\"10.0.0.1/8\"]",
+            "`fetch.allow_networks`: `10.0.0.1/8` has bits set after the prefix: did you mean `10.0.0.0/8`?",
+        ),
+        (
+            "[storage]\nbucket = \"No\"",
+            "`storage.bucket` = `No`: must be 3 to 63 lowercase letters, digits, `-` or `.`, with a letter or digit at both ends",
+        ),
+        (
+            "[operations]\nbind = \"127.0.0.1:8080\"",
+            "`operations.bind` = `127.0.0.1:8080`: is the address of `server.bind` too",
+        ),
+        (
+            "[server]\npublic_url = \"ftp://x\"",
+            "`server.public_url` = `ftp://x`: must be an http or https address such as `https://host.example`",
+        ),
+        ("[rate_limit]\ndefault_rps = 0", "`rate_limit.default_rps` = `0`: must be at least 1"),
+        ("[auth.oauth]\nissuer = \"https://i.example\"", "`auth.oauth.audience` = ``: must not be empty"),
+    ];
+    for (toml, expected) in cases {
+        assert_eq!(refusal(toml, &[]), expected);
+    }
+    assert_eq!(
+        refusal("", &[("RETRIEVAL__STORAGE__PATH_STYLE", "yes")]),
+        "`storage.path_style` = `yes`: is not true or false"
+    );
+    assert!(refusal("[server\n", &[]).contains("is not valid TOML"));
+    let missing = Settings::load(Some(Path::new("/nowhere/at all.toml")), []).unwrap_err();
+    assert_eq!(missing.to_string(), "cannot read the configuration file `/nowhere/at all.toml`");
+}
+
+#[test]
+fn secrets_come_from_files_and_stay_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "hunter2\n").unwrap();
+    let name = path.to_str().unwrap();
+
+    let settings = load(&format!("[index]\napi_key_file = \"{name}\""), &[]).unwrap();
+    assert_eq!(settings.index.api_key.expose(), "hunter2");
+    assert!(!format!("{settings:?}").contains("hunter2"));
+
+    // The environment's file wins over the file's value: each layer replaces the one before.
+    let settings = load("[index]\napi_key = \"old\"", &[("RETRIEVAL__INDEX__API_KEY_FILE", name)]).unwrap();
+    assert_eq!(settings.index.api_key.expose(), "hunter2");
+
+    let twice = refusal(&format!("[index]\napi_key = \"x\"\napi_key_file = \"{name}\""), &[]);
+    assert!(twice.ends_with("gives both `index.api_key` and `index.api_key_file`: give one"), "{twice}");
+    let missing = refusal("[index]\napi_key_file = \"/nowhere/key\"", &[]);
+    assert_eq!(missing, "cannot read the file `/nowhere/key` that `index.api_key_file` names");
+}
+
+#[test]
+fn refusals_never_show_a_secret() {
+    for (toml, key) in [
+        ("[index]\napi_key = 987654", "index.api_key"),
+        ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
+        ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
+    ] {
+        let message = refusal(toml, &[]);
+        assert!(message.starts_with(&format!("`{key}`: ")) && !message.contains("987654"), "{message}");
+    }
+}
+
+#[test]
+fn database_urls_are_resolved() {
+    let url = |text: &str| load(&format!("data_dir = \"d\"\n[database]\nurl = \"{text}\""), &[])?.database_url();
+    assert_eq!(url("sqlite:x.db").unwrap(), DatabaseUrl::Sqlite(PathBuf::from("d/x.db")));
+    assert_eq!(url("sqlite:///abs/x.db").unwrap(), DatabaseUrl::Sqlite(PathBuf::from("/abs/x.db")));
+    assert!(matches!(url("postgresql://u:p@h/d").unwrap(), DatabaseUrl::Postgres(_)));
+    for bad in ["", "sqlite:", "sqlite::memory:", "x.db"] {
+        assert!(url(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn s3_needs_both_halves_of_its_key() {
+    let file = "[storage]\nbackend = \"s3\"\naccess_key_id = \"a\"\n";
+    assert_eq!(refusal(file, &[]), "`storage.secret_access_key`: must be given too: the two belong together");
+    let settings = load(&format!("{file}secret_access_key = \"b\"\n"), &[]).unwrap();
+    assert_eq!(settings.storage.backend, StorageBackend::S3);
+}
