@@ -70,7 +70,8 @@ fn what_names_no_web_document_is_refused() {
     let malformed = |error: &UrlError| matches!(error, Malformed { .. });
     let host = |error: &UrlError| matches!(error, Host(_));
     let not_http = |error: &UrlError| matches!(error, NotHttp(_));
-    let cases: [(&str, &dyn Fn(&UrlError) -> bool); 23] = [
+    type Check<'a> = &'a dyn Fn(&UrlError) -> bool;
+    let cases: [(&str, Check<'_>); 23] = [
         ("", &not_http),
         ("example.com", &not_http),
         ("/a/b", &not_http),

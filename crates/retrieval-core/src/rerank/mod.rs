@@ -1,0 +1,225 @@
+//! The lexical reranker: the order of candidates that a first stage found, from their text alone.
+//!
+//! Deterministic, without a model, linear in the text that is read. The evidence, each with its source in the private
+//! modules:
+//!
+//! 1. the query's terms by their rarity in the collection, over the fields title, headings with description, and body
+//!    (BM25F);
+//! 2. words of the query that are neighbours in the text too, in order or near one another;
+//! 3. the best passage, where it says more than the whole document;
+//! 4. terms of the best candidates, a relevance model inside the candidates (RM3);
+//! 5. the date, gently, where the query asks for what is new.
+//!
+//! Scores of one call can be compared with one another, and with nothing else.
+
+mod feedback;
+mod parameters;
+mod reading;
+mod recency;
+mod score;
+mod vocabulary;
+
+use crate::analysis::{Analyzers, Language};
+use crate::passages::PassageSpan;
+use crate::question::Question;
+use crate::statistics::CollectionStatistics;
+
+use reading::Reading;
+use recency::Recency;
+use score::Scorer;
+use vocabulary::Vocabulary;
+
+/// Names this ranker in answers; another with every change that changes an order.
+pub const RANKER_VERSION: &str = "lexical_v1";
+
+/// Bytes of content that one call reads, over all candidates. Where they hold more, each is read up to the same length,
+/// as far as it goes: a long document is judged by its beginning, and the time of a call stays bounded.
+pub const READ_BYTES: usize = 2 * 1024 * 1024;
+
+/// A document that the first stage found.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    pub title: &'a str,
+    pub description: &'a str,
+    pub content: &'a str,
+    /// The passages of `content`, as [`crate::passages::split`] gives them.
+    pub passages: &'a [PassageSpan],
+    /// ISO 639-1 code of the language that the document was indexed under; `None` when it is not known.
+    pub language: Option<&'a str>,
+    /// Higher is better. Orders candidates that are otherwise equal.
+    pub first_stage_score: f32,
+    /// Milliseconds since the Unix epoch.
+    pub published_at: Option<i64>,
+}
+
+/// What candidates are ranked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// Any text; nothing in it is an operator.
+    pub text: &'a str,
+    /// Only candidates that hold all words of `text` next to one another and in order, case and diacritics apart, in
+    /// their title, description or content.
+    pub exact_phrase: bool,
+    /// Milliseconds since the Unix epoch. Without it, dates do not matter.
+    pub now: Option<i64>,
+}
+
+/// A candidate in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// Position in the candidates that came in.
+    pub index: usize,
+    /// At least 0, which means that nothing speaks for the candidate.
+    pub score: f64,
+    /// The passages that hold something of the query, best first, equal ones in the order of the document. The first
+    /// passage alone when none does.
+    pub passages: Vec<RankedPassage>,
+    /// Whether the whole content was read (see [`READ_BYTES`]). Where not, [`crate::select::query_relevant`] finds the
+    /// best passages of the rest too.
+    pub complete: bool,
+}
+
+/// A passage of a candidate in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankedPassage {
+    /// Position in [`Candidate::passages`].
+    pub position: usize,
+    pub score: f64,
+}
+
+/// Ranks the candidates for the query, best first; see [`Reranker::rerank`].
+pub fn rerank(query: &Query<'_>, candidates: &[Candidate<'_>], statistics: &CollectionStatistics) -> Vec<Ranked> {
+    Reranker::default().rerank(query, candidates, statistics)
+}
+
+/// A reranker that remembers stems from one call to the next. Worth keeping where calls are many (one a thread); what
+/// it answers does not depend on what it was asked before.
+#[derive(Default)]
+pub struct Reranker {
+    analyzers: Analyzers,
+}
+
+impl Reranker {
+    /// Ranks the candidates for the query, best first.
+    ///
+    /// All of them are ranked (with `exact_phrase`, those that hold the phrase), also those that hold nothing of the
+    /// query. Equal scores are ordered by the first stage's, then by the order that they came in.
+    ///
+    /// `statistics` are those of the collection that the candidates were found in, with the document frequencies of the
+    /// query's terms as [`crate::analysis::analyze_query`] gives them; what they do not know is estimated from the
+    /// candidates.
+    pub fn rerank(
+        &mut self,
+        query: &Query<'_>,
+        candidates: &[Candidate<'_>],
+        statistics: &CollectionStatistics,
+    ) -> Vec<Ranked> {
+        let languages: Vec<Option<Language>> =
+            candidates.iter().map(|candidate| candidate.language.and_then(Language::from_code)).collect();
+        let question = Question::new(query.text, &common_first(&languages));
+        let mut considered: Vec<usize> = (0..candidates.len()).collect();
+        if query.exact_phrase {
+            considered.retain(|index| {
+                let analyzer = self.analyzers.of(languages[*index]);
+                let Candidate { title, description, content, .. } = candidates[*index];
+                [title, description, content].into_iter().any(|text| question.is_phrase_of(text, analyzer))
+            });
+        }
+
+        let mut vocabulary = Vocabulary::new(&question);
+        let limit = fair_share(considered.iter().map(|index| candidates[*index].content.len()), READ_BYTES);
+        let read = |index: &usize| {
+            let analyzer = self.analyzers.of(languages[*index]);
+            reading::read(&candidates[*index], limit, analyzer, &mut vocabulary)
+        };
+        let readings: Vec<Reading> = considered.iter().map(read).collect();
+
+        let mut scorer = Scorer::new(&question, &readings, statistics);
+        let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
+            readings.iter().map(|reading| scorer.score(reading)).unzip();
+        feedback::apply(&mut scores, &readings, vocabulary.len(), scorer.body_length(), scorer.total_weight());
+        if let Some(recency) = Recency::of(&question, query.now) {
+            for (score, index) in scores.iter_mut().zip(&considered) {
+                *score *= recency.factor(candidates[*index].published_at);
+            }
+        }
+
+        let ranked = considered.into_iter().zip(scores).zip(&passages);
+        let mut ranked: Vec<Ranked> = ranked
+            .map(|((index, score), passages)| Ranked {
+                index,
+                score,
+                passages: ranked_passages(passages),
+                complete: candidates[index].content.len() <= limit,
+            })
+            .collect();
+        ranked.sort_by(|a, b| {
+            let first_stage = |ranked: &Ranked| candidates[ranked.index].first_stage_score;
+            b.score
+                .total_cmp(&a.score)
+                .then_with(|| first_stage(b).total_cmp(&first_stage(a)))
+                .then(a.index.cmp(&b.index))
+        });
+        ranked
+    }
+}
+
+/// The passages of one document with something of the query in them, best first, and their scores: the document is
+/// the collection here. For [`crate::select`].
+pub(crate) fn passages_of_one(question: &Question, candidate: &Candidate<'_>) -> Vec<RankedPassage> {
+    let language = candidate.language.and_then(Language::from_code);
+    let mut vocabulary = Vocabulary::new(question);
+    let reading = reading::read(candidate, usize::MAX, Analyzers::default().of(language), &mut vocabulary);
+    let readings = reading.into_passages();
+    let mut scorer = Scorer::new(question, &readings, &CollectionStatistics::default());
+    let scores: Vec<f64> = readings.iter().map(|reading| scorer.score(reading).0).collect();
+    matching(&scores)
+}
+
+/// The languages of the candidates, the most common first. Documents of unknown language are analysed as English.
+fn common_first(languages: &[Option<Language>]) -> Vec<Language> {
+    let mut counts: Vec<(Language, usize)> = Vec::new();
+    for language in languages.iter().map(|language| language.unwrap_or(Language::English)) {
+        match counts.iter_mut().find(|(known, _)| *known == language) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((language, 1)),
+        }
+    }
+    // Stable: equally common languages stay in the order of their first candidates.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.into_iter().map(|(language, _)| language).collect()
+}
+
+/// The largest `limit` with which the sum of the lengths, each at most `limit`, is within `total`.
+fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
+    let mut lengths: Vec<usize> = lengths.collect();
+    lengths.sort_unstable();
+    let (mut left, mut count) = (total, lengths.len());
+    for length in lengths {
+        if length > left / count {
+            return left / count;
+        }
+        left -= length;
+        count -= 1;
+    }
+    usize::MAX
+}
+
+fn matching(scores: &[f64]) -> Vec<RankedPassage> {
+    let passages = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
+    let mut passages: Vec<RankedPassage> =
+        passages.map(|(position, score)| RankedPassage { position, score: *score }).collect();
+    passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
+    passages
+}
+
+fn ranked_passages(scores: &[f64]) -> Vec<RankedPassage> {
+    let passages = matching(scores);
+    if passages.is_empty() && !scores.is_empty() {
+        return vec![RankedPassage { position: 0, score: 0.0 }];
+    }
+    passages
+}
+
+#[cfg(test)]
+mod tests;
