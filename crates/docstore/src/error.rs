@@ -14,6 +14,9 @@ pub enum StoreError {
     /// The address of the database makes no sense.
     #[error("invalid database url `{url}`: {message}")]
     InvalidUrl { url: String, message: String },
+    /// The store was opened where it cannot work: outside of tokio, or on a current-thread runtime.
+    #[error("the docstore must be opened on a multi-threaded tokio runtime")]
+    WrongRuntime,
     /// A row that must be unique exists already.
     #[error("the row exists already")]
     Conflict,

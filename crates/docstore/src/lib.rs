@@ -21,7 +21,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 
 use backend::{Backend, postgres, sqlite};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// A docstore: cheap to clone, shared by everything that reads or writes.
 ///
@@ -67,14 +67,23 @@ fn without_password(url: &str) -> String {
 }
 
 impl Docstore {
-    /// Opens the pools; connections are made when they are first needed. Must be called on a
-    /// multi-threaded tokio runtime. `connections` bounds concurrent reads (and, on PostgreSQL, writes).
+    /// Opens the pools; connections are made when they are first needed. `connections` bounds concurrent reads
+    /// (and, on PostgreSQL, writes).
+    ///
+    /// # Errors
+    ///
+    /// `WrongRuntime` unless it is called on a multi-threaded tokio runtime, which the store then works on:
+    /// migrations and SQLite calls that are dropped block a thread, and a current-thread runtime has none to spare.
     pub fn open(location: &Location, connections: usize) -> Result<Self> {
+        let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
+        if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
+            return Err(StoreError::WrongRuntime);
+        }
         let backend = match location {
             Location::Sqlite(path) => Backend::Sqlite(sqlite::Pools::open(path, connections)?),
             Location::Postgres(url) => Backend::Postgres(postgres::Pools::open(url, connections)?),
         };
-        Ok(Self { backend, runtime: Handle::current() })
+        Ok(Self { backend, runtime })
     }
 
     /// Brings the tables up to this version. Returns how many migrations ran.
