@@ -166,10 +166,11 @@ async fn a_request_during_a_claim_is_never_lost(db: Database) {
         let claimed = tokio::spawn(async move { store.claim_run("worker".to_owned(), NOW, NOW + 10).await.unwrap() });
         let full = new_run(organization_id, RunMode::Full, NOW);
         let asked = tokio::spawn(async move { other.request_run(full).await.unwrap() });
-        let (claimed, asked) = (claimed.await.unwrap().unwrap(), asked.await.unwrap());
+        let (claimed, asked) = (claimed.await.unwrap(), asked.await.unwrap());
         assert_eq!(asked.mode(), RunMode::Full);
         assert_eq!(find(&db, &asked).await.mode(), RunMode::Full);
-        if asked.sync_id == claimed.sync_id {
+        // A worker that finds the run in the hands of a request passes over it, and asks again later.
+        if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == asked.sync_id) {
             assert_eq!(claimed.mode(), RunMode::Full);
         }
         db.execute("DELETE FROM index_runs").await;
