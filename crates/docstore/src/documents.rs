@@ -21,7 +21,7 @@ pub struct StoredCapture {
 /// A document as it was just read, to be stored with its content.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
-    /// `first_seen_at` and `latest_capture_id` of a known document are kept as they are stored.
+    /// `first_seen_at`, `latest_capture_id` and `removed_at` of a known document are the store's to say.
     pub document: Document,
     pub capture: Capture,
     pub passages: Vec<Passage>,

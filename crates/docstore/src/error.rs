@@ -5,7 +5,8 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 /// Why the docstore did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached or has no free connection in time: transient.
+    /// The database cannot be reached, went away under the query, or has no free connection in time: transient. Of a
+    /// write that ends so it is not known whether it was done.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
     /// The tables are missing or of an older version.
@@ -14,6 +15,9 @@ pub enum StoreError {
     /// The address of the database makes no sense.
     #[error("invalid database url `{url}`: {message}")]
     InvalidUrl { url: String, message: String },
+    /// The store was opened where it cannot work: outside of tokio, or on a current-thread runtime.
+    #[error("the docstore must be opened on a multi-threaded tokio runtime")]
+    WrongRuntime,
     /// A row that must be unique exists already.
     #[error("the row exists already")]
     Conflict,
@@ -32,6 +36,20 @@ impl From<diesel::result::Error> for StoreError {
         match error {
             Diesel::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Conflict,
             Diesel::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
+                StoreError::Unavailable(info.message().to_owned())
+            }
+            // The connection was lost under the query. A message that is too large for the protocol has the same kind.
+            Diesel::DatabaseError(DatabaseErrorKind::UnableToSendCommand, info)
+                if !info.message().starts_with("error encoding") =>
+            {
+                StoreError::Unavailable(info.message().to_owned())
+            }
+            // PostgreSQL's words when it stops or is told to drop us; diesel keeps its code for itself.
+            Diesel::DatabaseError(_, info) if info.message().starts_with("terminating connection") => {
+                StoreError::Unavailable(info.message().to_owned())
+            }
+            // SQLite's words when another process held the write lock for longer than we wait.
+            Diesel::DatabaseError(_, info) if info.message() == "database is locked" => {
                 StoreError::Unavailable(info.message().to_owned())
             }
             other => StoreError::Query(other),

@@ -1,9 +1,12 @@
 //! The source of truth: organizations, documents, captures, files, runs and the outbox, in SQLite or
 //! PostgreSQL. See README.md.
 
+#![expect(clippy::duplicate_mod, reason = "`queries/` is compiled once for each backend: see `backend.rs`")]
+
 mod backend;
 mod documents;
 mod error;
+mod location;
 mod migrations;
 mod operations;
 mod rows;
@@ -13,15 +16,15 @@ mod types;
 
 pub use documents::{LoadedDocument, NewDocument, Saved, StoredCapture};
 pub use error::{Result, StoreError};
+pub use location::Location;
 pub use rows::*;
 pub use runs::FileResult;
 pub use types::{Id, Strings};
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
 
 use backend::{Backend, postgres, sqlite};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// A docstore: cheap to clone, shared by everything that reads or writes.
 ///
@@ -34,47 +37,24 @@ pub struct Docstore {
     runtime: Handle,
 }
 
-/// Where a docstore is.
-#[derive(Clone, Debug)]
-pub enum Location {
-    Sqlite(PathBuf),
-    Postgres(String),
-}
-
-impl Location {
-    /// Reads `sqlite:FILE` (relative to `data_dir`) or `postgres://…`.
-    pub fn parse(url: &str, data_dir: &Path) -> Result<Self> {
-        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(Location::Postgres(url.to_owned()));
-        }
-        let invalid =
-            |message: &str| StoreError::InvalidUrl { url: without_password(url), message: message.to_owned() };
-        let file = url.strip_prefix("sqlite:").ok_or_else(|| invalid("expected `sqlite:FILE` or `postgres://...`"))?;
-        let file = file.strip_prefix("//").unwrap_or(file);
-        if file.is_empty() || file.starts_with(":memory:") {
-            return Err(invalid("name a file: each connection to `:memory:` would be its own database"));
-        }
-        Ok(Location::Sqlite(data_dir.join(file)))
-    }
-}
-
-/// What an error message may show of a URL.
-fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme < at => format!("{}://...@{}", &url[..scheme], &url[at + 1..]),
-        _ => url.to_owned(),
-    }
-}
-
 impl Docstore {
-    /// Opens the pools; connections are made when they are first needed. Must be called on a
-    /// multi-threaded tokio runtime. `connections` bounds concurrent reads (and, on PostgreSQL, writes).
+    /// Opens the pools; connections are made when they are first needed. `connections` bounds concurrent reads
+    /// (and, on PostgreSQL, writes).
+    ///
+    /// # Errors
+    ///
+    /// `WrongRuntime` unless it is called on a multi-threaded tokio runtime, which the store then works on:
+    /// migrations and SQLite calls that are dropped block a thread, and a current-thread runtime has none to spare.
     pub fn open(location: &Location, connections: usize) -> Result<Self> {
+        let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
+        if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
+            return Err(StoreError::WrongRuntime);
+        }
         let backend = match location {
             Location::Sqlite(path) => Backend::Sqlite(sqlite::Pools::open(path, connections)?),
             Location::Postgres(url) => Backend::Postgres(postgres::Pools::open(url, connections)?),
         };
-        Ok(Self { backend, runtime: Handle::current() })
+        Ok(Self { backend, runtime })
     }
 
     /// Brings the tables up to this version. Returns how many migrations ran.

@@ -1,46 +1,59 @@
 //! The tables' versions, embedded for both backends.
 
+use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
-use diesel_async::AsyncMigrationHarness;
+use diesel_async::pooled_connection::deadpool::Object;
+use diesel_async::{AsyncMigrationHarness, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, postgres, sqlite};
 use crate::error::{Result, StoreError};
 
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// Any number: it only has to be ours. Two processes that migrate at once take turns.
+/// Any number: it only has to be ours.
 const ADVISORY_LOCK: i64 = 0x7265_7472;
 
+/// Runs what is pending, and returns how many. Two processes that migrate at once take turns.
 pub async fn run(backend: Backend) -> Result<usize> {
     match backend {
-        Backend::Postgres(pools) => {
-            use diesel_async::SimpleAsyncConnection;
-            let mut connection = pools.writer().await?;
-            connection.batch_execute(&format!("SELECT pg_advisory_lock({ADVISORY_LOCK})")).await?;
-            let mut harness = AsyncMigrationHarness::new(connection);
-            let ran = run_pending(&mut harness, POSTGRES);
-            harness.into_inner().batch_execute(&format!("SELECT pg_advisory_unlock({ADVISORY_LOCK})")).await?;
-            ran
-        }
-        Backend::Sqlite(pools) => run_pending(&mut AsyncMigrationHarness::new(pools.writer().await?), SQLITE),
+        Backend::Postgres(pools) => run_pending(&mut alone_on_postgres(&pools).await?, POSTGRES),
+        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| run_pending(connection, SQLITE)).await,
     }
 }
 
 pub async fn check(backend: Backend) -> Result<()> {
     let pending = match backend {
         Backend::Postgres(pools) => count_pending(&mut AsyncMigrationHarness::new(pools.reader().await?), POSTGRES)?,
-        Backend::Sqlite(pools) => count_pending(&mut AsyncMigrationHarness::new(pools.writer().await?), SQLITE)?,
+        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| count_pending(connection, SQLITE)).await?,
     };
     if pending == 0 { Ok(()) } else { Err(StoreError::NotMigrated { pending }) }
 }
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
     match backend {
-        Backend::Postgres(pools) => revert(&mut AsyncMigrationHarness::new(pools.writer().await?), POSTGRES),
-        Backend::Sqlite(pools) => revert(&mut AsyncMigrationHarness::new(pools.writer().await?), SQLITE),
+        Backend::Postgres(pools) => revert(&mut alone_on_postgres(&pools).await?, POSTGRES),
+        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| revert(connection, SQLITE)).await,
     }
+}
+
+/// A connection outside of the pool, so that its lock and its settings end with it. A migration, and the wait for
+/// another process's, may take as long as it takes.
+async fn alone_on_postgres(pools: &postgres::Pools) -> Result<AsyncMigrationHarness<postgres::Conn>> {
+    let mut connection = Object::take(pools.writer().await?);
+    connection.batch_execute("SET statement_timeout = 0").await?;
+    connection.batch_execute(&format!("SELECT pg_advisory_lock({ADVISORY_LOCK})")).await?;
+    Ok(AsyncMigrationHarness::new(connection))
+}
+
+/// One transaction around all of it, which holds the write lock from its start.
+async fn alone_on_sqlite<T: Send + 'static>(
+    pools: &sqlite::Pools,
+    body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let mut connection = pools.writer().await?;
+    connection.spawn_blocking(move |connection| Ok(connection.immediate_transaction(body))).await?
 }
 
 fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<usize>

@@ -1,5 +1,6 @@
 //! Everything that the docstore can do, one line each: the query is in `queries/`, in the module named
-//! before the `::`. A `read` takes any connection; a `write` is one transaction.
+//! before the `::`. A `read` is one query on any connection; a `snapshot` is several that must agree with each other; a
+//! `write` is one transaction.
 
 use uuid::Uuid;
 
@@ -37,6 +38,15 @@ macro_rules! operations {
             $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
         }
     };
+    (@snapshot $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .snapshot(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
     (@write $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
             $pools
@@ -60,9 +70,11 @@ operations! {
     read accounts::find_key_by_digest(digest: Vec<u8>) -> Option<(ApiKey, Organization)>;
     /// Revokes the key (once: a second call keeps the first time). `None` when there is none.
     write accounts::revoke_api_key(key_id: Uuid, now: i64) -> Option<ApiKey>;
+    /// Notes when keys were used; a later time that is known already stays.
     write accounts::touch_api_keys(used: Vec<(Id, i64)>) -> ();
 
-    /// Changes a balance by an entry. `None`, and no change, when a negative entry is more than it holds.
+    /// Changes a balance by an entry. `None`, and no change, when the balance would leave its range: below zero, or
+    /// beyond what 64 bits hold.
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
     /// Cents; `None` for an organization that never had a balance.
     read balances::find_balance(organization_id: Uuid) -> Option<i64>;
@@ -72,10 +84,10 @@ operations! {
     /// A document that was granted to the organization, removed ones excepted.
     read documents::find_granted_document(organization_id: Uuid, doc_id: Uuid) -> Option<Document>;
     /// The latest capture of a document that the organization may see, with its passages.
-    read documents::find_latest_capture(organization_id: Uuid, doc_id: Uuid) -> Option<StoredCapture>;
+    snapshot documents::find_latest_capture(organization_id: Uuid, doc_id: Uuid) -> Option<StoredCapture>;
     /// Documents of one collection (`None`: the shared web; else that workspace) with their content, in no
     /// order. Ids of other collections and of removed documents are left out.
-    read documents::load_documents(owner: Option<Id>, doc_ids: Vec<Id>) -> Vec<LoadedDocument>;
+    snapshot documents::load_documents(owner: Option<Id>, doc_ids: Vec<Id>) -> Vec<LoadedDocument>;
     /// What an index must know, of whatever tenant: for the indexer alone.
     read documents::load_for_indexing(doc_ids: Vec<Id>) -> Vec<(Document, Capture)>;
     /// Ids of the documents that belong into the web or the workspace index, in id order.
@@ -86,18 +98,20 @@ operations! {
     write documents::hide_workspace_document(organization_id: Uuid, doc_id: Uuid, now: i64) -> bool;
 
     /// Stores documents with their captures and queues those that changed for their index. The answer is
-    /// in the order of the batch; of a document that comes twice, the last one counts.
+    /// in the order of the batch; of a document that comes twice, the last one counts. A removed document comes back,
+    /// unless its content was read before the removal.
     write captures::save_documents(batch: Vec<NewDocument>, now: i64) -> Vec<Saved>;
 
-    /// Stores ranked lists, and grants what they show.
+    /// Stores ranked lists, and grants what they show. Documents that are gone meanwhile are passed over.
     write activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
     read activity::find_search(organization_id: Uuid, search_id: Uuid) -> Option<Search>;
+    /// Nothing, when the document is gone.
     write activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: Uuid, doc_id: Uuid) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
     write activity::record_usage(events: Vec<UsageEvent>) -> ();
 
-    /// Makes the row of a name, or renews its upload time.
+    /// Makes the row of a name, or renews its upload time. `Conflict` when the key is another organization's.
     write files::register_file(file: File) -> ();
     read files::find_file(organization_id: Uuid, object_key: String) -> Option<File>;
     read files::count_files(organization_id: Uuid) -> i64;
@@ -107,7 +121,7 @@ operations! {
     write files::reset_file(organization_id: Uuid, object_key: String) -> bool;
     write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
 
-    /// Queues a run, or returns the one that waits already. `Conflict` when two callers queue at once: ask again.
+    /// Queues a run, or returns the one that waits already, made a full one if the new one is.
     write runs::request_run(run: IndexRun) -> IndexRun;
     read runs::find_run(organization_id: Uuid, sync_id: Uuid) -> Option<IndexRun>;
     /// The next run to work on, now leased to `owner`: an abandoned one first. `None` when there is none.

@@ -4,41 +4,63 @@ use std::path::Path;
 
 use diesel::{ConnectionError, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 
 use crate::backend::CONNECTION_WAIT;
 use crate::error::{Result, StoreError};
+use crate::types::Id;
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
 
-/// SQLite has one writer at a time: there are no other transaction's rows to pass over.
+/// SQLite has one writer at a time: there are no other transaction's rows to pass over or to wait for.
 macro_rules! lock_free_rows {
     ($query:expr) => {
         $query
     };
 }
 
-/// Inserts all rows in one statement, which diesel knows for SQLite only in its synchronous form.
+/// As above.
+macro_rules! lock_rows {
+    ($query:expr) => {
+        $query
+    };
+}
+
+/// As above.
+macro_rules! keep_rows {
+    ($query:expr) => {
+        $query
+    };
+}
+
+/// Inserts the rows, however many: several in one statement, which diesel knows for SQLite only in its synchronous
+/// form.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
-                diesel::RunQueryDsl::execute(diesel::insert_into($table).values(rows), connection)
+                for rows in crate::backend::statements(rows) {
+                    diesel::RunQueryDsl::execute(diesel::insert_into($table).values(rows), connection)?;
+                }
+                Ok(())
             })
             .await
     }};
 }
 
-/// Inserts all rows in one statement, leaving those that exist already as they are.
+/// Inserts the rows, however many, leaving those that exist already as they are.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
-                diesel::RunQueryDsl::execute(diesel::insert_or_ignore_into($table).values(rows), connection)
+                for rows in crate::backend::statements(rows) {
+                    diesel::RunQueryDsl::execute(diesel::insert_or_ignore_into($table).values(rows), connection)?;
+                }
+                Ok(())
             })
             .await
     }};
@@ -46,6 +68,11 @@ macro_rules! insert_missing_rows {
 
 #[path = "../queries/mod.rs"]
 pub mod queries;
+
+/// SQLite has one writer at a time: a transaction that writes has all documents to itself.
+async fn lock_documents(_connection: &mut Conn, _doc_ids: &[Id]) -> Result<()> {
+    Ok(())
+}
 
 /// Set for every connection. `busy_timeout` comes first, so that the others wait for a lock instead of
 /// failing; `NORMAL` with WAL survives a killed process, and a power cut may lose the last commits but
@@ -81,6 +108,16 @@ impl Pools {
         self.writer.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 
+    /// Runs the body on one snapshot of the database: what several queries find belongs together.
+    pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        let mut connection = self.reader().await?;
+        connection.transaction(async move |connection| body(connection).await).await
+    }
+
     /// Runs the body in one transaction that holds the write lock from its start: a deferred one that
     /// reads first and writes later fails under concurrency instead of waiting.
     pub async fn write<T, F>(&self, body: F) -> Result<T>
@@ -103,6 +140,8 @@ fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
             Ok(connection)
         })
     });
+    // A file does not go away: a test query before every operation would only cost time.
+    config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::<Conn>::new_with_config(url, config);
     Pool::builder(manager)
         .max_size(connections)

@@ -67,9 +67,15 @@ pub async fn revoke_api_key(connection: &mut Conn, key_id: Id, now: i64) -> Resu
     Ok(api_keys::table.find(key_id).select(ApiKey::as_select()).first(connection).await.optional()?)
 }
 
-pub async fn touch_api_keys(connection: &mut Conn, used: Vec<(Id, i64)>) -> Result<()> {
+pub async fn touch_api_keys(connection: &mut Conn, mut used: Vec<(Id, i64)>) -> Result<()> {
+    // Several instances note the same keys: in one order, none waits for another crosswise.
+    used.sort_unstable();
     for (key_id, at) in used {
-        diesel::update(api_keys::table.find(key_id)).set(api_keys::last_used_at.eq(at)).execute(connection).await?;
+        diesel::update(api_keys::table.find(key_id))
+            .filter(api_keys::last_used_at.is_null().or(api_keys::last_used_at.lt(at)))
+            .set(api_keys::last_used_at.eq(at))
+            .execute(connection)
+            .await?;
     }
     Ok(())
 }

@@ -1,19 +1,43 @@
+use std::collections::HashSet;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use super::Conn;
+use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
 use crate::rows::{Feedback, Grant, Search, UsageEvent};
-use crate::schema::{feedback, grants, searches, usage_events};
-use crate::types::Id;
+use crate::schema::{documents, feedback, grants, searches, usage_events};
+use crate::types::{Id, make_storable};
 
 /// Stores the ranked lists and grants what they show to the organizations that saw them.
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
-    insert_rows!(connection, searches::table, rows)?;
-    if !granted.is_empty() {
-        insert_missing_rows!(connection, grants::table, granted)?;
+    insert_rows!(connection, searches::table, rows.into_iter().map(storable_search).collect())?;
+    grant(connection, granted).await
+}
+
+/// A document may be deleted between a search that shows it and this: then there is nothing to grant, and the searches
+/// that were recorded with it are kept.
+async fn grant(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
+    // In one order, each once, so that transactions that grant the same never wait for each other crosswise.
+    granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
+    granted.dedup_by_key(|grant| (grant.doc_id, grant.organization_id));
+    let mut doc_ids: Vec<Id> = granted.iter().map(|grant| grant.doc_id).collect();
+    doc_ids.dedup();
+    let mut existing: HashSet<Id> = HashSet::with_capacity(doc_ids.len());
+    for part in doc_ids.chunks(VALUES_AT_ONCE) {
+        let query = documents::table.filter(documents::doc_id.eq_any(part.to_vec())).order(documents::doc_id);
+        let found: Vec<Id> = keep_rows!(query.select(documents::doc_id)).load(connection).await?;
+        existing.extend(found);
     }
+    granted.retain(|grant| existing.contains(&grant.doc_id));
+    insert_missing_rows!(connection, grants::table, granted)?;
     Ok(())
+}
+
+fn storable_search(mut search: Search) -> Search {
+    make_storable(&mut search.query);
+    search
 }
 
 pub async fn find_search(connection: &mut Conn, organization_id: Id, search_id: Id) -> Result<Option<Search>> {
@@ -26,9 +50,8 @@ pub async fn find_search(connection: &mut Conn, organization_id: Id, search_id: 
         .optional()?)
 }
 
-pub async fn grant_document(connection: &mut Conn, grant: Grant) -> Result<()> {
-    insert_missing_rows!(connection, grants::table, vec![grant])?;
-    Ok(())
+pub async fn grant_document(connection: &mut Conn, granted: Grant) -> Result<()> {
+    grant(connection, vec![granted]).await
 }
 
 pub async fn is_granted(connection: &mut Conn, organization_id: Id, doc_id: Id) -> Result<bool> {
@@ -37,7 +60,10 @@ pub async fn is_granted(connection: &mut Conn, organization_id: Id, doc_id: Id) 
     Ok(found.is_some())
 }
 
-pub async fn record_feedback(connection: &mut Conn, row: Feedback) -> Result<()> {
+pub async fn record_feedback(connection: &mut Conn, mut row: Feedback) -> Result<()> {
+    for text in [&mut row.comment, &mut row.query, &mut row.client_model].into_iter().flatten() {
+        make_storable(text);
+    }
     diesel::insert_into(feedback::table).values(row).execute(connection).await?;
     Ok(())
 }

@@ -7,8 +7,8 @@ use crate::rows::BalanceEntry;
 use crate::schema::{balance_entries, balances};
 use crate::types::Id;
 
-/// Adds the entry and changes the balance by it. Returns the new balance, or `None` (and nothing is
-/// written) where a negative entry is more than the balance holds.
+/// Adds the entry and changes the balance by it. Returns the new balance, or `None` (and nothing is written) where it
+/// would fall below zero or rise beyond 64 bits.
 pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> Result<Option<i64>> {
     if entry.cents >= 0 {
         diesel::insert_into(balances::table)
@@ -18,12 +18,15 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
             .execute(connection)
             .await?;
     }
-    // The condition and the change are one statement: two debits cannot both see the last cent.
-    let changed =
-        diesel::update(balances::table.find(entry.organization_id).filter((balances::cents + entry.cents).ge(0)))
-            .set(balances::cents.eq(balances::cents + entry.cents))
-            .execute(connection)
-            .await?;
+    // The condition and the change are one statement: two debits cannot both see the last cent. It adds nothing to the
+    // stored number: where that overflows, PostgreSQL fails and SQLite goes on with a rounded one.
+    let least = 0_i64.saturating_sub(entry.cents);
+    let most = i64::MAX.saturating_sub(entry.cents.max(0));
+    let changed = diesel::update(balances::table.find(entry.organization_id))
+        .filter(balances::cents.between(least, most))
+        .set(balances::cents.eq(balances::cents + entry.cents))
+        .execute(connection)
+        .await?;
     if changed == 0 {
         return Ok(None);
     }

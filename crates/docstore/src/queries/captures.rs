@@ -3,22 +3,24 @@ use std::collections::{HashMap, HashSet};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use super::Conn;
 use super::outbox::enqueue;
+use super::{Conn, lock_documents};
+use crate::backend::VALUES_AT_ONCE;
 use crate::documents::{NewDocument, Saved};
 use crate::error::Result;
 use crate::rows::{Document, Passage};
 use crate::schema::{captures, documents, passages};
 use crate::types::Id;
 
-/// Nine columns a row; SQLite binds at most 32,766 values in a statement.
-const PASSAGES_AT_ONCE: usize = 3_000;
-
 /// Stores documents with their captures, and queues those that changed for their index, all in the
 /// caller's transaction. A document that comes twice in one batch is stored as it came last. The answer
 /// is in the order of the batch.
 pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now: i64) -> Result<Vec<Saved>> {
-    let stored = stored_versions(connection, &batch).await?;
+    let mut doc_ids: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+    doc_ids.sort_unstable();
+    doc_ids.dedup();
+    lock_documents(connection, &doc_ids).await?;
+    let stored = stored_versions(connection, &doc_ids).await?;
     let last: HashMap<Id, usize> =
         batch.iter().enumerate().map(|(position, new)| (new.document.doc_id, position)).collect();
     let mut outcome = vec![Saved::Unchanged; batch.len()];
@@ -32,19 +34,32 @@ pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now:
     Ok(outcome)
 }
 
-/// The stored row and the digest of its latest capture, by document.
-async fn stored_versions(
-    connection: &mut Conn,
-    batch: &[NewDocument],
-) -> Result<HashMap<Id, (Document, Option<String>)>> {
-    let doc_ids: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
-    let rows: Vec<(Document, Option<String>)> = documents::table
-        .left_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(doc_ids))
-        .select((Document::as_select(), captures::content_digest.nullable()))
+/// The stored row and the digest of its latest capture, by document. The rows stay as they are until the end of the
+/// transaction: a document that is removed meanwhile must not come back by what was read here.
+async fn stored_versions(connection: &mut Conn, doc_ids: &[Id]) -> Result<HashMap<Id, (Document, Option<String>)>> {
+    let mut stored = HashMap::new();
+    for part in doc_ids.chunks(VALUES_AT_ONCE) {
+        let known: Vec<Document> = lock_rows!(
+            documents::table
+                .filter(documents::doc_id.eq_any(part.to_vec()))
+                .order(documents::doc_id)
+                .select(Document::as_select())
+        )
         .load(connection)
         .await?;
-    Ok(rows.into_iter().map(|(document, digest)| (document.doc_id, (document, digest))).collect())
+        let capture_ids: Vec<Id> = known.iter().filter_map(|document| document.latest_capture_id).collect();
+        let digests: Vec<(Id, String)> = captures::table
+            .filter(captures::capture_id.eq_any(capture_ids))
+            .select((captures::doc_id, captures::content_digest))
+            .load(connection)
+            .await?;
+        let mut digests: HashMap<Id, String> = digests.into_iter().collect();
+        stored.extend(known.into_iter().map(|document| {
+            let digest = digests.remove(&document.doc_id);
+            (document.doc_id, (document, digest))
+        }));
+    }
+    Ok(stored)
 }
 
 /// The writes of one batch, gathered so that each table is written in few statements.
@@ -63,7 +78,7 @@ struct Changes {
 
 impl Changes {
     fn add(&mut self, new: NewDocument, stored: &HashMap<Id, (Document, Option<String>)>) -> Saved {
-        let NewDocument { mut document, mut capture, passages } = new;
+        let NewDocument { mut document, capture, passages } = new;
         let doc_id = document.doc_id;
         let index = if document.organization_id.is_some() { "workspace" } else { "web" };
         let Some((before, digest)) = stored.get(&doc_id) else {
@@ -75,11 +90,12 @@ impl Changes {
             return Saved::Stored;
         };
         document.first_seen_at = before.first_seen_at;
+        // What a run read of a file that was deleted meanwhile must not bring it back. What is read later does.
+        document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
         let same_content = digest.as_deref() == Some(&capture.content_digest);
         let saved = if !same_content {
             document.latest_capture_id = Some(capture.capture_id);
             self.replaced.push(doc_id);
-            capture.doc_id = doc_id;
             self.captures.push(capture);
             self.passages.extend(passages);
             Saved::Stored
@@ -98,11 +114,10 @@ impl Changes {
     }
 
     async fn write(self, connection: &mut Conn, now: i64) -> Result<()> {
-        if !self.inserted.is_empty() {
-            insert_rows!(connection, documents::table, self.inserted)?;
-        }
-        if !self.replaced.is_empty() {
-            diesel::delete(captures::table.filter(captures::doc_id.eq_any(self.replaced))).execute(connection).await?;
+        insert_rows!(connection, documents::table, self.inserted)?;
+        for part in self.replaced.chunks(VALUES_AT_ONCE) {
+            let old = captures::table.filter(captures::doc_id.eq_any(part.to_vec()));
+            diesel::delete(old).execute(connection).await?;
         }
         for document in self.updated {
             diesel::update(documents::table.find(document.doc_id)).set(document).execute(connection).await?;
@@ -113,15 +128,8 @@ impl Changes {
                 .execute(connection)
                 .await?;
         }
-        if !self.captures.is_empty() {
-            insert_rows!(connection, captures::table, self.captures)?;
-        }
-        let mut passages = self.passages;
-        while !passages.is_empty() {
-            let rest = passages.split_off(passages.len().min(PASSAGES_AT_ONCE));
-            insert_rows!(connection, passages::table, passages)?;
-            passages = rest;
-        }
+        insert_rows!(connection, captures::table, self.captures)?;
+        insert_rows!(connection, passages::table, self.passages)?;
         for index in ["web", "workspace"] {
             let mut doc_ids: Vec<Id> =
                 self.queued.iter().filter(|(name, _)| *name == index).map(|(_, doc_id)| *doc_id).collect();

@@ -5,6 +5,7 @@ use diesel_async::RunQueryDsl;
 
 use super::Conn;
 use super::outbox::enqueue;
+use crate::backend::VALUES_AT_ONCE;
 use crate::documents::{LoadedDocument, StoredCapture};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
@@ -165,22 +166,31 @@ pub async fn hide_workspace_document(connection: &mut Conn, organization_id: Id,
     Ok(hidden > 0)
 }
 
-/// Deletes the documents with their captures, passages and grants. Returns how many there were.
+/// Deletes those of the documents that are in this workspace, with their captures, passages and grants. Returns how
+/// many there were.
 pub async fn purge_workspace_documents(
     connection: &mut Conn,
     organization_id: Id,
     doc_ids: Vec<Id>,
     now: i64,
 ) -> Result<usize> {
-    let purged = diesel::delete(
-        documents::table
-            .filter(documents::organization_id.eq(organization_id))
-            .filter(documents::doc_id.eq_any(doc_ids.clone())),
-    )
-    .execute(connection)
-    .await?;
-    if purged > 0 {
-        enqueue(connection, "workspace", doc_ids, now).await?;
+    let mut doc_ids = doc_ids;
+    doc_ids.sort_unstable();
+    let mut purged = 0;
+    for part in doc_ids.chunks(VALUES_AT_ONCE) {
+        // Locked in order first: a search that is granted them at the same time does so too.
+        let known: Vec<Id> = lock_rows!(
+            documents::table
+                .filter(documents::organization_id.eq(organization_id))
+                .filter(documents::doc_id.eq_any(part.to_vec()))
+                .order(documents::doc_id)
+                .select(documents::doc_id)
+        )
+        .load(connection)
+        .await?;
+        diesel::delete(documents::table.filter(documents::doc_id.eq_any(known.clone()))).execute(connection).await?;
+        purged += known.len();
+        enqueue(connection, "workspace", known, now).await?;
     }
     Ok(purged)
 }

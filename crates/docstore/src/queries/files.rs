@@ -2,23 +2,27 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use super::Conn;
-use crate::error::Result;
+use crate::backend::VALUES_AT_ONCE;
+use crate::error::{Result, StoreError};
 use crate::rows::File;
 use crate::schema::files;
 use crate::types::Id;
 
-/// Makes the row of a name, or renews its upload time when there is one.
+/// Makes the row of a name, or renews its upload time when there is one. `Conflict` when the key is another's.
 pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
     let content_type = file.content_type.clone();
     let created_at = file.created_at;
-    diesel::insert_into(files::table)
+    let organization_id = file.organization_id;
+    let upsert = diesel::insert_into(files::table)
         .values(file)
         .on_conflict(files::object_key)
         .do_update()
-        .set((files::content_type.eq(content_type), files::created_at.eq(created_at)))
+        .set((files::content_type.eq(content_type), files::created_at.eq(created_at)));
+    // By its full name: an upsert has a condition of its own kind.
+    let registered = diesel::query_dsl::methods::FilterDsl::filter(upsert, files::organization_id.eq(organization_id))
         .execute(connection)
         .await?;
-    Ok(())
+    if registered == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
 pub async fn find_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<Option<File>> {
@@ -70,10 +74,11 @@ pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: 
 
 /// Forgets names whose object is gone.
 pub async fn forget_files(connection: &mut Conn, organization_id: Id, object_keys: Vec<String>) -> Result<()> {
-    diesel::delete(
-        files::table.filter(files::organization_id.eq(organization_id)).filter(files::object_key.eq_any(object_keys)),
-    )
-    .execute(connection)
-    .await?;
+    for part in object_keys.chunks(VALUES_AT_ONCE) {
+        diesel::delete(files::table.filter(files::organization_id.eq(organization_id)))
+            .filter(files::object_key.eq_any(part.to_vec()))
+            .execute(connection)
+            .await?;
+    }
     Ok(())
 }

@@ -12,4 +12,4 @@ pub mod files;
 pub mod outbox;
 pub mod runs;
 
-use super::Conn;
+use super::{Conn, lock_documents};

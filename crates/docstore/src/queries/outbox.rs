@@ -2,25 +2,16 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use super::Conn;
+use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
 use crate::rows::{NewOutboxEntry, OutboxEntry};
 use crate::schema::{leases, outbox};
 use crate::types::Id;
 
-/// Three columns a row; SQLite binds at most 32,766 values in a statement.
-const ENTRIES_AT_ONCE: usize = 10_000;
-
 /// Queues documents for their index, in the caller's transaction.
 pub async fn enqueue(connection: &mut Conn, index_name: &str, doc_ids: Vec<Id>, now: i64) -> Result<()> {
-    let mut entries: Vec<NewOutboxEntry> = doc_ids
-        .into_iter()
-        .map(|doc_id| NewOutboxEntry { index_name: index_name.to_owned(), doc_id, created_at: now })
-        .collect();
-    while !entries.is_empty() {
-        let rest = entries.split_off(entries.len().min(ENTRIES_AT_ONCE));
-        insert_rows!(connection, outbox::table, entries)?;
-        entries = rest;
-    }
+    let entry = |doc_id| NewOutboxEntry { index_name: index_name.to_owned(), doc_id, created_at: now };
+    insert_rows!(connection, outbox::table, doc_ids.into_iter().map(entry).collect())?;
     Ok(())
 }
 
@@ -40,7 +31,7 @@ pub async fn pending_outbox(connection: &mut Conn, index_name: String, limit: i6
 }
 
 pub async fn complete_outbox(connection: &mut Conn, ids: Vec<i64>) -> Result<()> {
-    for chunk in ids.chunks(10_000) {
+    for chunk in ids.chunks(VALUES_AT_ONCE) {
         diesel::delete(outbox::table.filter(outbox::id.eq_any(chunk.to_vec()))).execute(connection).await?;
     }
     Ok(())

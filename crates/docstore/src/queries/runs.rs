@@ -4,25 +4,46 @@ use diesel_async::RunQueryDsl;
 use super::Conn;
 use super::captures::save_documents;
 use super::documents::purge_workspace_documents;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::rows::{IndexRun, RunMode, RunState, RunStats};
 use crate::runs::FileResult;
 use crate::schema::{files, index_runs};
 use crate::types::Id;
 
+/// Each lost attempt means that another request queued a run and a worker claimed it in between.
+const REQUEST_ATTEMPTS: usize = 5;
+
 /// Queues the run, or returns the one that waits already (made a full one if the new one is).
 pub async fn request_run(connection: &mut Conn, run: IndexRun) -> Result<IndexRun> {
-    let waiting: Option<IndexRun> = index_runs::table
-        .filter(index_runs::organization_id.eq(run.organization_id))
-        .filter(index_runs::state.eq(RunState::Queued.as_str()))
-        .select(IndexRun::as_select())
-        .first(connection)
-        .await
-        .optional()?;
-    let Some(mut waiting) = waiting else {
-        diesel::insert_into(index_runs::table).values(run.clone()).execute(connection).await?;
-        return Ok(run);
-    };
+    for _ in 0..REQUEST_ATTEMPTS {
+        if let Some(waiting) = join_waiting_run(connection, &run).await? {
+            return Ok(waiting);
+        }
+        let queued = diesel::insert_into(index_runs::table)
+            .values(run.clone())
+            .on_conflict_do_nothing()
+            .execute(connection)
+            .await?;
+        if queued > 0 {
+            return Ok(run);
+        }
+        // Another request came first by a moment: its run waits now, if it was not claimed at once.
+    }
+    Err(StoreError::Conflict)
+}
+
+async fn join_waiting_run(connection: &mut Conn, run: &IndexRun) -> Result<Option<IndexRun>> {
+    // Locked, so that a worker does not claim it as incremental while it is made a full one.
+    let waiting: Option<IndexRun> = lock_rows!(
+        index_runs::table
+            .filter(index_runs::organization_id.eq(run.organization_id))
+            .filter(index_runs::state.eq(RunState::Queued.as_str()))
+            .select(IndexRun::as_select())
+    )
+    .first(connection)
+    .await
+    .optional()?;
+    let Some(mut waiting) = waiting else { return Ok(None) };
     if run.mode() == RunMode::Full && waiting.mode() != RunMode::Full {
         diesel::update(index_runs::table.find(waiting.sync_id))
             .set(index_runs::mode.eq(RunMode::Full.as_str()))
@@ -30,7 +51,7 @@ pub async fn request_run(connection: &mut Conn, run: IndexRun) -> Result<IndexRu
             .await?;
         waiting.mode = RunMode::Full.as_str().to_owned();
     }
-    Ok(waiting)
+    Ok(Some(waiting))
 }
 
 pub async fn find_run(connection: &mut Conn, organization_id: Id, sync_id: Id) -> Result<Option<IndexRun>> {
@@ -65,11 +86,11 @@ pub async fn claim_run(
     let run = match abandoned {
         Some(run) => run,
         None => {
-            let busy: Vec<Id> = index_runs::table
-                .filter(index_runs::state.eq_any(in_flight))
-                .select(index_runs::organization_id)
-                .load(connection)
-                .await?;
+            // In the same statement: a list read before it may be older than the run that it finds.
+            let other_runs = diesel::alias!(index_runs as other_runs);
+            let busy = other_runs
+                .filter(other_runs.field(index_runs::state).eq_any(in_flight))
+                .select(other_runs.field(index_runs::organization_id));
             let queued: Option<IndexRun> = lock_free_rows!(
                 index_runs::table
                     .filter(index_runs::state.eq(RunState::Queued.as_str()))

@@ -1,0 +1,152 @@
+//! Searches, grants, feedback and usage.
+
+use docstore::{Feedback, Grant, Id, Search, Strings, UsageEvent};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization, page};
+
+on_both_backends!(
+    a_search_is_found_by_its_own_organization,
+    searches_grant_what_they_show,
+    a_document_that_went_meanwhile_costs_no_search,
+    a_large_batch_of_searches_is_stored,
+    feedback_is_stored_as_it_was_given,
+    usage_is_stored_in_batches,
+    text_that_postgres_cannot_hold_is_stored_without_it,
+);
+
+fn search(organization_id: Uuid, results: &[Id]) -> Search {
+    Search {
+        search_id: Id(Uuid::new_v4()),
+        organization_id: organization_id.into(),
+        identity: "key:1".to_owned(),
+        session_id: Id(Uuid::new_v4()),
+        query: "what's \"quoted\", 日本語, 🦀?".to_owned(),
+        results: Strings(results.iter().map(Id::to_string).collect()),
+        created_at: NOW,
+    }
+}
+
+fn grant(organization_id: Uuid, doc_id: Id) -> Grant {
+    Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW }
+}
+
+fn feedback(organization_id: Uuid) -> Feedback {
+    Feedback {
+        feedback_id: Id(Uuid::new_v4()),
+        organization_id: organization_id.into(),
+        identity: "key:1".to_owned(),
+        session_id: Id(Uuid::new_v4()),
+        event_type: "result_used".to_owned(),
+        search_id: Some(Id(Uuid::new_v4())),
+        doc_id: Some(Id(Uuid::new_v4())),
+        passage_id: None,
+        comment: Some("good".to_owned()),
+        query: None,
+        result_rank: Some(3),
+        client_model: None,
+        created_at: NOW,
+    }
+}
+
+async fn pages(db: &Database, count: usize) -> Vec<Id> {
+    let batch: Vec<_> = (0..count).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
+    let ids = batch.iter().map(|new| new.document.doc_id).collect();
+    db.save_documents(batch, NOW).await.unwrap();
+    ids
+}
+
+async fn a_search_is_found_by_its_own_organization(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let stored = search(ours, &[Id(Uuid::new_v4()), Id(Uuid::new_v4())]);
+    db.record_searches(vec![stored.clone()], vec![]).await.unwrap();
+    let found = db.find_search(ours, stored.search_id.into()).await.unwrap().unwrap();
+    assert_eq!((found.query, found.results, found.session_id), (stored.query, stored.results, stored.session_id));
+    assert!(db.find_search(theirs, stored.search_id.into()).await.unwrap().is_none());
+    assert!(db.find_search(ours, Uuid::new_v4()).await.unwrap().is_none());
+}
+
+async fn searches_grant_what_they_show(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let ids = pages(&db, 3).await;
+    let rows = vec![search(ours, &ids[..2]), search(theirs, &ids[1..])];
+    // The same grant twice in a batch, and once more in the next one.
+    let granted = vec![grant(ours, ids[0]), grant(ours, ids[1]), grant(ours, ids[0]), grant(theirs, ids[2])];
+    db.record_searches(rows, granted.clone()).await.unwrap();
+    db.record_searches(vec![search(ours, &ids)], granted).await.unwrap();
+    for (organization_id, expected) in [(ours, [true, true, false]), (theirs, [false, false, true])] {
+        for (doc_id, expected) in ids.iter().zip(expected) {
+            assert_eq!(db.is_granted(organization_id, (*doc_id).into()).await.unwrap(), expected);
+        }
+    }
+    assert_eq!((db.count("searches").await, db.count("grants").await), (3, 3));
+}
+
+async fn a_document_that_went_meanwhile_costs_no_search(db: Database) {
+    let ours = new_organization(&db).await;
+    let kept = pages(&db, 1).await[0];
+    let purged = Id(Uuid::new_v4());
+    let stored = search(ours, &[purged, kept]);
+    db.record_searches(vec![stored.clone()], vec![grant(ours, purged), grant(ours, kept)]).await.unwrap();
+    assert!(db.find_search(ours, stored.search_id.into()).await.unwrap().is_some());
+    assert!(db.is_granted(ours, kept.into()).await.unwrap());
+    db.grant_document(grant(ours, purged)).await.unwrap();
+    assert!(!db.is_granted(ours, purged.into()).await.unwrap());
+}
+
+async fn a_large_batch_of_searches_is_stored(db: Database) {
+    let ours = new_organization(&db).await;
+    let ids = pages(&db, 100).await;
+    // 70,000 values in searches and 75,000 in grants: more than one statement binds on either backend.
+    let rows = vec![(); 10_000].into_iter().map(|()| search(ours, &[])).collect();
+    let granted = (0..25_000).map(|n| grant(ours, ids[n % ids.len()])).collect();
+    db.record_searches(rows, granted).await.unwrap();
+    assert_eq!((db.count("searches").await, db.count("grants").await), (10_000, 100));
+    db.record_searches(vec![], vec![]).await.unwrap();
+}
+
+async fn feedback_is_stored_as_it_was_given(db: Database) {
+    let ours = new_organization(&db).await;
+    let mut bare = feedback(ours);
+    (bare.search_id, bare.doc_id, bare.comment, bare.result_rank) = (None, None, None, None);
+    db.record_feedback(feedback(ours)).await.unwrap();
+    db.record_feedback(bare).await.unwrap();
+    let stored = "SELECT coalesce(comment, '-') || ' ' || coalesce(CAST(result_rank AS TEXT), '-') AS line
+        FROM feedback ORDER BY 1 DESC";
+    let mut lines: Vec<String> = db.lines(stored).await.into_iter().flatten().collect();
+    lines.sort();
+    assert_eq!(lines, ["- -", "good 3"]);
+}
+
+async fn usage_is_stored_in_batches(db: Database) {
+    let ours = new_organization(&db).await;
+    let event = UsageEvent {
+        organization_id: ours.into(),
+        identity: "key:1".to_owned(),
+        route: "search".to_owned(),
+        status: 200,
+        duration_us: 3_000_000_000,
+        created_at: NOW,
+    };
+    // 72,000 values.
+    db.record_usage(vec![event; 12_000]).await.unwrap();
+    db.record_usage(vec![]).await.unwrap();
+    assert_eq!(db.count("usage_events WHERE duration_us = 3000000000").await, 12_000);
+}
+
+async fn text_that_postgres_cannot_hold_is_stored_without_it(db: Database) {
+    let ours = new_organization(&db).await;
+    let (mut odd, plain) = (search(ours, &[]), search(ours, &[]));
+    odd.query = "a\0b".to_owned();
+    // One caller's NUL must not cost the searches of the others in its batch.
+    db.record_searches(vec![odd.clone(), plain.clone()], vec![]).await.unwrap();
+    assert!(db.find_search(ours, plain.search_id.into()).await.unwrap().is_some());
+    assert_eq!(db.find_search(ours, odd.search_id.into()).await.unwrap().unwrap().query, "ab");
+
+    let mut odd = feedback(ours);
+    odd.comment = Some("c\0d".to_owned());
+    odd.query = Some("\0".to_owned());
+    odd.client_model = Some("m\0".to_owned());
+    db.record_feedback(odd).await.unwrap();
+    assert_eq!(db.count("feedback WHERE comment = 'cd' AND query = '' AND client_model = 'm'").await, 1);
+}

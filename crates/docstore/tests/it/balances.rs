@@ -1,0 +1,104 @@
+//! Balances: every change explained by an entry, and never below zero.
+
+use docstore::{BalanceEntry, Id, StoreError};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization};
+
+on_both_backends!(
+    an_organization_without_a_balance_has_none,
+    entries_add_up_to_the_balance,
+    more_than_the_balance_is_refused_whole,
+    of_many_debits_at_once_as_many_pass_as_the_balance_holds,
+    the_same_entry_twice_counts_once,
+    a_balance_stays_in_its_range,
+);
+
+fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+    BalanceEntry {
+        id: Id(Uuid::new_v4()),
+        organization_id: organization_id.into(),
+        cents,
+        reason: "test".to_owned(),
+        search_id: None,
+        created_at: NOW,
+    }
+}
+
+async fn post(db: &Database, organization_id: Uuid, cents: i64) -> Option<i64> {
+    db.post_balance_entry(entry(organization_id, cents)).await.unwrap()
+}
+
+/// The sum of all entries, of whichever organization.
+async fn sum(db: &Database) -> i64 {
+    db.number("coalesce(sum(cents), 0)", "balance_entries").await
+}
+
+async fn an_organization_without_a_balance_has_none(db: Database) {
+    let organization_id = new_organization(&db).await;
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), None);
+    assert_eq!(post(&db, organization_id, -1).await, None);
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), None);
+    assert_eq!(db.count("balance_entries").await, 0);
+    // Prepaid with nothing is billed all the same.
+    assert_eq!(post(&db, organization_id, 0).await, Some(0));
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(0));
+}
+
+async fn entries_add_up_to_the_balance(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let other = new_organization(&db).await;
+    for (cents, balance) in [(100, 100), (-30, 70), (30, 100), (-100, 0), (5, 5)] {
+        assert_eq!(post(&db, organization_id, cents).await, Some(balance));
+        assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(balance));
+        assert_eq!(sum(&db).await, balance);
+    }
+    assert_eq!(db.find_balance(other).await.unwrap(), None);
+}
+
+async fn more_than_the_balance_is_refused_whole(db: Database) {
+    let organization_id = new_organization(&db).await;
+    post(&db, organization_id, 10).await;
+    assert_eq!(post(&db, organization_id, -11).await, None);
+    assert_eq!(post(&db, organization_id, i64::MIN).await, None);
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(10));
+    assert_eq!(sum(&db).await, 10);
+}
+
+async fn of_many_debits_at_once_as_many_pass_as_the_balance_holds(db: Database) {
+    let organization_id = new_organization(&db).await;
+    post(&db, organization_id, 10).await;
+    let debits: Vec<_> = (0..40)
+        .map(|_| {
+            let store = db.store.clone();
+            tokio::spawn(async move { store.post_balance_entry(entry(organization_id, -1)).await.unwrap() })
+        })
+        .collect();
+    let mut left = Vec::new();
+    for debit in debits {
+        left.extend(debit.await.unwrap());
+    }
+    left.sort_unstable();
+    assert_eq!(left, (0..10).collect::<Vec<i64>>());
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(0));
+    assert_eq!(sum(&db).await, 0);
+    assert_eq!(db.count("balance_entries").await, 11);
+}
+
+async fn the_same_entry_twice_counts_once(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let refund = entry(organization_id, 7);
+    assert_eq!(db.post_balance_entry(refund.clone()).await.unwrap(), Some(7));
+    assert!(matches!(db.post_balance_entry(refund).await, Err(StoreError::Conflict)));
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(7));
+    assert_eq!(sum(&db).await, 7);
+}
+
+async fn a_balance_stays_in_its_range(db: Database) {
+    let organization_id = new_organization(&db).await;
+    assert_eq!(post(&db, organization_id, i64::MAX - 1).await, Some(i64::MAX - 1));
+    assert_eq!(post(&db, organization_id, 2).await, None);
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(i64::MAX - 1));
+    assert_eq!(post(&db, organization_id, 1).await, Some(i64::MAX));
+    assert_eq!(db.count("balance_entries").await, 2);
+}

@@ -1,0 +1,243 @@
+//! Storing documents with their content.
+
+use docstore::{Id, NewDocument, Saved, StoreError};
+
+use crate::support::{Database, NOW, new_organization, page, workspace_document};
+
+on_both_backends!(
+    a_new_document_is_stored_whole_and_queued,
+    the_same_content_again_moves_only_the_times,
+    changed_content_replaces_capture_and_passages,
+    a_changed_description_keeps_the_capture,
+    a_value_that_is_gone_is_gone_in_the_store,
+    of_a_document_that_comes_twice_the_last_counts,
+    an_empty_batch_is_nothing,
+    a_large_batch_queues_exactly_what_changed,
+    more_rows_than_a_statement_binds_are_stored,
+    a_removed_document_comes_back_when_it_is_read_again,
+    content_read_before_the_removal_does_not_bring_a_document_back,
+    two_documents_at_one_address_conflict_and_nothing_is_stored,
+);
+
+async fn queued(db: &Database, index: &str) -> Vec<Id> {
+    let entries = db.pending_outbox(index.to_owned(), 100_000).await.unwrap();
+    entries.into_iter().map(|entry| entry.doc_id).collect()
+}
+
+/// Forgets what was queued so far.
+async fn drain(db: &Database) {
+    db.execute("DELETE FROM outbox").await;
+}
+
+fn read_at(mut new: NewDocument, time: i64) -> NewDocument {
+    new.document.first_seen_at = time;
+    new.document.last_seen_at = time;
+    new.document.last_crawled_at = Some(time);
+    new.capture.captured_at = time;
+    new
+}
+
+async fn save(db: &Database, new: NewDocument) -> Saved {
+    db.save_documents(vec![new], NOW).await.unwrap()[0]
+}
+
+async fn a_new_document_is_stored_whole_and_queued(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let web = page("https://example.com/", "a page of more than ten bytes");
+    let own = workspace_document(organization_id, "a.md", "a file");
+    let saved = db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
+    assert_eq!(saved, [Saved::Stored, Saved::Stored]);
+
+    for (new, owner) in [(web, None), (own, Some(organization_id.into()))] {
+        let loaded = db.load_documents(owner, vec![new.document.doc_id]).await.unwrap().remove(0);
+        let mut expected = new.document.clone();
+        expected.latest_capture_id = Some(new.capture.capture_id);
+        assert_eq!(loaded.document, expected);
+        assert_eq!(loaded.capture, new.capture);
+        assert_eq!(loaded.passages, new.passages);
+        let index = if owner.is_some() { "workspace" } else { "web" };
+        assert_eq!(queued(&db, index).await, [new.document.doc_id]);
+    }
+}
+
+async fn the_same_content_again_moves_only_the_times(db: Database) {
+    let first = page("https://example.com/", "the same");
+    save(&db, first.clone()).await;
+    drain(&db).await;
+
+    let again = read_at(page("https://example.com/", "the same"), NOW + 5);
+    assert_ne!(again.capture.capture_id, first.capture.capture_id);
+    assert_eq!(save(&db, again).await, Saved::Unchanged);
+
+    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!(loaded.document.first_seen_at, NOW);
+    assert_eq!(loaded.document.last_seen_at, NOW + 5);
+    assert_eq!(loaded.document.last_crawled_at, Some(NOW + 5));
+    assert_eq!(loaded.capture.captured_at, NOW + 5);
+    assert_eq!(loaded.capture.capture_id, first.capture.capture_id);
+    assert_eq!(loaded.passages, first.passages);
+    assert_eq!(db.count("captures").await, 1);
+    assert_eq!(queued(&db, "web").await, []);
+}
+
+async fn changed_content_replaces_capture_and_passages(db: Database) {
+    let first = page("https://example.com/", "what it said at first, in four passages");
+    let other = page("https://example.com/other", "another page, untouched");
+    db.save_documents(vec![first.clone(), other.clone()], NOW).await.unwrap();
+    drain(&db).await;
+
+    let changed = read_at(page("https://example.com/", "what it says now"), NOW + 5);
+    assert_eq!(save(&db, changed.clone()).await, Saved::Stored);
+
+    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!(loaded.capture, changed.capture);
+    assert_eq!(loaded.passages, changed.passages);
+    assert_eq!(loaded.document.latest_capture_id, Some(changed.capture.capture_id));
+    assert_eq!(loaded.document.first_seen_at, NOW);
+    assert_eq!(loaded.document.last_seen_at, NOW + 5);
+    assert_eq!(queued(&db, "web").await, [first.document.doc_id]);
+    // The old ones are gone, the neighbour's are not.
+    assert_eq!(db.count("captures").await, 2);
+    assert_eq!(db.count("passages").await, (changed.passages.len() + other.passages.len()) as i64);
+}
+
+async fn a_changed_description_keeps_the_capture(db: Database) {
+    let first = page("https://example.com/", "the same");
+    save(&db, first.clone()).await;
+    drain(&db).await;
+
+    let mut described = page("https://example.com/", "the same");
+    described.document.description = Some("Said anew".to_owned());
+    assert_eq!(save(&db, described).await, Saved::Described);
+
+    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!(loaded.document.description.as_deref(), Some("Said anew"));
+    assert_eq!(loaded.capture, first.capture);
+    assert_eq!(loaded.passages, first.passages);
+    assert_eq!(queued(&db, "web").await, [first.document.doc_id]);
+}
+
+async fn a_value_that_is_gone_is_gone_in_the_store(db: Database) {
+    let first = page("https://example.com/", "the same");
+    save(&db, first.clone()).await;
+    let mut poorer = page("https://example.com/", "the same");
+    poorer.document.title = None;
+    poorer.document.published_at = None;
+    assert_eq!(save(&db, poorer).await, Saved::Described);
+    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!((loaded.document.title, loaded.document.published_at), (None, None));
+}
+
+async fn of_a_document_that_comes_twice_the_last_counts(db: Database) {
+    let earlier = page("https://example.com/", "what it said earlier");
+    let between = page("https://example.com/between", "another");
+    let last = page("https://example.com/", "what it said last");
+    let batch = vec![earlier, between, last.clone()];
+    let saved = db.save_documents(batch, NOW).await.unwrap();
+    assert_eq!(saved, [Saved::Unchanged, Saved::Stored, Saved::Stored]);
+    let loaded = db.load_documents(None, vec![last.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!(loaded.capture, last.capture);
+    assert_eq!(loaded.passages, last.passages);
+    assert_eq!(db.count("captures").await, 2);
+    assert_eq!(db.count("outbox").await, 2);
+}
+
+async fn an_empty_batch_is_nothing(db: Database) {
+    assert_eq!(db.save_documents(vec![], NOW).await.unwrap(), []);
+    assert!(db.load_documents(None, vec![]).await.unwrap().is_empty());
+    assert!(db.load_for_indexing(vec![]).await.unwrap().is_empty());
+}
+
+async fn a_large_batch_queues_exactly_what_changed(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let batch = |changed: &dyn Fn(usize) -> bool| -> Vec<NewDocument> {
+        let content = |n: usize| if changed(n) { format!("{n} anew") } else { format!("{n}") };
+        let web = (0..500).map(|n| page(&format!("https://example.com/{n}"), &content(n)));
+        let own = (0..300).map(|n| workspace_document(organization_id, &format!("{n}.md"), &content(n)));
+        web.chain(own).collect()
+    };
+    let saved = db.save_documents(batch(&|_| false), NOW).await.unwrap();
+    assert_eq!(saved, [Saved::Stored; 800]);
+    assert_eq!((queued(&db, "web").await.len(), queued(&db, "workspace").await.len()), (500, 300));
+    drain(&db).await;
+
+    let third = |n: usize| n.is_multiple_of(3);
+    let again = batch(&third);
+    let saved = db.save_documents(again.clone(), NOW + 1).await.unwrap();
+    let changed: Vec<Id> = again
+        .iter()
+        .zip(&saved)
+        .filter(|(_, saved)| **saved == Saved::Stored)
+        .map(|(new, _)| new.document.doc_id)
+        .collect();
+    assert_eq!(changed.len(), 167 + 100);
+    assert!(
+        saved
+            .iter()
+            .enumerate()
+            .all(|(n, saved)| (*saved == Saved::Stored) == third(if n < 500 { n } else { n - 500 }))
+    );
+    let mut entries = queued(&db, "web").await;
+    entries.extend(queued(&db, "workspace").await);
+    entries.sort_unstable();
+    let mut expected = changed;
+    expected.sort_unstable();
+    assert_eq!(entries, expected);
+    assert_eq!(db.count("captures").await, 800);
+}
+
+async fn more_rows_than_a_statement_binds_are_stored(db: Database) {
+    // SQLite binds 32,766 values in a statement, PostgreSQL 65,535: 12,000 passages of nine columns and 4,000
+    // documents of seventeen are beyond both.
+    let long = page("https://example.com/long", &"0123456789".repeat(12_000));
+    assert_eq!(save(&db, long.clone()).await, Saved::Stored);
+    let loaded = db.load_documents(None, vec![long.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!(loaded.passages.len(), 12_000);
+    assert_eq!(loaded.passages, long.passages);
+
+    let many: Vec<NewDocument> = (0..4_000).map(|n| page(&format!("https://example.com/{n}"), "short")).collect();
+    let saved = db.save_documents(many, NOW).await.unwrap();
+    assert_eq!(saved, vec![Saved::Stored; 4_000]);
+    assert_eq!(db.count("documents").await, 4_001);
+    assert_eq!(db.count_outbox("web".to_owned()).await.unwrap(), 4_001);
+}
+
+async fn a_removed_document_comes_back_when_it_is_read_again(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let first = workspace_document(organization_id, "a.md", "the same");
+    let doc_id = first.document.doc_id;
+    save(&db, first.clone()).await;
+    assert!(db.hide_workspace_document(organization_id, doc_id.into(), NOW + 1).await.unwrap());
+    drain(&db).await;
+
+    let again = read_at(workspace_document(organization_id, "a.md", "the same"), NOW + 2);
+    assert_eq!(save(&db, again).await, Saved::Described);
+    let found = db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().unwrap();
+    assert_eq!((found.first_seen_at, found.removed_at), (NOW, None));
+    assert_eq!(queued(&db, "workspace").await, [doc_id]);
+}
+
+async fn content_read_before_the_removal_does_not_bring_a_document_back(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let first = workspace_document(organization_id, "a.md", "what it said");
+    let doc_id = first.document.doc_id;
+    save(&db, first).await;
+    // A run read the object, its owner deletes the file, and only then the run stores what it read.
+    let late = read_at(workspace_document(organization_id, "a.md", "what it says now"), NOW + 1);
+    assert!(db.hide_workspace_document(organization_id, doc_id.into(), NOW + 2).await.unwrap());
+    save(&db, late.clone()).await;
+    assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
+    assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
+}
+
+async fn two_documents_at_one_address_conflict_and_nothing_is_stored(db: Database) {
+    let first = page("https://example.com/", "one");
+    let innocent = page("https://example.com/innocent", "another");
+    let mut second = page("https://example.com/other-id", "two");
+    second.document.canonical_url = first.document.canonical_url.clone();
+    save(&db, first).await;
+    let refused = db.save_documents(vec![innocent, second], NOW).await;
+    assert!(matches!(refused, Err(StoreError::Conflict)), "{refused:?}");
+    assert_eq!(db.count("documents").await, 1);
+    assert_eq!(db.count("outbox").await, 1);
+}

@@ -1,0 +1,265 @@
+//! Many at once, and callers that leave.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use docstore::{BalanceEntry, Docstore, Grant, Id, NewDocument, Search, Strings};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization, page};
+
+on_both_backends!(
+    writers_that_read_first_wait_for_each_other,
+    two_processes_write_at_once,
+    writers_of_the_same_documents_leave_one_capture_of_each,
+    writers_of_new_documents_in_any_order_all_succeed,
+    searches_recorded_at_once_grant_in_any_order,
+    a_reader_never_sees_a_document_without_its_passages,
+    a_caller_that_leaves_cuts_no_transaction_in_half,
+    a_caller_on_another_runtime_may_leave,
+    more_callers_than_connections_are_all_served,
+);
+
+fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+    BalanceEntry {
+        id: Id(Uuid::new_v4()),
+        organization_id: organization_id.into(),
+        cents,
+        reason: "test".to_owned(),
+        search_id: None,
+        created_at: NOW,
+    }
+}
+
+/// Eight writers, of these stores in turn, each of which saves (reads, then writes) twenty times.
+async fn write_in_turns(db: &Database, stores: [Docstore; 2]) {
+    let organization_id = new_organization(db).await;
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let store = stores[writer % 2].clone();
+            tokio::spawn(async move {
+                for round in 0..20 {
+                    let new = page(&format!("https://example.com/{writer}"), &format!("round {round}"));
+                    store.save_documents(vec![new], NOW + round).await.unwrap();
+                    store.post_balance_entry(entry(organization_id, 1)).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(160));
+    assert_eq!((db.count("documents").await, db.count("captures").await), (8, 8));
+    assert_eq!(db.count("captures WHERE content = 'round 19'").await, 8);
+    assert_eq!(db.count("outbox").await, 160);
+}
+
+async fn writers_that_read_first_wait_for_each_other(db: Database) {
+    write_in_turns(&db, [db.store.clone(), db.store.clone()]).await;
+}
+
+async fn two_processes_write_at_once(db: Database) {
+    write_in_turns(&db, [db.store.clone(), db.another_store()]).await;
+}
+
+async fn writers_of_the_same_documents_leave_one_capture_of_each(db: Database) {
+    const URLS: usize = 10;
+    let urls: Vec<String> = (0..URLS).map(|n| format!("https://example.com/{n}")).collect();
+    db.save_documents(urls.iter().map(|url| page(url, "at first")).collect(), NOW).await.unwrap();
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let (store, urls) = (db.store.clone(), urls.clone());
+            tokio::spawn(async move {
+                for round in 0..10 {
+                    // Now all write the same, now each writes its own; in an order of its own.
+                    let content =
+                        if round % 2 == 0 { format!("round {round}") } else { format!("round {round} of {writer}") };
+                    let mut batch: Vec<NewDocument> = urls.iter().map(|url| page(url, &content)).collect();
+                    batch.rotate_left(writer);
+                    if writer % 2 == 0 {
+                        batch.reverse();
+                    }
+                    store.save_documents(batch, NOW).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(db.count("captures").await, URLS as i64);
+    assert_eq!(db.count("captures JOIN documents ON capture_id = latest_capture_id").await, URLS as i64);
+    // "round 9 of N" is two passages.
+    assert_eq!(db.count("passages").await, 2 * URLS as i64);
+}
+
+async fn writers_of_new_documents_in_any_order_all_succeed(db: Database) {
+    for round in 0..10 {
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let store = db.store.clone();
+                tokio::spawn(async move {
+                    let url = |n| format!("https://example.com/{round}/{n}");
+                    let mut batch: Vec<NewDocument> = (0..10).map(|n| page(&url(n), "new to all")).collect();
+                    batch.rotate_left(3 * writer);
+                    if writer % 2 == 0 {
+                        batch.reverse();
+                    }
+                    store.save_documents(batch, NOW).await.unwrap()
+                })
+            })
+            .collect();
+        let mut stored = 0;
+        for writer in writers {
+            stored += writer.await.unwrap().iter().filter(|saved| **saved == docstore::Saved::Stored).count();
+        }
+        assert_eq!(stored, 10);
+    }
+    assert_eq!((db.count("documents").await, db.count("captures").await, db.count("outbox").await), (100, 100, 100));
+}
+
+async fn searches_recorded_at_once_grant_in_any_order(db: Database) {
+    let organization_id = new_organization(&db).await;
+    for round in 0..10 {
+        let batch: Vec<_> = (0..20).map(|n| page(&format!("https://example.com/{round}/{n}"), "a page")).collect();
+        let ids: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+        db.save_documents(batch, NOW).await.unwrap();
+        let recorders: Vec<_> = (0..6)
+            .map(|recorder| {
+                let (store, mut ids) = (db.store.clone(), ids.clone());
+                ids.rotate_left(3 * recorder);
+                if recorder % 2 == 0 {
+                    ids.reverse();
+                }
+                let search = Search {
+                    search_id: Id(Uuid::new_v4()),
+                    organization_id: organization_id.into(),
+                    identity: "key".to_owned(),
+                    session_id: Id(Uuid::new_v4()),
+                    query: "a question".to_owned(),
+                    results: Strings(vec![]),
+                    created_at: NOW,
+                };
+                let grant = |doc_id| Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW };
+                let granted = ids.into_iter().map(grant).collect();
+                tokio::spawn(async move { store.record_searches(vec![search], granted).await.unwrap() })
+            })
+            .collect();
+        for recorder in recorders {
+            recorder.await.unwrap();
+        }
+    }
+    assert_eq!((db.count("searches").await, db.count("grants").await), (60, 200));
+}
+
+async fn a_reader_never_sees_a_document_without_its_passages(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let version = |n: usize| page("https://example.com/", &format!("version {n:04} in several passages"));
+    let first = version(0);
+    let doc_id = first.document.doc_id;
+    db.save_documents(vec![first], NOW).await.unwrap();
+    let done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..4)
+        .map(|reader| {
+            let (store, done) = (db.store.clone(), done.clone());
+            tokio::spawn(async move {
+                while !done.load(Ordering::Relaxed) {
+                    let (capture, passages) = if reader % 2 == 0 {
+                        let stored = store.find_latest_capture(organization_id, doc_id.into()).await.unwrap().unwrap();
+                        (stored.capture, stored.passages)
+                    } else {
+                        let loaded = store.load_documents(None, vec![doc_id]).await.unwrap().remove(0);
+                        assert_eq!(loaded.document.latest_capture_id, Some(loaded.capture.capture_id));
+                        (loaded.capture, loaded.passages)
+                    };
+                    let text: String = passages
+                        .iter()
+                        .map(|one| &capture.content[one.byte_start as usize..one.byte_end as usize])
+                        .collect();
+                    assert_eq!(text, capture.content);
+                }
+            })
+        })
+        .collect();
+    for n in 1..150 {
+        db.save_documents(vec![version(n)], NOW).await.unwrap();
+    }
+    done.store(true, Ordering::Relaxed);
+    for reader in readers {
+        reader.await.unwrap();
+    }
+}
+
+/// Callers that leave after a while, each a little later than the one before; then whether what they left is whole.
+async fn leave_and_check(db: &Database, leave: impl AsyncFn(Duration, usize)) {
+    for n in 0..40 {
+        leave(Duration::from_micros(150 * n as u64), n).await;
+    }
+    // The writer is free, and no transaction hangs.
+    let last =
+        tokio::time::timeout(Duration::from_secs(20), db.save_documents(vec![page("https://last/", "end")], NOW));
+    last.await.expect("a transaction was left open").unwrap();
+    // What was begun is finished, in whole batches of 50 documents.
+    let mut before = -1;
+    let mut documents = db.count("documents").await;
+    while documents != before {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        (before, documents) = (documents, db.count("documents").await);
+    }
+    assert_eq!(documents % 50, 1);
+    assert_eq!(db.count("captures").await, documents);
+    assert_eq!(db.count("outbox").await, documents);
+    if let crate::support::Place::Postgres(_) = &db.place {
+        let open = "pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+        assert_eq!(db.count(open).await, 0);
+    }
+}
+
+fn batch(n: usize) -> Vec<NewDocument> {
+    (0..50).map(|document| page(&format!("https://example.com/{n}/{document}"), "a page")).collect()
+}
+
+async fn a_caller_that_leaves_cuts_no_transaction_in_half(db: Database) {
+    leave_and_check(&db, async |after, n| {
+        let _ = tokio::time::timeout(after, db.save_documents(batch(n), NOW)).await;
+    })
+    .await;
+}
+
+async fn a_caller_on_another_runtime_may_leave(db: Database) {
+    // HTTP workers have a current-thread runtime each.
+    leave_and_check(&db, async |after, n| {
+        let store = db.store.clone();
+        let worker = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let _ = tokio::time::timeout(after, store.save_documents(batch(n), NOW)).await;
+                let _ = tokio::time::timeout(after, store.list_organizations()).await;
+            });
+        });
+        tokio::task::spawn_blocking(move || worker.join().unwrap()).await.unwrap();
+    })
+    .await;
+}
+
+async fn more_callers_than_connections_are_all_served(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let callers: Vec<_> = (0..200)
+        .map(|n| {
+            let store = db.store.clone();
+            tokio::spawn(async move {
+                if n % 10 == 0 {
+                    store.post_balance_entry(entry(organization_id, 1)).await.unwrap();
+                } else {
+                    assert!(store.find_organization(organization_id).await.unwrap().is_some());
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.unwrap();
+    }
+    assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(20));
+}

@@ -1,0 +1,191 @@
+//! Addresses, and databases that are not there.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use docstore::{Docstore, Location, StoreError};
+
+use crate::support::{Backend, Database, Place, Prepared, new_organization, run};
+
+on_both_backends!(empty: a_database_without_tables_says_so, a_query_without_tables_is_an_error);
+
+async fn a_database_without_tables_says_so(db: Database) {
+    let refused = db.check_migrated().await;
+    assert!(matches!(refused, Err(StoreError::NotMigrated { pending: 1.. })), "{refused:?}");
+    assert!(refused.unwrap_err().to_string().contains("`retrieval-server migrate`"));
+    assert!(db.migrate().await.unwrap() > 0);
+    db.check_migrated().await.unwrap();
+    assert_eq!(db.migrate().await.unwrap(), 0);
+}
+
+async fn a_query_without_tables_is_an_error(db: Database) {
+    assert!(matches!(db.list_organizations().await, Err(StoreError::Query(_))));
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[test]
+fn addresses_are_read() {
+    let data_dir = Path::new("/data");
+    let sqlite = |url: &str| match Location::parse(url, data_dir) {
+        Ok(Location::Sqlite(path)) => path,
+        other => panic!("{url}: {other:?}"),
+    };
+    assert_eq!(sqlite("sqlite:retrieval.db"), PathBuf::from("/data/retrieval.db"));
+    assert_eq!(sqlite("sqlite:sub folder/ä.db"), PathBuf::from("/data/sub folder/ä.db"));
+    assert_eq!(sqlite("sqlite:/elsewhere/retrieval.db"), PathBuf::from("/elsewhere/retrieval.db"));
+    assert_eq!(sqlite("sqlite:///elsewhere/retrieval.db"), PathBuf::from("/elsewhere/retrieval.db"));
+    for url in ["postgres://db/retrieval", "postgresql://user:secret@db:5433/retrieval?sslmode=require"] {
+        assert!(matches!(Location::parse(url, data_dir), Ok(Location::Postgres(same)) if same == url));
+    }
+}
+
+#[test]
+fn an_address_that_makes_no_sense_is_refused_without_its_password() {
+    // Each is wrong in its own way; the password, also as a parameter and cut up by its own characters, shows nowhere.
+    let wrong = [
+        "",
+        "retrieval.db",
+        "sqlite:",
+        "sqlite://",
+        "sqlite::memory:",
+        "mysql://user:hunter2@db/retrieval",
+        "mysql:user:hunter2@db/retrieval",
+        "postgres:user:hunter2@db/retrieval",
+        "Postgres//user:hunter2@db/retrieval",
+        "user:hunter2@db",
+        "mysql://db/retrieval?user=me&password=hunter2",
+        "postgres://user:hunter2@db:port/retrieval",
+        "postgres://user:hunter2@db/retrieval?unknown=1",
+        "postgres://user:x@hunter2@db:port/retrieval",
+        "postgres://user:x?hunter2@db/retrieval",
+        "postgres://user:x?hunter2=x@db/retrieval",
+        "postgres://user:x#hunter2@db:port/retrieval",
+        "postgres://db:port/retrieval?password=hunter2",
+        "mysql://db/retrieval?password=x@hunter2",
+        "postgres:///retrieval",
+        "postgres://",
+    ];
+    for url in wrong {
+        match Location::parse(url, Path::new("/data")) {
+            Err(error @ StoreError::InvalidUrl { .. }) => {
+                let (shown, debug) = (error.to_string(), format!("{error:?}"));
+                assert!(!shown.contains("hunter2") && !debug.contains("hunter2"), "{url}: {shown}");
+            }
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+    let shown = Location::parse("mysql://user:hunter2@db/retrieval", Path::new("/data")).unwrap_err().to_string();
+    assert!(shown.contains("db/retrieval"), "what is wrong must be recognized: {shown}");
+}
+
+#[test]
+fn a_location_hides_its_password() {
+    for url in ["postgres://user:hunter2@db/retrieval", "postgres://db/retrieval?user=me&password=hunter2"] {
+        let location = Location::parse(url, Path::new("/data")).unwrap();
+        let debug = format!("{location:?}");
+        assert!(!debug.contains("hunter2") && debug.contains("db/retrieval"), "{debug}");
+    }
+}
+
+#[test]
+fn a_store_is_opened_on_a_multi_threaded_runtime_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(folder.path().join("retrieval.db"));
+    assert!(matches!(Docstore::open(&location, 2), Err(StoreError::WrongRuntime)));
+    let current_thread = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    current_thread.block_on(async {
+        assert!(matches!(Docstore::open(&location, 2), Err(StoreError::WrongRuntime)));
+    });
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    runtime().block_on(async {
+        for path in [folder.path().join("no such folder/retrieval.db"), folder.path().to_path_buf()] {
+            let store = Docstore::open(&Location::Sqlite(path), 2).unwrap();
+            assert!(matches!(store.migrate().await, Err(StoreError::Unavailable(_))));
+            assert!(matches!(store.list_organizations().await, Err(StoreError::Unavailable(_))));
+        }
+    });
+}
+
+#[test]
+fn a_file_that_is_no_database_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("retrieval.db");
+    std::fs::write(&path, "this is no database, though it is long enough to be taken for one".repeat(100)).unwrap();
+    runtime().block_on(async {
+        let store = Docstore::open(&Location::Sqlite(path), 2).unwrap();
+        assert!(store.migrate().await.is_err());
+        assert!(store.list_organizations().await.is_err());
+    });
+}
+
+/// Both a refused connection and one that is never answered end within the wait for a connection.
+#[test]
+fn a_postgres_that_is_not_there_is_unavailable_soon() {
+    let refusing = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    runtime().block_on(async {
+        for address in [refusing, silent.local_addr().unwrap()] {
+            let url = format!("postgres://user:hunter2@{address}/retrieval");
+            let store = Docstore::open(&Location::Postgres(url), 2).unwrap();
+            let start = Instant::now();
+            let error = store.list_organizations().await.unwrap_err();
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+            assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+            let error = store.check_migrated().await.unwrap_err();
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        }
+    });
+}
+
+#[test]
+fn postgres_that_drops_its_connections_is_used_again() {
+    run(Backend::Postgres, Prepared::Migrated, async |db: Database| {
+        let organization_id = new_organization(&db).await;
+        db.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        .await;
+        // One call may fall on the dead connection; it says that it may be tried again.
+        if let Err(error) = db.find_organization(organization_id).await {
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+            assert!(db.find_organization(organization_id).await.unwrap().is_some());
+        }
+        let organization_id = new_organization(&db).await;
+        assert!(db.find_organization(organization_id).await.unwrap().is_some());
+    });
+}
+
+#[test]
+fn sqlite_that_another_process_holds_is_unavailable() {
+    run(Backend::Sqlite, Prepared::Migrated, async |db: Database| {
+        let Place::Sqlite(path) = &db.place else { unreachable!("it is SQLite") };
+        let (locked, release) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
+        let path = path.clone();
+        let holder = std::thread::spawn(move || {
+            use diesel::Connection;
+            use diesel::connection::SimpleConnection;
+            let mut connection = diesel::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+            connection.batch_execute("BEGIN IMMEDIATE").unwrap();
+            locked.0.send(()).unwrap();
+            let _ = release.1.recv();
+            connection.batch_execute("ROLLBACK").unwrap();
+        });
+        locked.1.recv().unwrap();
+        let refused = db.create_organization(crate::support::organization()).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        // Readers never wait for a writer.
+        assert!(db.list_organizations().await.unwrap().is_empty());
+        release.0.send(()).unwrap();
+        holder.join().unwrap();
+        new_organization(&db).await;
+    });
+}

@@ -1,0 +1,187 @@
+//! Who sees which document.
+
+use docstore::{Document, Grant, Id, Saved};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization, page, workspace_document};
+
+on_both_backends!(
+    a_web_document_is_known_to_all_by_its_address,
+    a_document_is_found_by_id_only_where_it_was_granted,
+    a_workspace_document_is_invisible_to_others,
+    a_removed_document_answers_nowhere,
+    an_unknown_document_is_not_found,
+    documents_are_loaded_from_one_collection,
+    hiding_takes_the_grants_and_queues_once,
+    only_a_workspace_document_of_its_owner_can_be_hidden,
+    indexable_documents_come_in_pages,
+    what_is_loaded_for_indexing_is_of_all_tenants,
+);
+
+async fn grant(db: &Database, organization_id: Uuid, doc_id: Id) {
+    db.grant_document(Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW }).await.unwrap();
+}
+
+async fn by_url(db: &Database, organization_id: Uuid, document: &Document) -> bool {
+    db.find_document_by_url(organization_id, document.canonical_url.clone()).await.unwrap().is_some()
+}
+
+async fn by_id(db: &Database, organization_id: Uuid, document: &Document) -> bool {
+    db.find_granted_document(organization_id, document.doc_id.into()).await.unwrap().is_some()
+}
+
+async fn captured(db: &Database, organization_id: Uuid, document: &Document) -> bool {
+    db.find_latest_capture(organization_id, document.doc_id.into()).await.unwrap().is_some()
+}
+
+async fn a_web_document_is_known_to_all_by_its_address(db: Database) {
+    let web = page("https://example.com/", "a page");
+    assert_eq!(db.save_documents(vec![web.clone()], NOW).await.unwrap(), [Saved::Stored]);
+    for organization_id in [new_organization(&db).await, new_organization(&db).await] {
+        let found = db.find_document_by_url(organization_id, web.document.canonical_url.clone()).await.unwrap();
+        assert_eq!(found.unwrap().doc_id, web.document.doc_id);
+        let stored = db.find_latest_capture(organization_id, web.document.doc_id.into()).await.unwrap().unwrap();
+        assert_eq!((stored.capture, stored.passages), (web.capture.clone(), web.passages.clone()));
+    }
+}
+
+async fn a_document_is_found_by_id_only_where_it_was_granted(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page");
+    db.save_documents(vec![web.clone()], NOW).await.unwrap();
+    assert!(!by_id(&db, ours, &web.document).await);
+    assert!(!db.is_granted(ours, web.document.doc_id.into()).await.unwrap());
+    grant(&db, ours, web.document.doc_id).await;
+    grant(&db, ours, web.document.doc_id).await;
+    assert!(by_id(&db, ours, &web.document).await);
+    assert!(db.is_granted(ours, web.document.doc_id.into()).await.unwrap());
+    assert!(!by_id(&db, theirs, &web.document).await);
+    assert!(!db.is_granted(theirs, web.document.doc_id.into()).await.unwrap());
+}
+
+async fn a_workspace_document_is_invisible_to_others(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let own = workspace_document(ours, "secret.md", "a secret");
+    db.save_documents(vec![own.clone()], NOW).await.unwrap();
+    // Not even a grant, which nothing should ever write, opens it.
+    grant(&db, theirs, own.document.doc_id).await;
+    grant(&db, ours, own.document.doc_id).await;
+    for (organization_id, visible) in [(ours, true), (theirs, false)] {
+        assert_eq!(by_url(&db, organization_id, &own.document).await, visible);
+        assert_eq!(by_id(&db, organization_id, &own.document).await, visible);
+        assert_eq!(captured(&db, organization_id, &own.document).await, visible);
+        let listed = db.list_workspace_documents(organization_id).await.unwrap();
+        assert_eq!(listed.contains(&own.document.doc_id), visible);
+    }
+}
+
+async fn a_removed_document_answers_nowhere(db: Database) {
+    let ours = new_organization(&db).await;
+    let own = workspace_document(ours, "a.md", "a file");
+    let doc_id = own.document.doc_id;
+    db.save_documents(vec![own.clone()], NOW).await.unwrap();
+    grant(&db, ours, doc_id).await;
+    assert!(by_id(&db, ours, &own.document).await);
+    assert!(db.hide_workspace_document(ours, doc_id.into(), NOW).await.unwrap());
+    // A search that was under way grants it once more.
+    grant(&db, ours, doc_id).await;
+
+    assert!(!by_url(&db, ours, &own.document).await);
+    assert!(!by_id(&db, ours, &own.document).await);
+    assert!(!captured(&db, ours, &own.document).await);
+    assert!(db.load_documents(Some(ours.into()), vec![doc_id]).await.unwrap().is_empty());
+    assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
+    assert!(db.list_indexable_documents(true, None, 10).await.unwrap().is_empty());
+    // The next run must still find it, to purge it.
+    assert_eq!(db.list_workspace_documents(ours).await.unwrap(), [doc_id]);
+}
+
+async fn an_unknown_document_is_not_found(db: Database) {
+    let ours = new_organization(&db).await;
+    let never_saved = page("https://example.com/", "a page").document;
+    assert!(!by_url(&db, ours, &never_saved).await);
+    assert!(!by_id(&db, ours, &never_saved).await);
+    assert!(!captured(&db, ours, &never_saved).await);
+}
+
+async fn documents_are_loaded_from_one_collection(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page, in three passages");
+    let own = workspace_document(ours, "a.md", "our file");
+    let foreign = workspace_document(theirs, "a.md", "their file");
+    let all = vec![web.clone(), own.clone(), foreign.clone()];
+    let mut ids: Vec<Id> = all.iter().map(|new| new.document.doc_id).collect();
+    ids.push(Id(Uuid::new_v4()));
+    db.save_documents(all, NOW).await.unwrap();
+    for (owner, expected) in [(None, web), (Some(ours.into()), own), (Some(theirs.into()), foreign)] {
+        let loaded = db.load_documents(owner, ids.clone()).await.unwrap();
+        let found: Vec<Id> = loaded.iter().map(|one| one.document.doc_id).collect();
+        assert_eq!(found, [expected.document.doc_id]);
+        assert_eq!(loaded[0].passages, expected.passages);
+    }
+}
+
+async fn hiding_takes_the_grants_and_queues_once(db: Database) {
+    let ours = new_organization(&db).await;
+    let own = workspace_document(ours, "a.md", "a file");
+    let doc_id = own.document.doc_id;
+    db.save_documents(vec![own], NOW).await.unwrap();
+    grant(&db, ours, doc_id).await;
+    db.execute("DELETE FROM outbox").await;
+    assert!(db.hide_workspace_document(ours, doc_id.into(), NOW + 1).await.unwrap());
+    assert!(!db.hide_workspace_document(ours, doc_id.into(), NOW + 2).await.unwrap());
+    assert!(!db.is_granted(ours, doc_id.into()).await.unwrap());
+    let queued = db.pending_outbox("workspace".to_owned(), 10).await.unwrap();
+    assert_eq!(queued.iter().map(|entry| entry.doc_id).collect::<Vec<_>>(), [doc_id]);
+}
+
+async fn only_a_workspace_document_of_its_owner_can_be_hidden(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page");
+    let foreign = workspace_document(theirs, "a.md", "their file");
+    db.save_documents(vec![web.clone(), foreign.clone()], NOW).await.unwrap();
+    grant(&db, theirs, foreign.document.doc_id).await;
+    db.execute("DELETE FROM outbox").await;
+    for doc_id in [web.document.doc_id.into(), foreign.document.doc_id.into(), Uuid::new_v4()] {
+        assert!(!db.hide_workspace_document(ours, doc_id, NOW).await.unwrap());
+    }
+    assert!(by_url(&db, ours, &web.document).await);
+    assert!(by_id(&db, theirs, &foreign.document).await);
+    assert_eq!(db.count("outbox").await, 0);
+}
+
+async fn indexable_documents_come_in_pages(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let web: Vec<_> = (0..25).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
+    let own: Vec<_> = (0..5).map(|n| workspace_document(organization_id, &format!("{n}.md"), "a file")).collect();
+    for (workspace, batch) in [(false, web), (true, own)] {
+        let mut expected: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+        expected.sort_unstable();
+        db.save_documents(batch, NOW).await.unwrap();
+        let mut listed = Vec::new();
+        loop {
+            let next = db.list_indexable_documents(workspace, listed.last().copied(), 10).await.unwrap();
+            assert!(next.len() <= 10);
+            if next.is_empty() {
+                break;
+            }
+            listed.extend(next);
+        }
+        assert_eq!(listed, expected);
+    }
+}
+
+async fn what_is_loaded_for_indexing_is_of_all_tenants(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let all = vec![
+        page("https://example.com/", "a page"),
+        workspace_document(ours, "a.md", "our file"),
+        workspace_document(theirs, "a.md", "their file"),
+    ];
+    db.save_documents(all.clone(), NOW).await.unwrap();
+    let ids = all.iter().map(|new| new.document.doc_id).collect();
+    let mut loaded = db.load_for_indexing(ids).await.unwrap();
+    loaded.sort_by_key(|(document, _)| all.iter().position(|new| new.document.doc_id == document.doc_id));
+    let contents: Vec<&str> = loaded.iter().map(|(_, capture)| capture.content.as_str()).collect();
+    assert_eq!(contents, ["a page", "our file", "their file"]);
+}

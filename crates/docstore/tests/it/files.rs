@@ -1,0 +1,112 @@
+//! The names that an organization may upload to.
+
+use docstore::{File, Id, StoreError};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization};
+
+on_both_backends!(
+    registering_again_renews_the_upload_and_keeps_what_was_learned,
+    files_come_in_the_order_of_their_keys,
+    a_file_is_its_organizations_alone,
+    forgotten_files_are_gone,
+    many_files_are_forgotten_at_once,
+);
+
+fn file(organization_id: Uuid, object_key: &str) -> File {
+    File {
+        object_key: object_key.to_owned(),
+        organization_id: organization_id.into(),
+        name: format!("{object_key}.md"),
+        doc_id: Id(Uuid::new_v4()),
+        content_type: Some("text/markdown".to_owned()),
+        created_at: NOW,
+        processed_etag: None,
+        processed_size: None,
+        outcome: None,
+        reason: None,
+        last_run_id: None,
+    }
+}
+
+async fn keys_in_pages(db: &Database, organization_id: Uuid, limit: i64) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    loop {
+        let page = db.list_files(organization_id, keys.last().cloned(), limit).await.unwrap();
+        if page.is_empty() {
+            return keys;
+        }
+        keys.extend(page.into_iter().map(|file| file.object_key));
+    }
+}
+
+async fn registering_again_renews_the_upload_and_keeps_what_was_learned(db: Database) {
+    let ours = new_organization(&db).await;
+    let mut first = file(ours, "a");
+    first.processed_etag = Some("etag".to_owned());
+    first.outcome = Some("indexed".to_owned());
+    db.register_file(first.clone()).await.unwrap();
+    let mut again = file(ours, "a");
+    again.created_at = NOW + 1;
+    again.content_type = None;
+    db.register_file(again).await.unwrap();
+    let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
+    assert_eq!((found.created_at, found.content_type), (NOW + 1, None));
+    assert_eq!(
+        (found.processed_etag, found.outcome, found.doc_id),
+        (first.processed_etag, first.outcome, first.doc_id)
+    );
+    assert_eq!(db.count_files(ours).await.unwrap(), 1);
+}
+
+async fn files_come_in_the_order_of_their_keys(db: Database) {
+    let ours = new_organization(&db).await;
+    // Byte order, whatever the database's language: capitals before small letters, accents and other scripts last.
+    let keys =
+        ["", " a", "-", "B", "Z", "_", "a", "a/b", "a b", "ab", "b", "é", "ß", "Ωmega", "日本", "\u{FFFD}", "🦀"];
+    let mut expected: Vec<String> = keys.iter().map(|key| format!("{ours}/{key}")).collect();
+    for key in &expected {
+        db.register_file(file(ours, key)).await.unwrap();
+    }
+    expected.sort_unstable();
+    assert_eq!(keys_in_pages(&db, ours, 100).await, expected);
+    assert_eq!(keys_in_pages(&db, ours, 4).await, expected);
+    assert_eq!(keys_in_pages(&db, ours, 1).await, expected);
+    // A key that is not among them is a place in the order all the same.
+    let after = db.list_files(ours, Some(format!("{ours}/aa")), 1).await.unwrap();
+    assert_eq!(after[0].object_key, format!("{ours}/ab"));
+}
+
+async fn a_file_is_its_organizations_alone(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    db.register_file(file(ours, "a")).await.unwrap();
+    assert!(db.find_file(theirs, "a".to_owned()).await.unwrap().is_none());
+    assert!(db.list_files(theirs, None, 10).await.unwrap().is_empty());
+    assert_eq!(db.count_files(theirs).await.unwrap(), 0);
+    db.forget_files(theirs, vec!["a".to_owned()]).await.unwrap();
+    let mut taken = file(theirs, "a");
+    taken.content_type = Some("text/html".to_owned());
+    assert!(matches!(db.register_file(taken).await, Err(StoreError::Conflict)));
+    let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
+    assert_eq!(found.content_type.as_deref(), Some("text/markdown"));
+}
+
+async fn forgotten_files_are_gone(db: Database) {
+    let ours = new_organization(&db).await;
+    for key in ["a", "b", "c"] {
+        db.register_file(file(ours, key)).await.unwrap();
+    }
+    db.forget_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()]).await.unwrap();
+    db.forget_files(ours, vec![]).await.unwrap();
+    assert_eq!(keys_in_pages(&db, ours, 10).await, ["b"]);
+    assert_eq!(db.count_files(ours).await.unwrap(), 1);
+}
+
+async fn many_files_are_forgotten_at_once(db: Database) {
+    let ours = new_organization(&db).await;
+    db.register_file(file(ours, "69999")).await.unwrap();
+    db.register_file(file(ours, "kept")).await.unwrap();
+    let stale = (0..70_000).map(|n| n.to_string()).collect();
+    db.forget_files(ours, stale).await.unwrap();
+    assert_eq!(keys_in_pages(&db, ours, 10).await, ["kept"]);
+}

@@ -1,0 +1,21 @@
+//! The docstore's behaviour, each test on SQLite and on PostgreSQL.
+//!
+//! The PostgreSQL half needs `TEST_DATABASE_URL`, a role that may create databases; `cargo xtask test` provides one.
+#![expect(clippy::unwrap_used, reason = "a test may end early")]
+
+#[macro_use]
+mod support;
+
+mod accounts;
+mod activity;
+mod balances;
+mod captures;
+mod concurrency;
+mod connections;
+mod documents;
+mod files;
+mod leases;
+mod migrations;
+mod outbox;
+mod runs;
+mod schema;

@@ -1,0 +1,58 @@
+//! The migrations: there and back again, and by two at once.
+
+use crate::support::{Database, new_organization};
+
+on_both_backends!(empty: up_down_and_up_again_is_the_same, nothing_is_left_after_the_way_down, two_processes_migrate_at_once);
+
+/// Everything that the database says of its tables and indexes.
+async fn schema(db: &Database) -> Vec<String> {
+    let sql = if db.is_sqlite() {
+        "SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS line FROM sqlite_master ORDER BY 1"
+    } else {
+        "SELECT line FROM (
+             SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable
+                 || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '')
+                 || ' ' || ordinal_position AS line
+             FROM information_schema.columns WHERE table_schema = 'public'
+             UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
+             UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+             FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+             UNION ALL SELECT 'sequence ' || sequence_name FROM information_schema.sequences
+         ) AS everything ORDER BY line"
+    };
+    db.lines(sql).await.into_iter().flatten().collect()
+}
+
+async fn up_down_and_up_again_is_the_same(db: Database) {
+    assert!(db.migrate().await.unwrap() > 0);
+    let first = schema(&db).await;
+    assert!(first.iter().any(|line| line.contains("one_run_in_flight")), "{first:?}");
+    new_organization(&db).await;
+    db.revert_all_migrations().await.unwrap();
+    assert!(db.check_migrated().await.is_err());
+    assert!(db.migrate().await.unwrap() > 0);
+    assert_eq!(schema(&db).await, first);
+    assert_eq!(db.count("organizations").await, 0);
+}
+
+async fn nothing_is_left_after_the_way_down(db: Database) {
+    db.migrate().await.unwrap();
+    new_organization(&db).await;
+    db.revert_all_migrations().await.unwrap();
+    let left = schema(&db).await;
+    // The migrations' own table stays, and what SQLite keeps for itself.
+    let ours: Vec<_> =
+        left.iter().filter(|line| !line.contains("__diesel_schema_migrations") && !line.contains("sqlite_")).collect();
+    assert!(ours.is_empty(), "{ours:?}");
+}
+
+async fn two_processes_migrate_at_once(db: Database) {
+    let stores = [db.store.clone(), db.another_store(), db.another_store(), db.another_store()];
+    let migrating = stores.map(|store| tokio::spawn(async move { store.migrate().await.unwrap() }));
+    let mut ran = 0;
+    for one in migrating {
+        ran += one.await.unwrap();
+    }
+    db.check_migrated().await.unwrap();
+    assert_eq!(ran as i64, db.count("__diesel_schema_migrations").await);
+}

@@ -1,0 +1,181 @@
+//! The tables themselves: the same on both backends, and nothing outlives its organization.
+
+use std::collections::BTreeSet;
+
+use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, Id, IndexRun, Search, Strings, UsageEvent};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization, page, workspace_document};
+
+on_both_backends!(columns_are_those_of_the_schema, what_belongs_to_an_organization_goes_with_it);
+
+/// `table.column null|not null`, as `schema.rs` says it: the one description that both backends are held to.
+fn declared() -> BTreeSet<String> {
+    let mut columns = BTreeSet::new();
+    let mut table = "";
+    for line in include_str!("../../src/schema.rs").lines().map(str::trim) {
+        if let Some((column, sql_type)) = line.split_once(" -> ") {
+            if !line.starts_with("diesel::") {
+                let nullable = if sql_type.starts_with("Nullable<") { "null" } else { "not null" };
+                columns.insert(format!("{table}.{column} {nullable}"));
+            }
+        } else if let Some((name, _)) = line.split_once(" (")
+            && line.ends_with(") {")
+        {
+            table = name;
+        }
+    }
+    columns
+}
+
+async fn columns_are_those_of_the_schema(db: Database) {
+    let sql = if db.is_sqlite() {
+        // A primary key in SQLite may be declared without NOT NULL; an INTEGER one is never null.
+        "SELECT m.name || '.' || c.name || CASE WHEN c.\"notnull\" = 1 OR c.pk > 0 THEN ' not null' ELSE ' null' END AS line
+         FROM sqlite_master m JOIN pragma_table_info(m.name) c
+         WHERE m.type = 'table' AND m.name NOT LIKE '\\_\\_%' ESCAPE '\\' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    } else {
+        "SELECT table_name || '.' || column_name || CASE is_nullable WHEN 'NO' THEN ' not null' ELSE ' null' END AS line
+         FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_%'"
+    };
+    let columns: BTreeSet<String> = db.lines(sql).await.into_iter().flatten().collect();
+    let declared = declared();
+    assert!(declared.len() > 80, "schema.rs is read: {declared:?}");
+    assert_eq!(columns, declared);
+}
+
+/// Tables that hold nothing of an organization but what the outbox and the leases need to work themselves off.
+const OF_NO_ORGANIZATION: [&str; 2] = ["outbox", "leases"];
+
+async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
+    let (kept, deleted) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page");
+    db.save_documents(vec![web.clone()], NOW).await.unwrap();
+    for organization_id in [kept, deleted] {
+        fill(&db, organization_id, web.document.doc_id).await;
+    }
+    let tables: BTreeSet<String> =
+        declared().iter().filter_map(|line| line.split_once('.').map(|(table, _)| table.to_owned())).collect();
+    let mut before = Vec::new();
+    for table in &tables {
+        let count = db.count(table).await;
+        // A new table must be filled here too, or its cascade would go untested.
+        assert!(count > 0 || table == "leases", "{table} is empty");
+        before.push(count);
+    }
+    let id = if db.is_sqlite() { format!("x'{}'", deleted.simple()) } else { format!("'{deleted}'") };
+    db.execute(&format!("DELETE FROM organizations WHERE id = {id}")).await;
+    for (table, before) in tables.iter().zip(before) {
+        let after = db.count(table).await;
+        match table.as_str() {
+            table if OF_NO_ORGANIZATION.contains(&table) => assert_eq!(after, before, "{table}"),
+            // One each, and the web page that belongs to nobody.
+            "documents" | "captures" | "passages" => assert_eq!((before, after), (3, 2), "{table}"),
+            "grants" => assert_eq!((before, after), (4, 2), "{table}"),
+            table => assert_eq!((before, after), (2, 1), "{table}"),
+        }
+    }
+    assert!(db.is_granted(kept, web.document.doc_id.into()).await.unwrap());
+}
+
+/// A row in every table that can hold one of the organization.
+async fn fill(db: &Database, organization_id: Uuid, web: Id) {
+    let owner = Id(organization_id);
+    let new_id = || Id(Uuid::new_v4());
+    let own = workspace_document(organization_id, "a.md", "a file");
+    let own_id = own.document.doc_id;
+    db.save_documents(vec![own], NOW).await.unwrap();
+    let key = ApiKey {
+        id: new_id(),
+        organization_id: owner,
+        name: String::new(),
+        prefix: String::new(),
+        digest: organization_id.as_bytes().to_vec(),
+        scopes: String::new(),
+        limit_rps: None,
+        created_at: NOW,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    db.create_api_key(key).await.unwrap();
+    let paid = BalanceEntry {
+        id: new_id(),
+        organization_id: owner,
+        cents: 5,
+        reason: String::new(),
+        search_id: None,
+        created_at: NOW,
+    };
+    db.post_balance_entry(paid).await.unwrap();
+    let search = Search {
+        search_id: new_id(),
+        organization_id: owner,
+        identity: String::new(),
+        session_id: new_id(),
+        query: String::new(),
+        results: Strings(vec![]),
+        created_at: NOW,
+    };
+    let granted = [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW });
+    db.record_searches(vec![search], granted.to_vec()).await.unwrap();
+    let feedback = Feedback {
+        feedback_id: new_id(),
+        organization_id: owner,
+        identity: String::new(),
+        session_id: new_id(),
+        event_type: String::new(),
+        search_id: None,
+        doc_id: Some(web),
+        passage_id: None,
+        comment: None,
+        query: None,
+        result_rank: None,
+        client_model: None,
+        created_at: NOW,
+    };
+    db.record_feedback(feedback).await.unwrap();
+    let usage = UsageEvent {
+        organization_id: owner,
+        identity: String::new(),
+        route: String::new(),
+        status: 200,
+        duration_us: 1,
+        created_at: NOW,
+    };
+    db.record_usage(vec![usage]).await.unwrap();
+    let file = File {
+        object_key: organization_id.to_string(),
+        organization_id: owner,
+        name: String::new(),
+        doc_id: own_id,
+        content_type: None,
+        created_at: NOW,
+        processed_etag: None,
+        processed_size: None,
+        outcome: None,
+        reason: None,
+        last_run_id: None,
+    };
+    db.register_file(file).await.unwrap();
+    let run = IndexRun {
+        sync_id: new_id(),
+        organization_id: owner,
+        mode: "full".to_owned(),
+        state: "queued".to_owned(),
+        requested_at: NOW,
+        started_at: None,
+        completed_at: None,
+        error: None,
+        enumerated: 0,
+        fetched: 0,
+        indexed: 0,
+        failed: 0,
+        skipped_unsupported: 0,
+        deleted: 0,
+        bytes: 0,
+        lease_owner: None,
+        lease_expires_at: None,
+    };
+    db.request_run(run).await.unwrap();
+}
