@@ -1,1 +1,43 @@
-fn main() {}
+//! The service and its administration. See README.md.
+
+mod banner;
+mod cli;
+mod commands;
+mod compose;
+mod logging;
+mod output;
+mod storage_keys;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use settings::Settings;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // The worker limits itself to little memory and few threads before it reads anything: it comes before
+    // the runtime, the log and the settings.
+    if matches!(cli.command, Some(Command::ExtractWorker)) {
+        return extract::worker::run();
+    }
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Variables whose name or value is not Unicode cannot be ours.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    let settings = Settings::load(cli.config.as_deref(), environment())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_keep_alive(std::time::Duration::from_secs(5)).build()?;
+    runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve), settings))
+}

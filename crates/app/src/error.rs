@@ -1,7 +1,11 @@
-use retrieval_core::url::UrlError;
+use std::error::Error as StdError;
+
+use blobs::{BlobError, BlobErrorKind};
+use docstore::StoreError;
+use engine::{EngineError, EngineErrorKind};
 
 /// The boxed cause of an error.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -43,7 +47,36 @@ impl Error {
         Error::Invalid { field: field.into(), message: message.into() }
     }
 
-    pub fn from_url(field: impl Into<String>, error: UrlError) -> Self {
-        Error::invalid(field, error.to_string())
+    pub fn internal(source: impl Into<BoxError>) -> Self {
+        Error::Internal(source.into())
+    }
+
+    /// Whether the caller got nothing through no fault of its own.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Internal(_))
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Error::internal(error)
+    }
+}
+
+impl From<BlobError> for Error {
+    fn from(error: BlobError) -> Self {
+        match error.kind {
+            BlobErrorKind::Unavailable => Error::Unavailable { backend: "storage", source: error.into() },
+            BlobErrorKind::Denied | BlobErrorKind::TooLarge | BlobErrorKind::Failed => Error::internal(error),
+        }
+    }
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error.kind {
+            EngineErrorKind::Unavailable => Error::Unavailable { backend: "search", source: error.into() },
+            EngineErrorKind::Rejected | EngineErrorKind::Corrupt => Error::internal(error),
+        }
     }
 }

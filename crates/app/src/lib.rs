@@ -1,11 +1,88 @@
-//! Use cases: what the service does, one function each, with no HTTP and no JSON.
+//! Use cases: what the service does, one method each, with no HTTP and no JSON. See README.md.
 
+pub mod accounts;
+pub mod authentication;
 pub mod documents;
 pub mod error;
 pub mod feedback;
 pub mod files;
+mod keys;
+pub mod readiness;
 pub mod search;
+pub mod usage;
 pub mod viewer;
+pub mod web;
 
 pub use error::{Error, Result};
 pub use viewer::{Identity, Permission, Viewer};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blobs::BlobStore;
+use docstore::Docstore;
+use engine::SearchEngine;
+use ingest::{Feeder, Runner};
+use tokio::runtime::Handle;
+
+/// What the use cases stand on. The composition root fills it in.
+pub struct Parts {
+    pub store: Docstore,
+    pub blobs: Arc<dyn BlobStore>,
+    /// `None`: this deployment has no retrieval, and searches say so.
+    pub engine: Option<Arc<dyn SearchEngine>>,
+    pub feeder: Option<Arc<Feeder>>,
+    pub runner: Option<Arc<Runner>>,
+    pub options: Options,
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Requests per second of a key without a limit of its own.
+    pub default_rps: u32,
+    /// What one search of a billed organization costs.
+    pub search_cents: u32,
+    pub max_object_bytes: u64,
+    pub max_files_per_organization: u64,
+    pub presign_lifetime: Duration,
+    /// A first-stage search that takes longer counts as an engine that is down.
+    pub engine_timeout: Duration,
+}
+
+/// The service without its wire: shared by every listener.
+pub struct App {
+    store: Docstore,
+    blobs: Arc<dyn BlobStore>,
+    engine: Option<Arc<dyn SearchEngine>>,
+    feeder: Option<Arc<Feeder>>,
+    runner: Option<Arc<Runner>>,
+    options: Options,
+    keys: authentication::KeyCache,
+    usage: usage::Recorder,
+    /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
+    runtime: Handle,
+}
+
+impl App {
+    /// Must be called on a multi-threaded tokio runtime.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { store, blobs, engine, feeder, runner, options } = parts;
+        let usage = usage::Recorder::start(store.clone());
+        Self {
+            store,
+            blobs,
+            engine,
+            feeder,
+            runner,
+            options,
+            keys: authentication::KeyCache::new(),
+            usage,
+            runtime: Handle::current(),
+        }
+    }
+
+    /// Writes what is still in memory. Called once, when no more requests come.
+    pub async fn close(&self) {
+        self.usage.flush().await;
+    }
+}

@@ -1,1 +1,12 @@
+//! From bytes to searchable documents: preparing captures, feeding the indexes from the outbox, and
+//! indexing runs over an organization's files. See README.md.
 
+pub mod clock;
+pub mod feeder;
+pub mod objects;
+pub mod prepare;
+pub mod rebuild;
+pub mod run;
+
+pub use feeder::{Feeder, Ownership};
+pub use run::{Runner, RunnerOptions};

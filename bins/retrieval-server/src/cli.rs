@@ -1,0 +1,158 @@
+//! The command line, as `docs/operations.md` describes it.
+
+use std::path::PathBuf;
+
+use app::Permission;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
+
+/// Retrieval for agents: search, reading, private files, in one program.
+#[derive(Debug, Parser)]
+#[command(name = "retrieval-server", version, about)]
+pub struct Cli {
+    /// Settings file (TOML); without it the built-in defaults hold.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service (the default).
+    Serve,
+    /// Organizations, API keys and balances.
+    #[command(subcommand)]
+    Admin(Admin),
+    /// The shared web index.
+    #[command(subcommand)]
+    Web(Web),
+    /// The search indexes, which can always be made anew from the database.
+    #[command(subcommand)]
+    Index(Index),
+    /// Bring the database's tables up to this version.
+    Migrate,
+    /// The settings.
+    #[command(subcommand)]
+    Config(Config),
+    /// Reads documents for a server, in a process with little rights and memory.
+    #[command(hide = true)]
+    ExtractWorker,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Admin {
+    /// Organizations.
+    #[command(subcommand)]
+    Org(Org),
+    /// API keys.
+    #[command(subcommand)]
+    Key(Key),
+    /// Prepaid balances.
+    #[command(subcommand)]
+    Balance(Balance),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Org {
+    Create {
+        #[arg(long)]
+        name: String,
+        /// Bill its searches, starting with this balance. Without it the organization is not billed.
+        #[arg(long, value_name = "N")]
+        prepaid_cents: Option<u64>,
+    },
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Key {
+    /// Make a key. This is the only time that it is shown.
+    Create(KeyCreate),
+    List {
+        #[arg(long, value_name = "UUID")]
+        org: Uuid,
+    },
+    /// From now on the key is refused (within 5 seconds by servers that run).
+    Revoke { key_id: Uuid },
+}
+
+#[derive(Args, Debug)]
+pub struct KeyCreate {
+    #[arg(long, value_name = "UUID")]
+    pub org: Uuid,
+    #[arg(long)]
+    pub name: String,
+    /// What it may do, such as `search:read,document:read`; without it, everything.
+    #[arg(long, value_delimiter = ',', value_parser = scope)]
+    pub scopes: Option<Vec<Permission>>,
+    /// Requests per second, in place of the default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit_rps: Option<u32>,
+    #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
+    pub expires_at: Option<OffsetDateTime>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Balance {
+    Add {
+        #[arg(long, value_name = "UUID")]
+        org: Uuid,
+        #[arg(long, value_name = "N")]
+        cents: u64,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Web {
+    /// Add pages to the shared web index; returns once they can be found.
+    Import {
+        /// A file, or `-` for standard input.
+        file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+        format: Format,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Format {
+    /// One JSON object a line: url, title, text or markdown or html, description, published_at, language,
+    /// country, labels.
+    Jsonl,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Index {
+    /// Empty the index and fill it again from the database.
+    Rebuild {
+        /// Only this one.
+        #[arg(long, value_enum)]
+        index: Option<IndexChoice>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum IndexChoice {
+    Web,
+    Workspace,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Read the settings and say what is wrong with them.
+    Check,
+}
+
+fn scope(text: &str) -> Result<Permission, String> {
+    Permission::from_scope(text).ok_or_else(|| {
+        let known: Vec<&str> = Permission::ALL.into_iter().map(Permission::as_scope).collect();
+        format!("unknown scope `{text}`; known are {}", known.join(", "))
+    })
+}
+
+fn rfc3339(text: &str) -> Result<OffsetDateTime, String> {
+    OffsetDateTime::parse(text, &Rfc3339)
+        .map_err(|_| format!("`{text}` is not an RFC 3339 time such as 2027-01-31T00:00:00Z"))
+}

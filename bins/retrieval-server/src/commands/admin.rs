@@ -1,0 +1,83 @@
+//! `admin`: organizations, keys, balances. Works on the database directly.
+
+use app::accounts::{self, NewKey};
+use docstore::{ApiKey, Organization};
+use ingest::clock::{from_ms, to_ms};
+use serde_json::{Value, json};
+use settings::Settings;
+use time::format_description::well_known::Rfc3339;
+
+use crate::cli::{Admin, Balance, Key, KeyCreate, Org};
+use crate::{compose, output};
+
+pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
+    let store = compose::docstore(settings).await?;
+    match command {
+        Admin::Org(Org::Create { name, prepaid_cents }) => {
+            let organization = accounts::create_organization(&store, &name, prepaid_cents).await?;
+            output::json(&organization_json(&organization));
+        }
+        Admin::Org(Org::List) => {
+            for organization in store.list_organizations().await? {
+                output::json(&organization_json(&organization));
+            }
+        }
+        Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
+            let new = NewKey { name, permissions: scopes, limit_rps, expires_at: expires_at.map(to_ms) };
+            let created = accounts::create_key(&store, org, new).await?;
+            let mut shown = key_json(&created.row);
+            shown["key"] = created.key.into();
+            output::json(&shown);
+        }
+        Admin::Key(Key::List { org }) => {
+            for key in accounts::list_keys(&store, org).await? {
+                output::json(&key_json(&key));
+            }
+        }
+        Admin::Key(Key::Revoke { key_id }) => output::json(&key_json(&accounts::revoke_key(&store, key_id).await?)),
+        Admin::Balance(Balance::Add { org, cents }) => {
+            let balance = accounts::add_balance(&store, org, cents).await?;
+            output::json(&json!({ "organization_id": org, "balance_cents": balance }));
+        }
+    }
+    Ok(())
+}
+
+fn organization_json(organization: &Organization) -> Value {
+    json!({
+        "organization_id": organization.id.0,
+        "name": organization.name,
+        "billed": organization.billed,
+        "created_at": time(Some(organization.created_at)),
+    })
+}
+
+fn key_json(key: &ApiKey) -> Value {
+    json!({
+        "api_key_id": key.id.0,
+        "organization_id": key.organization_id.0,
+        "name": key.name,
+        "key_prefix": key.prefix,
+        "scopes": key.scopes.split_whitespace().collect::<Vec<_>>(),
+        "limit_rps": key.limit_rps,
+        "status": key_status(key),
+        "created_at": time(Some(key.created_at)),
+        "expires_at": time(key.expires_at),
+        "revoked_at": time(key.revoked_at),
+        "last_used_at": time(key.last_used_at),
+    })
+}
+
+fn key_status(key: &ApiKey) -> &'static str {
+    if key.revoked_at.is_some() {
+        "revoked"
+    } else if key.expires_at.is_some_and(|at| at <= ingest::clock::now_ms()) {
+        "expired"
+    } else {
+        "active"
+    }
+}
+
+fn time(milliseconds: Option<i64>) -> Option<String> {
+    milliseconds.and_then(|at| from_ms(at).format(&Rfc3339).ok())
+}

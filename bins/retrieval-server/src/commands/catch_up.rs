@@ -1,0 +1,64 @@
+//! Waiting until an index holds what a command wrote, whoever feeds it.
+
+use std::time::Duration;
+
+use docstore::Docstore;
+use engine::IndexName;
+use indicatif::ProgressBar;
+use settings::Settings;
+
+use crate::compose::{self, OpenedIndex};
+
+/// How long to watch before asking whether the server that owns the index is still there.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// Returns once every entry of the outbox that is there now has reached the index.
+///
+/// The embedded index belongs to one process: where no server runs, it is fed here; where one runs, it does
+/// the work, and should it end meanwhile, we go on in its place.
+pub async fn catch_up(
+    settings: &Settings,
+    store: &Docstore,
+    index: IndexName,
+    progress: &ProgressBar,
+) -> anyhow::Result<()> {
+    let Some((_, newest)) = store.outbox_bounds(index.as_str().to_owned()).await? else { return Ok(()) };
+    loop {
+        match compose::index(settings, store).await? {
+            OpenedIndex::Disabled => return Ok(()),
+            OpenedIndex::Open(opened) => {
+                let draining = opened.feeder.drain(index);
+                tokio::pin!(draining);
+                loop {
+                    tokio::select! {
+                        drained = &mut draining => {
+                            drained?;
+                            break;
+                        }
+                        () = tokio::time::sleep(WATCH / 4) => show(store, index, progress).await?,
+                    }
+                }
+                // Another process that shares the outbox may have had its turn; then the rest is its work.
+                opened.feeder.wait_until_fed(index, newest, Duration::from_secs(600)).await?;
+                return Ok(());
+            }
+            OpenedIndex::OwnedElsewhere => {
+                let started = std::time::Instant::now();
+                while started.elapsed() < WATCH {
+                    match store.outbox_bounds(index.as_str().to_owned()).await? {
+                        Some((oldest, _)) if oldest <= newest => {}
+                        _ => return Ok(()),
+                    }
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                show(store, index, progress).await?;
+            }
+        }
+    }
+}
+
+async fn show(store: &Docstore, index: IndexName, progress: &ProgressBar) -> anyhow::Result<()> {
+    let waiting = store.count_outbox(index.as_str().to_owned()).await?;
+    progress.set_message(format!("{waiting} documents wait for the index"));
+    Ok(())
+}

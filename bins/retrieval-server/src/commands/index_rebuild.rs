@@ -1,0 +1,29 @@
+//! `index rebuild`: an index from the database alone.
+
+use engine::IndexName;
+use indicatif::ProgressBar;
+use ingest::rebuild;
+use serde_json::json;
+use settings::Settings;
+
+use super::catch_up::catch_up;
+use crate::cli::IndexChoice;
+use crate::{compose, output};
+
+pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Result<()> {
+    let store = compose::docstore(settings).await?;
+    let indexes = match choice {
+        None => IndexName::ALL.to_vec(),
+        Some(IndexChoice::Web) => vec![IndexName::Web],
+        Some(IndexChoice::Workspace) => vec![IndexName::Workspace],
+    };
+    for index in indexes {
+        let progress = ProgressBar::new_spinner();
+        progress.set_message(format!("{}: queueing", index.as_str()));
+        let documents = rebuild::queue_all(&store, index, |queued| progress.inc(queued as u64)).await?;
+        catch_up(settings, &store, index, &progress).await?;
+        progress.finish_and_clear();
+        output::json(&json!({ "index": index.as_str(), "documents": documents }));
+    }
+    Ok(())
+}

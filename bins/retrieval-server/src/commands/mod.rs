@@ -1,0 +1,30 @@
+//! One module a command.
+
+mod admin;
+mod catch_up;
+mod index_rebuild;
+mod migrate;
+mod serve;
+mod web_import;
+
+use serde_json::json;
+use settings::Settings;
+
+use crate::cli::{Command, Config, Index, Web};
+use crate::output;
+
+pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
+    match command {
+        Command::Serve => serve::run(settings).await,
+        Command::Admin(command) => admin::run(command, &settings).await,
+        Command::Web(Web::Import { file, format }) => web_import::run(&file, format, &settings).await,
+        Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
+        Command::Migrate => migrate::run(&settings).await,
+        Command::Config(Config::Check) => {
+            // Settings that are not valid never get here.
+            output::json(&json!({ "valid": true }));
+            Ok(())
+        }
+        Command::ExtractWorker => Ok(()),
+    }
+}

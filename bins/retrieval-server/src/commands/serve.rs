@@ -1,0 +1,148 @@
+//! `serve`: everything, until a signal asks to stop.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use app::accounts::{self, NewKey};
+use app::{App, Options, Parts};
+use docstore::{Docstore, Location};
+use http_actix::Listeners;
+use ingest::Ownership;
+use settings::Settings;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
+use crate::{banner, logging};
+
+/// What is still going on when a stop is asked for gets this long to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A presigned upload may be used for this long.
+const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
+const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
+
+pub async fn run(settings: Settings) -> anyhow::Result<()> {
+    logging::start(&settings.log)?;
+    let stop = CancellationToken::new();
+    let store = compose::docstore(&settings).await?;
+    let index = match compose::index(&settings, &store).await? {
+        OpenedIndex::Open(index) => Some(index),
+        OpenedIndex::Disabled => None,
+        OpenedIndex::OwnedElsewhere => {
+            bail!("another server runs on the data folder `{}`", settings.data_dir.display())
+        }
+    };
+    let (blobs, embedded_storage) = compose::storage(&settings).await?;
+    let mut tasks: Vec<JoinHandle<()>> = Vec::new();
+    if let Some(EmbeddedStorage { server, listener }) = embedded_storage {
+        let stop = stop.clone();
+        tasks.push(tokio::spawn(server.serve(listener, async move { stop.cancelled().await })));
+    }
+    blobs.prepare().await.context("preparing object storage")?;
+    let extractor = compose::extractor()?;
+    let mut runner = None;
+    if let Some(index) = &index {
+        prepare_index(&store, index).await?;
+        let made = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
+        let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&made));
+        let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
+        tasks.push(tokio::spawn(async move { feeder.work(stop_feeder).await }));
+        tasks.push(tokio::spawn(working.work(stop_runner)));
+        runner = Some(made);
+    }
+    let app = Arc::new(App::new(Parts {
+        store: store.clone(),
+        blobs,
+        engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
+        feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
+        runner,
+        options: options(&settings),
+    }));
+    let listeners = Listeners {
+        public: listen("server.bind", settings.server.bind)?,
+        operations: listen("operations.bind", settings.operations.bind)?,
+    };
+    let mut servers =
+        http_actix::serve(Arc::clone(&app) as _, compose::limiter(&settings)?, &http_options(&settings), listeners)?;
+    tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
+    first_start(&settings, &store).await?;
+    let failure = tokio::select! {
+        asked = wait_for_signal() => asked.err(),
+        error = servers.failed() => Some(error.into()),
+    };
+    tracing::info!("stopping");
+    // First the door, so that nothing new comes; then the work behind it.
+    if failure.is_none() {
+        servers.stop().await?;
+    }
+    stop.cancel();
+    let _ = tokio::time::timeout(GRACE, futures_util::future::join_all(tasks)).await;
+    extractor.shutdown().await;
+    app.close().await;
+    failure.map_or(Ok(()), Err)
+}
+
+/// Bound here, so that an address in use is told with the setting's name.
+fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener =
+        TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn http_options(settings: &Settings) -> http_actix::Options {
+    http_actix::Options {
+        public_url: settings.server.public_url.clone(),
+        workers: usize::from(settings.server.workers),
+        drain: Duration::from_secs(settings.server.drain_seconds),
+        clock: http_actix::system_clock(),
+    }
+}
+
+/// Work that a former process left is taken up at once where no other process can be at it.
+async fn prepare_index(store: &Docstore, index: &Index) -> anyhow::Result<()> {
+    if index.ownership == Ownership::Exclusive {
+        let taken = store.expire_run_leases().await?;
+        if taken > 0 {
+            tracing::info!(runs = taken, "going on with indexing runs that were interrupted");
+        }
+    }
+    Ok(())
+}
+
+fn options(settings: &Settings) -> Options {
+    Options {
+        default_rps: settings.rate_limit.default_rps,
+        search_cents: settings.billing.search_cents,
+        max_object_bytes: settings.files.max_object_bytes,
+        max_files_per_organization: settings.files.max_per_organization,
+        presign_lifetime: PRESIGN_LIFETIME,
+        engine_timeout: ENGINE_TIMEOUT,
+    }
+}
+
+/// An empty embedded store gets an organization and a key, told once. With PostgreSQL nothing is made here.
+async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
+    if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
+        return Ok(());
+    }
+    let organization = accounts::create_organization(store, "default", None).await?;
+    let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
+    let created = accounts::create_key(store, organization.id.0, key).await?;
+    banner::print(&settings.server.public_url, &organization.id.to_string(), &created.key);
+    Ok(())
+}
+
+async fn wait_for_signal() -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

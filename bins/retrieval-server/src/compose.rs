@@ -1,0 +1,206 @@
+//! The composition: settings to adapters. The only place that knows all of them.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use blobs::BlobStore;
+use blobs_s3::{S3Options, S3Store, S3Timeouts};
+use docstore::{Docstore, Location};
+use engine::{IndexName, SearchEngine};
+use engine_tantivy::TantivyEngine;
+use extract::worker::{WorkerOptions, WorkerPool};
+use ingest::{Feeder, Ownership, Runner, RunnerOptions, rebuild};
+use s3_server::{Durability, S3Server, S3ServerOptions};
+use rate_limit::{MemoryLimiter, RateLimiter};
+use settings::{DatabaseUrl, IndexBackend, RateLimitBackend, Settings, StorageBackend};
+use tokio::net::TcpListener;
+
+use crate::storage_keys;
+
+/// Connections for reading. SQLite reads are short, and more of them than cores only wait for one another.
+const CONNECTIONS: usize = 8;
+const RUN_LEASE: Duration = Duration::from_secs(15);
+const RUN_PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Opens the database. An embedded one is brought up to date; a server's must have been (`migrate`).
+pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
+    let location = location(settings)?;
+    let store = Docstore::open(&location, CONNECTIONS)?;
+    match location {
+        Location::Sqlite(_) => {
+            data_dir(settings)?;
+            store.migrate().await?;
+        }
+        Location::Postgres(_) => store.check_migrated().await?,
+    }
+    Ok(store)
+}
+
+/// Where the settings say that the database is.
+pub fn location(settings: &Settings) -> anyhow::Result<Location> {
+    Ok(match settings.database_url()? {
+        DatabaseUrl::Sqlite(path) => Location::Sqlite(path),
+        DatabaseUrl::Postgres(url) => Location::Postgres(url.expose().to_owned()),
+    })
+}
+
+/// Makes the data folder, for its owner alone.
+pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let path = &settings.data_dir;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .with_context(|| format!("making the data folder `{}`", path.display()))
+}
+
+/// A search engine with the feeder that fills it.
+pub struct Index {
+    pub engine: Arc<dyn SearchEngine>,
+    pub feeder: Arc<Feeder>,
+    pub ownership: Ownership,
+    /// The embedded engine, where it is one.
+    embedded: Option<Arc<TantivyEngine>>,
+}
+
+impl Index {
+    /// An embedded index that was damaged or of another version is empty now: queues everything for it.
+    async fn rebuild_if_needed(&self, store: &Docstore) -> anyhow::Result<()> {
+        let Some(embedded) = self.embedded.as_ref().filter(|engine| engine.needs_rebuild()) else { return Ok(()) };
+        for name in IndexName::ALL {
+            let documents = rebuild::queue_all(store, name, |_| {}).await?;
+            tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
+        }
+        // From here on the outbox remembers.
+        embedded.mark_rebuilt()?;
+        Ok(())
+    }
+}
+
+/// What became of opening the index.
+pub enum OpenedIndex {
+    Open(Index),
+    /// The deployment has no search.
+    Disabled,
+    /// A running server owns the embedded index.
+    OwnedElsewhere,
+}
+
+pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<OpenedIndex> {
+    match settings.index.backend {
+        IndexBackend::Embedded => {
+            data_dir(settings)?;
+            let folder = settings.data_dir.join("index");
+            let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
+            let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
+            let embedded = Arc::new(engine);
+            let engine: Arc<dyn SearchEngine> = Arc::clone(&embedded) as _;
+            let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), Ownership::Exclusive));
+            let index = Index { engine, feeder, ownership: Ownership::Exclusive, embedded: Some(embedded) };
+            index.rebuild_if_needed(store).await?;
+            Ok(OpenedIndex::Open(index))
+        }
+        IndexBackend::Meilisearch => {
+            bail!("index.backend = \"meilisearch\": this build does not have the Meilisearch adapter yet")
+        }
+        IndexBackend::None => Ok(OpenedIndex::Disabled),
+    }
+}
+
+/// The embedded store's listener, bound but not yet serving.
+pub struct EmbeddedStorage {
+    pub server: S3Server,
+    pub listener: TcpListener,
+}
+
+/// The client of the blob store, and the embedded server where there is one.
+pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+    let storage = &settings.storage;
+    let public_endpoint = Some(storage.public_endpoint.clone()).filter(|endpoint| !endpoint.is_empty());
+    let mut options = S3Options {
+        endpoint: Some(storage.endpoint.clone()).filter(|endpoint| !endpoint.is_empty()),
+        public_endpoint,
+        region: storage.region.clone(),
+        bucket: storage.bucket.clone(),
+        access_key_id: storage.access_key_id.expose().to_owned(),
+        secret_access_key: storage.secret_access_key.expose().to_owned(),
+        session_token: None,
+        path_style: storage.path_style,
+        timeouts: S3Timeouts::default(),
+    };
+    if storage.backend == StorageBackend::S3 {
+        return Ok((Arc::new(S3Store::new(options)?), None));
+    }
+    data_dir(settings)?;
+    if options.access_key_id.is_empty() || options.secret_access_key.is_empty() {
+        let keys = storage_keys::read_or_create(&settings.data_dir)?;
+        options.access_key_id = keys.access_key_id;
+        options.secret_access_key = keys.secret_access_key;
+    }
+    let server_options = S3ServerOptions {
+        root: settings.data_dir.join("objects"),
+        bucket: storage.bucket.clone(),
+        access_key_id: options.access_key_id.clone(),
+        secret_access_key: options.secret_access_key.clone(),
+        max_object_bytes: settings.files.max_object_bytes,
+        durability: Durability::default(),
+    };
+    let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
+    let listener = TcpListener::bind(&storage.bind)
+        .await
+        .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
+    // The listener's own address: the port is chosen by the system when the settings say 0.
+    options.endpoint = Some(format!("http://{}", reachable(listener.local_addr()?)));
+    options.path_style = true;
+    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, listener })))
+}
+
+/// How this process reaches a listener of its own: one on all addresses is reached on loopback.
+fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
+    if address.ip().is_unspecified() {
+        match address {
+            std::net::SocketAddr::V4(_) => address.set_ip(std::net::Ipv4Addr::LOCALHOST.into()),
+            std::net::SocketAddr::V6(_) => address.set_ip(std::net::Ipv6Addr::LOCALHOST.into()),
+        }
+    }
+    address
+}
+
+pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
+    match settings.rate_limit.backend {
+        RateLimitBackend::Memory => Ok(Arc::new(MemoryLimiter::new())),
+        RateLimitBackend::Redis => bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet"),
+    }
+}
+
+/// Worker processes of this very program.
+pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
+    let program = std::env::current_exe().context("finding this program's own file")?;
+    Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
+}
+
+pub fn runner(
+    settings: &Settings,
+    store: &Docstore,
+    blobs: &Arc<dyn BlobStore>,
+    extractor: &Arc<WorkerPool>,
+    feeder: &Arc<Feeder>,
+) -> anyhow::Result<Arc<Runner>> {
+    let temp_dir = settings.data_dir.join("tmp");
+    // What a killed process left behind.
+    let _ = std::fs::remove_dir_all(&temp_dir);
+    std::fs::create_dir_all(&temp_dir).with_context(|| format!("making `{}`", temp_dir.display()))?;
+    let options = RunnerOptions {
+        parallel_files: std::thread::available_parallelism().map_or(2, usize::from) * 2,
+        parallel_runs: 2,
+        max_object_bytes: settings.files.max_object_bytes,
+        temp_dir,
+        lease: RUN_LEASE,
+        patience: RUN_PATIENCE,
+    };
+    let extractor: Arc<dyn extract::Extractor> = Arc::clone(extractor) as Arc<dyn extract::Extractor>;
+    Ok(Arc::new(Runner::new(store.clone(), Arc::clone(blobs), extractor, Arc::clone(feeder), options)))
+}

@@ -1,0 +1,52 @@
+//! The embedded store's own credentials: made on the first start, known to nobody else.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use anyhow::Context;
+
+#[derive(Clone)]
+pub struct StorageKeys {
+    pub access_key_id: String,
+    pub secret_access_key: String,
+}
+
+/// Reads the keys of this data folder, or makes them.
+pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
+    let path = data_dir.join("storage-credentials");
+    loop {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return parse(&text).with_context(|| format!("`{}` is damaged", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(data_dir, &path)?,
+            Err(error) => return Err(error).with_context(|| format!("reading `{}`", path.display())),
+        }
+    }
+}
+
+/// Written aside and linked into place, so that of two processes that start at once one wins whole.
+fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
+    let temporary = data_dir.join(format!(".storage-credentials.{}", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    writeln!(file, "{}\n{}", random(20), random(40))?;
+    file.sync_all()?;
+    let linked = std::fs::hard_link(&temporary, path);
+    std::fs::remove_file(&temporary)?;
+    match linked {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn parse(text: &str) -> Option<StorageKeys> {
+    let (access_key_id, secret_access_key) = text.trim_end().split_once('\n')?;
+    if access_key_id.is_empty() || secret_access_key.is_empty() {
+        return None;
+    }
+    Some(StorageKeys { access_key_id: access_key_id.to_owned(), secret_access_key: secret_access_key.to_owned() })
+}
+
+fn random(length: usize) -> String {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    (0..length).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect()
+}

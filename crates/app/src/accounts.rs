@@ -1,0 +1,119 @@
+//! Organizations, keys and balances: what an operator does, with or without a running server.
+
+use docstore::{ApiKey, BalanceEntry, Docstore, Id, Organization};
+use ingest::clock::now_ms;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::{Error, Permission, keys};
+
+/// A key that was just made. `key` is known here and nowhere else.
+#[derive(Clone, Debug)]
+pub struct CreatedKey {
+    pub key: String,
+    pub row: ApiKey,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct NewKey {
+    pub name: String,
+    /// `None`: all of them.
+    pub permissions: Option<Vec<Permission>>,
+    pub limit_rps: Option<u32>,
+    /// Milliseconds since the Unix epoch.
+    pub expires_at: Option<i64>,
+}
+
+/// With a prepaid balance, searches are billed; without one they are not.
+pub async fn create_organization(store: &Docstore, name: &str, prepaid_cents: Option<u64>) -> Result<Organization> {
+    if name.trim().is_empty() {
+        return Err(Error::invalid("name", "the name must not be empty"));
+    }
+    let organization = Organization {
+        id: Id(Uuid::new_v4()),
+        name: name.to_owned(),
+        billed: prepaid_cents.is_some(),
+        created_at: now_ms(),
+    };
+    store.create_organization(organization.clone()).await?;
+    if let Some(cents) = prepaid_cents {
+        post(store, organization.id.0, signed(cents)?, "prepaid", None).await?;
+    }
+    Ok(organization)
+}
+
+pub async fn create_key(store: &Docstore, organization_id: Uuid, new: NewKey) -> Result<CreatedKey> {
+    require_organization(store, organization_id).await?;
+    let key = keys::generate();
+    let permissions = new.permissions.unwrap_or_else(|| Permission::ALL.to_vec());
+    let scopes: Vec<&str> = permissions.into_iter().map(Permission::as_scope).collect();
+    let limit_rps = match new.limit_rps {
+        Some(0) => return Err(Error::invalid("limit_rps", "the limit must be at least 1")),
+        Some(limit) => Some(i32::try_from(limit).map_err(|_| Error::invalid("limit_rps", "the limit is too large"))?),
+        None => None,
+    };
+    let row = ApiKey {
+        id: Id(Uuid::new_v4()),
+        organization_id: Id(organization_id),
+        name: new.name,
+        prefix: keys::visible_prefix(&key).to_owned(),
+        digest: keys::digest(&key).to_vec(),
+        scopes: scopes.join(" "),
+        limit_rps,
+        created_at: now_ms(),
+        expires_at: new.expires_at,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    store.create_api_key(row.clone()).await?;
+    Ok(CreatedKey { key, row })
+}
+
+pub async fn list_keys(store: &Docstore, organization_id: Uuid) -> Result<Vec<ApiKey>> {
+    require_organization(store, organization_id).await?;
+    Ok(store.list_api_keys(organization_id).await?)
+}
+
+pub async fn revoke_key(store: &Docstore, key_id: Uuid) -> Result<ApiKey> {
+    let revoked = store.revoke_api_key(key_id, now_ms()).await?;
+    revoked.ok_or_else(|| Error::invalid("key", format!("no key has the id `{key_id}`")))
+}
+
+/// Adds to the balance of a billed organization. Returns the new balance in cents.
+pub async fn add_balance(store: &Docstore, organization_id: Uuid, cents: u64) -> Result<i64> {
+    let organization = require_organization(store, organization_id).await?;
+    if !organization.billed {
+        let message = format!("organization `{organization_id}` is not billed: it was created without --prepaid-cents");
+        return Err(Error::invalid("org", message));
+    }
+    let balance = post(store, organization_id, signed(cents)?, "added", None).await?;
+    Ok(balance.unwrap_or(0))
+}
+
+async fn require_organization(store: &Docstore, organization_id: Uuid) -> Result<Organization> {
+    let found = store.find_organization(organization_id).await?;
+    found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))
+}
+
+/// One entry of the ledger. `None`: the balance does not cover it.
+pub(crate) async fn post(
+    store: &Docstore,
+    organization_id: Uuid,
+    cents: i64,
+    reason: &str,
+    search_id: Option<Uuid>,
+) -> Result<Option<i64>> {
+    let entry = BalanceEntry {
+        id: Id(Uuid::now_v7()),
+        organization_id: Id(organization_id),
+        cents,
+        reason: reason.to_owned(),
+        search_id: search_id.map(Id),
+        created_at: now_ms(),
+    };
+    Ok(store.post_balance_entry(entry).await?)
+}
+
+fn signed(cents: u64) -> Result<i64> {
+    i64::try_from(cents).map_err(|_| Error::invalid("cents", format!("`{cents}` is too large")))
+}

@@ -1,0 +1,72 @@
+//! Who is asking.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{ApiKey, Organization};
+use ingest::clock::now_ms;
+use moka::future::Cache;
+
+use crate::error::{BoxError, Result};
+use crate::{App, Error, Identity, Permission, Viewer, keys};
+
+/// A revoked key must stop within 5 seconds on every instance.
+const CACHED_FOR: Duration = Duration::from_secs(3);
+const CACHED_KEYS: u64 = 10_000;
+
+/// Keys that were looked up a moment ago, by digest; `None` for those that do not exist.
+pub struct KeyCache(Cache<[u8; 32], Option<Arc<KnownKey>>>);
+
+/// A key as it was found, with what its holder may do.
+struct KnownKey {
+    viewer: Viewer,
+    expires_at: Option<i64>,
+}
+
+impl KeyCache {
+    pub fn new() -> Self {
+        Self(Cache::builder().max_capacity(CACHED_KEYS).time_to_live(CACHED_FOR).build())
+    }
+}
+
+impl Default for KeyCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl App {
+    /// The viewer that this token stands for; `None` when it is malformed, unknown, expired or revoked.
+    pub async fn authenticate(&self, token: &str) -> Result<Option<Viewer>> {
+        if !keys::is_well_formed(token) {
+            return Ok(None);
+        }
+        let digest = keys::digest(token);
+        // The look-up is by the digest of a random key: how long it takes tells nothing about other keys.
+        let known = self.keys.0.try_get_with(digest, self.find_key(digest)).await;
+        let known = known.map_err(|error: Arc<Error>| Error::Internal(BoxError::from(error.to_string())))?;
+        let now = now_ms();
+        Ok(known.filter(|key| key.expires_at.is_none_or(|at| now < at)).map(|key| key.viewer.clone()))
+    }
+
+    async fn find_key(&self, digest: [u8; 32]) -> Result<Option<Arc<KnownKey>>> {
+        let found = self.store.find_key_by_digest(digest.to_vec()).await?;
+        Ok(found
+            .filter(|(key, _)| key.revoked_at.is_none())
+            .map(|(key, organization)| Arc::new(self.known_key(key, organization))))
+    }
+
+    fn known_key(&self, key: ApiKey, organization: Organization) -> KnownKey {
+        let limit = key.limit_rps.and_then(|limit| u32::try_from(limit).ok());
+        KnownKey {
+            viewer: Viewer {
+                organization_id: organization.id.0,
+                identity: Identity::ApiKey(key.id.0),
+                permissions: key.scopes.split_whitespace().filter_map(Permission::from_scope).collect(),
+                limit_rps: limit.unwrap_or(self.options.default_rps),
+                billed: organization.billed,
+            },
+            expires_at: key.expires_at,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! From a caller's target to a document that it may see.
+
+use docstore::Document;
+use ingest::clock::{from_ms, now_ms};
+use retrieval_core::url::{CanonicalUrl, parse_workspace_url, workspace_url};
+
+use super::{DocumentView, Target};
+use crate::error::Result;
+use crate::{App, Error, Viewer};
+
+pub enum Found {
+    Stored(Document),
+    /// A web address that was never read.
+    Unknown(DocumentView),
+}
+
+impl App {
+    pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
+        let organization_id = viewer.organization_id;
+        match target {
+            Target::DocId(doc_id) => {
+                let found = self.store.find_granted_document(organization_id, *doc_id).await?;
+                found.map(Found::Stored).ok_or(Error::DocumentNotFound)
+            }
+            Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
+                self.find_workspace_document(viewer, url).await
+            }
+            Target::Url(url) => {
+                let canonical = CanonicalUrl::parse(url)
+                    .map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
+                let found = self.store.find_document_by_url(organization_id, canonical.as_str().to_owned()).await?;
+                Ok(found.map_or_else(|| Found::Unknown(unread(&canonical, url)), Found::Stored))
+            }
+        }
+    }
+
+    /// Another organization's document and one that does not exist answer alike.
+    async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<Found> {
+        let organization_id = viewer.organization_id;
+        let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
+        if owner != organization_id {
+            return Err(Error::DocumentNotFound);
+        }
+        let found = self.store.find_document_by_url(organization_id, workspace_url(owner, &name)).await?;
+        found.map(Found::Stored).ok_or(Error::DocumentNotFound)
+    }
+}
+
+/// What can be said of an address without reading it.
+fn unread(url: &CanonicalUrl, source_url: &str) -> DocumentView {
+    let now = from_ms(now_ms());
+    DocumentView {
+        doc_id: url.doc_id(),
+        canonical_url: url.as_str().to_owned(),
+        source_url: source_url.to_owned(),
+        title: None,
+        meta_description: None,
+        headings: Vec::new(),
+        content_digest: None,
+        latest_capture_id: None,
+        published_at: None,
+        first_seen_at: now,
+        last_seen_at: now,
+    }
+}

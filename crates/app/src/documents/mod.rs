@@ -1,0 +1,231 @@
+//! Reading one document: what it is, its content, passages to cite.
+
+mod content;
+mod find;
+pub(crate) mod passages;
+
+use docstore::{Document, Grant, Id, StoredCapture};
+use ingest::clock::{from_ms, now_ms};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::{App, Viewer};
+use find::Found;
+
+/// Which document: `doc_id` wins when a caller sends both.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    DocId(Uuid),
+    Url(String),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Selection {
+    None,
+    QueryRelevant,
+    TopPassages,
+    PassageIds,
+    FullDocument,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ContentFormat {
+    Text,
+    Markdown,
+}
+
+/// Which sections the answer carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Include {
+    pub metadata: bool,
+    pub passages: bool,
+    pub capture_history: bool,
+    pub content: bool,
+}
+
+impl Include {
+    pub const ALL: Include = Include { metadata: true, passages: true, capture_history: true, content: true };
+
+    /// Only the `doc` block is asked for: nothing is fetched.
+    pub fn metadata_only(self) -> bool {
+        !(self.passages || self.capture_history || self.content)
+    }
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Range {
+    pub start_char: u64,
+    /// Overrides `ReadRequest::max_chars`.
+    pub max_chars: Option<u64>,
+    pub capture_id: Option<Uuid>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    pub target: Target,
+    pub include: Include,
+    pub query: Option<String>,
+    pub selection: Selection,
+    pub format: ContentFormat,
+    pub max_chars: Option<u64>,
+    pub include_offsets: bool,
+    pub passage_ids: Vec<String>,
+    pub range: Option<Range>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReadOutcome {
+    pub document: DocumentView,
+    pub content: Option<ContentView>,
+    pub passages: Option<Vec<PassageView>>,
+    /// `None` when the section was not asked for or no capture exists.
+    pub capture_history: Option<Vec<CaptureView>>,
+    /// The latest capture, whatever was included.
+    pub capture: Option<CaptureView>,
+    pub warnings: Vec<ReadWarning>,
+}
+
+#[derive(Clone, Debug)]
+pub struct DocumentView {
+    pub doc_id: Uuid,
+    pub canonical_url: String,
+    pub source_url: String,
+    pub title: Option<String>,
+    pub meta_description: Option<String>,
+    pub headings: Vec<String>,
+    pub content_digest: Option<String>,
+    pub latest_capture_id: Option<Uuid>,
+    pub published_at: Option<OffsetDateTime>,
+    pub first_seen_at: OffsetDateTime,
+    pub last_seen_at: OffsetDateTime,
+}
+
+#[derive(Clone, Debug)]
+pub struct ContentView {
+    pub selection: Selection,
+    pub format: ContentFormat,
+    pub text: String,
+    pub truncated: bool,
+    pub char_count: u64,
+    /// 0 unless a range was read.
+    pub start_char: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct PassageView {
+    pub passage_id: Uuid,
+    pub doc_id: Uuid,
+    pub ordinal: u32,
+    pub text: String,
+    /// `[start, end)` in characters of the full markdown content; only when offsets were asked for.
+    pub chars: Option<(u64, u64)>,
+    pub section_heading: Option<String>,
+    pub section_path: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct CaptureView {
+    pub capture_id: Uuid,
+    pub capture_time: OffsetDateTime,
+    pub content_digest: String,
+    pub format: ContentFormat,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ReadWarning {
+    ContentUnavailable,
+    /// `field` is `content.max_chars` or `content.range.max_chars`.
+    ContentTruncated {
+        field: &'static str,
+        max_chars: u64,
+    },
+    StaleRange {
+        requested: Uuid,
+        latest: Uuid,
+    },
+    StalePassageIds {
+        passage_ids: Vec<String>,
+    },
+}
+
+impl App {
+    /// Reads a document that the viewer may see. Reading by URL grants the document to the organization.
+    pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
+        let document = match self.find_document(viewer, &request.target).await? {
+            Found::Stored(document) => document,
+            Found::Unknown(document) => return Ok(without_content(document, &request)),
+        };
+        if matches!(request.target, Target::Url(_)) {
+            self.grant(viewer, document.doc_id).await?;
+        }
+        let stored = self.store.find_latest_capture(viewer.organization_id, document.doc_id.0).await?;
+        match stored {
+            Some(stored) => Ok(outcome(document, stored, &request)),
+            None => Ok(without_content(view(&document, None), &request)),
+        }
+    }
+
+    async fn grant(&self, viewer: &Viewer, doc_id: Id) -> Result<()> {
+        let organization_id = viewer.organization_id;
+        if self.store.is_granted(organization_id, doc_id.0).await? {
+            return Ok(());
+        }
+        let grant = Grant { organization_id: Id(organization_id), doc_id, granted_at: now_ms() };
+        Ok(self.store.grant_document(grant).await?)
+    }
+}
+
+fn outcome(document: Document, stored: StoredCapture, request: &ReadRequest) -> ReadOutcome {
+    let mut warnings = Vec::new();
+    let capture = capture_view(&stored);
+    let wants_content = request.include.content && request.selection != Selection::None;
+    let chosen = passages::choose(&stored, document.language.as_deref(), request, &mut warnings);
+    let content =
+        wants_content.then(|| content::render(&stored, &chosen, request, capture.capture_id, &mut warnings));
+    let passages = request
+        .include
+        .passages
+        .then(|| passages::views(&stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown));
+    ReadOutcome {
+        document: view(&document, Some(&stored)),
+        content,
+        passages,
+        capture_history: request.include.capture_history.then(|| vec![capture.clone()]),
+        capture: Some(capture),
+        warnings,
+    }
+}
+
+/// The `doc` block alone: there is no content, and unless only metadata was asked for the answer says so.
+fn without_content(document: DocumentView, request: &ReadRequest) -> ReadOutcome {
+    let warnings =
+        if request.include.metadata_only() { Vec::new() } else { vec![ReadWarning::ContentUnavailable] };
+    ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
+}
+
+fn view(document: &Document, stored: Option<&StoredCapture>) -> DocumentView {
+    DocumentView {
+        doc_id: document.doc_id.0,
+        canonical_url: document.canonical_url.clone(),
+        source_url: document.source_url.clone(),
+        title: document.title.clone(),
+        meta_description: document.description.clone(),
+        headings: stored.map(|stored| stored.capture.headings.0.clone()).unwrap_or_default(),
+        content_digest: stored.map(|stored| stored.capture.content_digest.clone()),
+        latest_capture_id: stored.map(|stored| stored.capture.capture_id.0),
+        published_at: document.published_at.map(from_ms),
+        first_seen_at: from_ms(document.first_seen_at),
+        last_seen_at: from_ms(document.last_seen_at),
+    }
+}
+
+fn capture_view(stored: &StoredCapture) -> CaptureView {
+    let capture = &stored.capture;
+    CaptureView {
+        capture_id: capture.capture_id.0,
+        capture_time: from_ms(capture.captured_at),
+        content_digest: capture.content_digest.clone(),
+        format: if capture.format == "text" { ContentFormat::Text } else { ContentFormat::Markdown },
+    }
+}

@@ -1,0 +1,229 @@
+//! The private knowledge base: uploads, the list of files, indexing runs.
+
+mod name;
+
+pub use docstore::{RunMode, RunState, RunStats};
+
+use std::collections::HashMap;
+
+use blobs::PresignPut;
+use docstore::{File, Id, IndexRun, StoreError};
+use extract::FileKind;
+use ingest::clock::{from_ms, now_ms};
+use ingest::objects;
+use retrieval_core::url;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::{App, Error, Viewer};
+
+const PAGE: i64 = 5_000;
+/// Two callers may queue a run at the same moment; the second try finds the first one's run.
+const REQUEST_TRIES: usize = 3;
+
+#[derive(Clone, Debug)]
+pub struct PresignRequest {
+    pub filename: String,
+    pub size: u64,
+    pub content_type: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Presigned {
+    pub name: String,
+    pub url: String,
+    pub expires_in_seconds: u64,
+    pub max_object_bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct FileView {
+    pub name: String,
+    pub size: u64,
+    pub last_modified: OffsetDateTime,
+}
+
+#[derive(Clone, Debug)]
+pub struct RunView {
+    pub sync_id: Uuid,
+    pub state: RunState,
+    pub started_at: Option<OffsetDateTime>,
+    pub completed_at: Option<OffsetDateTime>,
+    pub error: Option<String>,
+    pub stats: RunStats,
+}
+
+impl From<IndexRun> for RunView {
+    fn from(run: IndexRun) -> Self {
+        RunView {
+            sync_id: run.sync_id.0,
+            state: run.state(),
+            started_at: run.started_at.map(from_ms),
+            completed_at: run.completed_at.map(from_ms),
+            stats: run.stats(),
+            error: run.error,
+        }
+    }
+}
+
+impl App {
+    /// A URL that takes exactly one upload of exactly the declared size, under the sanitized name.
+    pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
+        let name = name::sanitize(&request.filename)
+            .ok_or_else(|| Error::invalid("filename", "no usable name is left of `filename`"))?;
+        check_type(&name)?;
+        let max_object_bytes = self.options.max_object_bytes;
+        if request.size > max_object_bytes {
+            return Err(Error::FileTooLarge { size: request.size, max_object_bytes });
+        }
+        let organization_id = viewer.organization_id;
+        let object_key = objects::key(organization_id, &name);
+        self.make_room(organization_id, &object_key).await?;
+        let file = File {
+            object_key: object_key.clone(),
+            organization_id: Id(organization_id),
+            name: name.clone(),
+            doc_id: Id(url::document_id(&url::workspace_url(organization_id, &name))),
+            content_type: request.content_type.map(ingest::prepare::storable),
+            created_at: now_ms(),
+            processed_etag: None,
+            processed_size: None,
+            outcome: None,
+            reason: None,
+            last_run_id: None,
+        };
+        self.store.register_file(file).await?;
+        let lifetime = self.options.presign_lifetime;
+        let nonce = Uuid::new_v4().simple().to_string();
+        let put = PresignPut { key: &object_key, size: request.size, expires_in: lifetime, nonce: &nonce };
+        let url = self.blobs.presign_put(&put, OffsetDateTime::now_utc())?;
+        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+    }
+
+    /// A new name counts against the organization's limit; a known one is a replacement.
+    async fn make_room(&self, organization_id: Uuid, object_key: &str) -> Result<()> {
+        if self.store.find_file(organization_id, object_key.to_owned()).await?.is_some() {
+            return Ok(());
+        }
+        let most = self.options.max_files_per_organization;
+        let count = self.store.count_files(organization_id).await?;
+        if u64::try_from(count).unwrap_or(0) >= most {
+            return Err(Error::invalid("filename", format!("the organization has {most} files, which is the maximum")));
+        }
+        Ok(())
+    }
+
+    /// The files that storage holds, by name.
+    pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>> {
+        let organization_id = viewer.organization_id;
+        let mut names: HashMap<String, String> = HashMap::new();
+        let mut after = None;
+        loop {
+            let page = self.store.list_files(organization_id, after.take(), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.object_key.clone());
+            names.extend(page.into_iter().map(|file| (file.object_key, file.name)));
+        }
+        let mut files = Vec::with_capacity(names.len());
+        if names.is_empty() {
+            return Ok(files);
+        }
+        let prefix = objects::prefix(organization_id);
+        let mut next: Option<String> = None;
+        loop {
+            let page = self.blobs.list(&prefix, next.as_deref()).await?;
+            files.extend(page.objects.into_iter().filter_map(|object| {
+                let name = names.remove(&object.key)?;
+                Some(FileView { name, size: object.size, last_modified: object.last_modified })
+            }));
+            match page.next {
+                Some(more) => next = Some(more),
+                None => break,
+            }
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(files)
+    }
+
+    /// Deletes the file. Its document answers nowhere from this moment; a run then takes its rows away.
+    /// `false` when there was neither a file nor a document of this name.
+    pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
+        let organization_id = viewer.organization_id;
+        let object_key = objects::key(organization_id, name);
+        let Some(file) = self.store.find_file(organization_id, object_key.clone()).await? else {
+            return Ok(false);
+        };
+        // The document first: should anything below fail, what was asked to go is at least not shown.
+        let hidden = self.store.hide_workspace_document(organization_id, file.doc_id.0, now_ms()).await?;
+        if hidden && let Some(feeder) = &self.feeder {
+            feeder.wake();
+        }
+        self.store.reset_file(organization_id, object_key.clone()).await?;
+        let existed = self.blobs.head(&object_key).await?.is_some();
+        if existed {
+            self.blobs.delete(&object_key).await?;
+        }
+        if existed || hidden {
+            self.start_run(viewer, RunMode::Incremental).await?;
+        }
+        Ok(existed || hidden)
+    }
+
+    /// Queues a run, or joins the one that waits already.
+    pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
+        let mut tries = 0;
+        loop {
+            let run = new_run(viewer.organization_id, mode);
+            match self.store.request_run(run).await {
+                Ok(run) => {
+                    if let Some(runner) = &self.runner {
+                        runner.wake();
+                    }
+                    return Ok(run.into());
+                }
+                Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    pub async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView> {
+        let sync_id = Uuid::try_parse(sync_id).map_err(|_| Error::SyncNotFound)?;
+        let run = self.store.find_run(viewer.organization_id, sync_id).await?;
+        run.map(RunView::from).ok_or(Error::SyncNotFound)
+    }
+}
+
+fn check_type(name: &str) -> Result<()> {
+    if FileKind::from_name(name).is_some_and(FileKind::is_supported) {
+        return Ok(());
+    }
+    let extension = match name.rsplit_once('.') {
+        Some((_, extension)) => extension.to_owned(),
+        None => String::new(),
+    };
+    Err(Error::UnsupportedFileType { extension, supported: FileKind::supported_extensions().join(", ") })
+}
+
+fn new_run(organization_id: Uuid, mode: RunMode) -> IndexRun {
+    IndexRun {
+        sync_id: Id(Uuid::new_v4()),
+        organization_id: Id(organization_id),
+        mode: mode.as_str().to_owned(),
+        state: RunState::Queued.as_str().to_owned(),
+        requested_at: now_ms(),
+        started_at: None,
+        completed_at: None,
+        error: None,
+        enumerated: 0,
+        fetched: 0,
+        indexed: 0,
+        failed: 0,
+        skipped_unsupported: 0,
+        deleted: 0,
+        bytes: 0,
+        lease_owner: None,
+        lease_expires_at: None,
+    }
+}

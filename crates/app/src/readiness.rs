@@ -1,0 +1,48 @@
+//! Whether everything that requests need is there.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use crate::App;
+
+/// A dependency that takes longer counts as down.
+const MOST: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Debug)]
+pub struct DependencyState {
+    pub name: &'static str,
+    /// Without it the service is not ready.
+    pub required: bool,
+    pub up: bool,
+    pub latency: Duration,
+    /// Why it is down.
+    pub detail: Option<String>,
+}
+
+impl App {
+    pub async fn readiness(&self) -> Vec<DependencyState> {
+        let database = check("database", async { self.store.check_answers().await.map_err(|error| error.to_string()) });
+        let storage = check("storage", async { self.blobs.ping().await.map_err(|error| error.to_string()) });
+        let index = async {
+            match &self.engine {
+                Some(engine) => {
+                    Some(check("index", async { engine.ping().await.map_err(|error| error.to_string()) }).await)
+                }
+                None => None,
+            }
+        };
+        let (database, storage, index) = futures_util::join!(database, storage, index);
+        [Some(database), Some(storage), index].into_iter().flatten().collect()
+    }
+}
+
+async fn check(name: &'static str, probe: impl Future<Output = Result<(), String>>) -> DependencyState {
+    let started = Instant::now();
+    let outcome = tokio::time::timeout(MOST, probe).await;
+    let detail = match outcome {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error),
+        Err(_) => Some(format!("no answer within {MOST:?}")),
+    };
+    DependencyState { name, required: true, up: detail.is_none(), latency: started.elapsed(), detail }
+}

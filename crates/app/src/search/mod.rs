@@ -1,0 +1,206 @@
+//! Search: candidates of each collection, ranked by what they say, blended, recorded.
+
+mod rank;
+mod retrieve;
+
+use std::sync::Arc;
+
+use docstore::{Grant, Id, Search, Strings};
+use engine::{Scope, SearchEngine};
+use ingest::clock::now_ms;
+use ingest::prepare::storable;
+use retrieval_core::shape::SearchHit;
+use retrieval_core::{blend, rerank};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::{App, Error, Viewer, accounts};
+use retrieve::{Policy, Retrieved};
+
+/// A validated search. Shaping by verbosity and budget happens where the answer is serialized.
+#[derive(Clone, Debug)]
+pub struct SearchRequest {
+    pub query: String,
+    pub search_queries: Vec<String>,
+    pub max_results: usize,
+    pub web: bool,
+    pub workspace: bool,
+    /// As sent; checked against the viewer's organization when `workspace` is asked.
+    pub workspace_id: Option<Uuid>,
+    pub language: Option<String>,
+    pub country: Option<String>,
+    pub exact_match: bool,
+    pub session_id: Uuid,
+    pub published_after: Option<OffsetDateTime>,
+    pub source_policy: SourcePolicy,
+    /// How much of each hit to prepare: `None` for ids alone.
+    pub detail: Detail,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct SourcePolicy {
+    /// As sent; paths in errors are `source_policy.include_domains[i]`.
+    pub include_domains: Vec<String>,
+    pub exclude_domains: Vec<String>,
+    pub require_domain_match: bool,
+}
+
+/// What the answer will show, so that nothing else is read or computed.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Detail {
+    Ids,
+    Snippets,
+    Passages,
+}
+
+/// A complete answer, best first, with everything that the largest preset may show.
+#[derive(Clone, Debug)]
+pub struct SearchOutcome {
+    pub search_id: Uuid,
+    pub hits: Vec<SearchHit>,
+    pub ranker_version: String,
+    /// Present when the workspace index was asked.
+    pub workspace: Option<WorkspaceCounts>,
+    pub rerank_unavailable: bool,
+    /// Results that `source_policy` removed.
+    pub filtered_results: usize,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct WorkspaceCounts {
+    /// Matching workspace documents.
+    pub total: u64,
+    /// Those among the hits.
+    pub selected: u64,
+}
+
+impl App {
+    /// Searches. A billed search that fails through no fault of the caller is refunded.
+    pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
+        let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
+        if request.workspace && request.workspace_id != Some(viewer.organization_id) {
+            // The same answer whether or not such an organization exists.
+            let message = "workspace_id must be the id of the API key's organization";
+            return Err(Error::invalid("scope.workspace_id", message));
+        }
+        let policy = Policy::parse(&request)?;
+        let search_id = Uuid::now_v7();
+        self.charge(viewer, search_id).await?;
+        let outcome = self.run_search(engine, viewer, Arc::new(request), policy, search_id).await;
+        if let Err(error) = &outcome
+            && error.is_ours()
+        {
+            self.refund(viewer, search_id).await;
+        }
+        outcome
+    }
+
+    async fn run_search(
+        &self,
+        engine: Arc<dyn SearchEngine>,
+        viewer: &Viewer,
+        request: Arc<SearchRequest>,
+        policy: Policy,
+        search_id: Uuid,
+    ) -> Result<SearchOutcome> {
+        let organization_id = viewer.organization_id;
+        let web = async {
+            if !request.web {
+                return Ok(None);
+            }
+            self.retrieve(engine.as_ref(), &request, Scope::Web, &policy).await.map(Some)
+        };
+        let workspace = async {
+            if !request.workspace {
+                return Ok(None);
+            }
+            self.retrieve(engine.as_ref(), &request, Scope::Workspace { organization_id }, &policy).await.map(Some)
+        };
+        let (web, workspace) = futures_util::try_join!(web, workspace)?;
+        let total = workspace.as_ref().map(|found| found.total);
+        let filtered_results = web.as_ref().map_or(0, |found| found.filtered);
+        let hits = self.rank_and_blend(&request, web, workspace, policy).await?;
+        self.record_search(viewer, &request, search_id, &hits).await?;
+        Ok(SearchOutcome {
+            search_id,
+            ranker_version: rerank::RANKER_VERSION.to_owned(),
+            workspace: total.map(|total| WorkspaceCounts {
+                total,
+                selected: hits.iter().filter(|hit| hit.index.as_deref() == Some("workspace")).count() as u64,
+            }),
+            rerank_unavailable: false,
+            filtered_results,
+            hits,
+        })
+    }
+
+    /// Milliseconds of CPU: off the workers that answer other requests.
+    async fn rank_and_blend(
+        &self,
+        request: &Arc<SearchRequest>,
+        web: Option<Retrieved>,
+        workspace: Option<Retrieved>,
+        policy: Policy,
+    ) -> Result<Vec<SearchHit>> {
+        let request = Arc::clone(request);
+        let ranked = self.runtime.spawn_blocking(move || {
+            let now = now_ms();
+            let lists = [web, workspace].map(|found| found.map(|found| rank::rank(&request, found, &policy, now)));
+            let mut hits = match lists {
+                [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
+                [web, workspace] => web.or(workspace).unwrap_or_default(),
+            };
+            for (position, hit) in hits.iter_mut().enumerate() {
+                hit.rank = u32::try_from(position + 1).unwrap_or(u32::MAX);
+            }
+            hits
+        });
+        ranked.await.map_err(Error::internal)
+    }
+
+    /// Before the answer: what it shows can be read by `doc_id` the moment it arrives.
+    async fn record_search(
+        &self,
+        viewer: &Viewer,
+        request: &SearchRequest,
+        search_id: Uuid,
+        hits: &[SearchHit],
+    ) -> Result<()> {
+        let now = now_ms();
+        let organization_id = Id(viewer.organization_id);
+        let row = Search {
+            search_id: Id(search_id),
+            organization_id,
+            identity: viewer.identity.rate_key(),
+            session_id: Id(request.session_id),
+            query: storable(request.query.clone()),
+            results: Strings(hits.iter().map(|hit| hit.doc_id.to_string()).collect()),
+            created_at: now,
+        };
+        let granted =
+            hits.iter().map(|hit| Grant { organization_id, doc_id: Id(hit.doc_id), granted_at: now }).collect();
+        Ok(self.store.record_searches(vec![row], granted).await?)
+    }
+
+    async fn charge(&self, viewer: &Viewer, search_id: Uuid) -> Result<()> {
+        let cents = i64::from(self.options.search_cents);
+        if !viewer.billed || cents == 0 {
+            return Ok(());
+        }
+        let balance =
+            accounts::post(&self.store, viewer.organization_id, -cents, "search", Some(search_id)).await?;
+        balance.map(|_| ()).ok_or(Error::InsufficientBalance)
+    }
+
+    async fn refund(&self, viewer: &Viewer, search_id: Uuid) {
+        let cents = i64::from(self.options.search_cents);
+        if !viewer.billed || cents == 0 {
+            return;
+        }
+        let organization_id = viewer.organization_id;
+        if let Err(error) = accounts::post(&self.store, organization_id, cents, "refund", Some(search_id)).await {
+            tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "a refund failed");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! First stage: candidates of one collection, and what the source policy drops on the way.
+
+use std::collections::HashSet;
+
+use docstore::{Id, LoadedDocument};
+use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
+use retrieval_core::domain::Domain;
+use retrieval_core::statistics::CollectionStatistics;
+use uuid::Uuid;
+
+use super::SearchRequest;
+use crate::error::Result;
+use crate::{App, Error};
+
+/// Candidates are many more than results: the first stage is for recall, the reranker for precision.
+const CANDIDATES: usize = 100;
+
+/// Which domains a caller wants, checked.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    pub include: Vec<Domain>,
+    pub exclude: Vec<Domain>,
+    pub require: bool,
+}
+
+impl Policy {
+    pub fn parse(request: &SearchRequest) -> Result<Self> {
+        let policy = &request.source_policy;
+        Ok(Self {
+            include: domains("source_policy.include_domains", &policy.include_domains)?,
+            exclude: domains("source_policy.exclude_domains", &policy.exclude_domains)?,
+            require: policy.require_domain_match,
+        })
+    }
+
+    /// Whether results are dropped, rather than only preferred.
+    fn drops(&self) -> bool {
+        !self.exclude.is_empty() || self.require
+    }
+
+    pub fn prefers(&self, host: &str) -> bool {
+        !self.require && self.include.iter().any(|domain| domain.contains(host))
+    }
+}
+
+fn domains(field: &str, values: &[String]) -> Result<Vec<Domain>> {
+    let parse = |(position, value): (usize, &String)| {
+        Domain::parse(value).map_err(|error| Error::invalid(format!("{field}[{position}]"), error.to_string()))
+    };
+    values.iter().enumerate().map(parse).collect()
+}
+
+/// What the first stage found in one collection.
+#[derive(Debug, Default)]
+pub struct Retrieved {
+    /// Best first.
+    pub candidates: Vec<(LoadedDocument, f32)>,
+    pub statistics: CollectionStatistics,
+    pub total: u64,
+    /// Results that the source policy removed on the way to `max_results`.
+    pub filtered: usize,
+}
+
+impl App {
+    pub(super) async fn retrieve(
+        &self,
+        engine: &dyn SearchEngine,
+        request: &SearchRequest,
+        scope: Scope,
+        policy: &Policy,
+    ) -> Result<Retrieved> {
+        let base = FirstStageRequest {
+            scope,
+            texts: texts(request),
+            exact_phrase: request.exact_match,
+            ranked_by: Some(request.query.clone()),
+            filters: filters(request),
+            limit: CANDIDATES.max(request.max_results * 2),
+        };
+        // `source_policy` concerns web results alone.
+        if scope != Scope::Web {
+            return self.load(self.ask(engine, &base).await?, scope).await;
+        }
+        if policy.require && policy.include.is_empty() {
+            // Nothing is inside of no domain.
+            let unfiltered = self.ask(engine, &base).await?;
+            let filtered = unfiltered.hits.len().min(request.max_results);
+            return Ok(Retrieved { filtered, ..Retrieved::default() });
+        }
+        if policy.drops() {
+            let kept = with_domains(&base, if policy.require { &policy.include } else { &[] }, &policy.exclude);
+            let (kept, unfiltered) =
+                futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
+            let filtered = count_dropped(&unfiltered, &kept, request.max_results);
+            let mut retrieved = self.load(self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
+            retrieved.filtered = filtered;
+            return Ok(retrieved);
+        }
+        let answer = self.ask(engine, &base).await?;
+        self.load(self.with_preferred(engine, &base, answer, policy).await?, scope).await
+    }
+
+    /// Documents of preferred domains are candidates even where others match better.
+    async fn with_preferred(
+        &self,
+        engine: &dyn SearchEngine,
+        base: &FirstStageRequest,
+        mut answer: engine::FirstStageAnswer,
+        policy: &Policy,
+    ) -> Result<engine::FirstStageAnswer> {
+        if policy.require || policy.include.is_empty() {
+            return Ok(answer);
+        }
+        let preferred = self.ask(engine, &with_domains(base, &policy.include, &policy.exclude)).await?;
+        let known: HashSet<Uuid> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        answer.hits.extend(preferred.hits.into_iter().filter(|hit| !known.contains(&hit.doc_id)));
+        Ok(answer)
+    }
+
+    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<engine::FirstStageAnswer> {
+        match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
+            Ok(answer) => Ok(answer?),
+            Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
+        }
+    }
+
+    /// The candidates' content. What the index names and the docstore does not show (deleted a moment ago,
+    /// or another tenant's) is left out here, whatever state the index is in.
+    async fn load(&self, answer: engine::FirstStageAnswer, scope: Scope) -> Result<Retrieved> {
+        let owner = match scope {
+            Scope::Web => None,
+            Scope::Workspace { organization_id } => Some(Id(organization_id)),
+        };
+        let doc_ids: Vec<Id> = answer.hits.iter().map(|hit| Id(hit.doc_id)).collect();
+        let loaded = if doc_ids.is_empty() { Vec::new() } else { self.store.load_documents(owner, doc_ids).await? };
+        let mut by_id: std::collections::HashMap<Uuid, LoadedDocument> =
+            loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect();
+        let candidates = answer
+            .hits
+            .iter()
+            .filter_map(|hit| by_id.remove(&hit.doc_id).map(|loaded| (loaded, hit.score)))
+            .collect();
+        Ok(Retrieved { candidates, statistics: answer.statistics, total: answer.total, filtered: 0 })
+    }
+}
+
+/// The first rewrite replaces the query at the index; the others are searched too.
+fn texts(request: &SearchRequest) -> Vec<String> {
+    let rewrites: Vec<String> =
+        request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
+    if rewrites.is_empty() { vec![request.query.clone()] } else { rewrites }
+}
+
+fn filters(request: &SearchRequest) -> Filters {
+    Filters {
+        language: request.language.clone(),
+        country: request.country.clone(),
+        published_after: request.published_after.map(ingest::clock::to_ms),
+        include_domains: Vec::new(),
+        exclude_domains: Vec::new(),
+    }
+}
+
+fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]) -> FirstStageRequest {
+    let names = |domains: &[Domain]| domains.iter().map(|domain| domain.as_str().to_owned()).collect();
+    let mut request = base.clone();
+    request.filters.include_domains = names(include);
+    request.filters.exclude_domains = names(exclude);
+    request
+}
+
+/// How many results the policy removed on the way to `max_results` kept ones: the filtered ranking is the
+/// unfiltered one without what was dropped.
+fn count_dropped(
+    unfiltered: &engine::FirstStageAnswer,
+    kept: &engine::FirstStageAnswer,
+    max_results: usize,
+) -> usize {
+    let kept: HashSet<Uuid> = kept.hits.iter().map(|hit| hit.doc_id).collect();
+    let mut dropped = 0;
+    let mut taken = 0;
+    for hit in &unfiltered.hits {
+        if taken == max_results {
+            break;
+        }
+        if kept.contains(&hit.doc_id) { taken += 1 } else { dropped += 1 }
+    }
+    dropped
+}

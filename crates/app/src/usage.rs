@@ -1,0 +1,101 @@
+//! What requests cost and how they went, recorded without making them wait.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use docstore::{Docstore, Id, UsageEvent as Row};
+use ingest::clock::to_ms;
+use time::OffsetDateTime;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+use crate::{App, Identity};
+
+/// Events that wait at most; more are counted and dropped rather than let a request wait.
+const QUEUE: usize = 10_000;
+const BATCH: usize = 500;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// One authenticated request that was answered.
+#[derive(Clone, Debug)]
+pub struct UsageEvent {
+    pub organization_id: Uuid,
+    pub identity: Identity,
+    /// The route's pattern with its method, such as `POST /v1/search`.
+    pub route: &'static str,
+    pub status: u16,
+    pub duration: Duration,
+    pub at: OffsetDateTime,
+}
+
+enum Message {
+    Event(Row),
+    Flush(oneshot::Sender<()>),
+}
+
+pub(crate) struct Recorder {
+    queue: mpsc::Sender<Message>,
+    dropped: AtomicU64,
+}
+
+impl Recorder {
+    pub fn start(store: Docstore) -> Self {
+        let (queue, events) = mpsc::channel(QUEUE);
+        tokio::spawn(write(store, events));
+        Self { queue, dropped: AtomicU64::new(0) }
+    }
+
+    pub async fn flush(&self) {
+        let (done, written) = oneshot::channel();
+        if self.queue.send(Message::Flush(done)).await.is_ok() {
+            // An error means that the writer is gone: there is nothing left to wait for.
+            let _ = written.await;
+        }
+    }
+}
+
+impl App {
+    /// Never waits.
+    pub fn record_usage(&self, event: UsageEvent) {
+        let row = Row {
+            organization_id: Id(event.organization_id),
+            identity: event.identity.rate_key(),
+            route: event.route.to_owned(),
+            status: i32::from(event.status),
+            duration_us: i64::try_from(event.duration.as_micros()).unwrap_or(i64::MAX),
+            created_at: to_ms(event.at),
+        };
+        if self.usage.queue.try_send(Message::Event(row)).is_err() {
+            let dropped = self.usage.dropped.fetch_add(1, Ordering::Relaxed) + 1;
+            if dropped.is_power_of_two() {
+                tracing::warn!(dropped, "usage events were dropped: the database does not keep up");
+            }
+        }
+    }
+}
+
+/// Gathers events for a moment and writes them together.
+async fn write(store: Docstore, mut events: mpsc::Receiver<Message>) {
+    let mut messages = Vec::with_capacity(BATCH);
+    while events.recv_many(&mut messages, BATCH).await > 0 {
+        let mut rows = Vec::new();
+        let mut waiting = Vec::new();
+        for message in messages.drain(..) {
+            match message {
+                Message::Event(row) => rows.push(row),
+                Message::Flush(done) => waiting.push(done),
+            }
+        }
+        if !rows.is_empty()
+            && let Err(error) = store.record_usage(rows).await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "usage events were not recorded");
+        }
+        if waiting.is_empty() {
+            tokio::time::sleep(PAUSE).await;
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+    }
+}

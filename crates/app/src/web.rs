@@ -1,0 +1,69 @@
+//! The shared web index: pages that an operator imports.
+
+use docstore::{Docstore, NewDocument, Saved};
+use ingest::clock::now_ms;
+use ingest::prepare::{self, Content, Source};
+use retrieval_core::analysis::Language;
+use retrieval_core::url::CanonicalUrl;
+
+use crate::error::Result;
+use crate::Error;
+
+/// A page as an importer describes it.
+#[derive(Clone, Debug, Default)]
+pub struct WebPage {
+    pub url: String,
+    pub title: Option<String>,
+    pub markdown: String,
+    pub description: Option<String>,
+    /// Milliseconds since the Unix epoch.
+    pub published_at: Option<i64>,
+    pub language: Option<String>,
+    pub country: Option<String>,
+    pub labels: Vec<String>,
+    pub mime: Option<String>,
+}
+
+/// Checks the page and makes it ready to be stored. Pure but for the clock, so that pages can be prepared
+/// on many threads.
+pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
+    let url = CanonicalUrl::parse(&page.url).map_err(|error| Error::invalid("url", error.to_string()))?;
+    let language = match page.language {
+        // `en-US` and the like count as `en`.
+        Some(code) => {
+            let known = Language::from_code(&code).map(|language| language.code().to_owned());
+            Some(known.map_or_else(|| two_letters("language", &code), Ok)?)
+        }
+        None => None,
+    };
+    let country = page.country.map(|code| two_letters("country", &code)).transpose()?;
+    let source = Source {
+        organization_id: None,
+        canonical_url: url.as_str().to_owned(),
+        source_url: page.url,
+        source_uri: None,
+        mime: page.mime,
+        country,
+    };
+    let content = Content {
+        title: page.title.or_else(|| retrieval_core::outline::title(&page.markdown)),
+        markdown: page.markdown,
+        description: page.description,
+        language,
+        published_at: page.published_at,
+        labels: page.labels,
+    };
+    Ok(prepare::document(source, content, now_ms()))
+}
+
+/// Stores prepared pages in one transaction.
+pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>) -> Result<Vec<Saved>> {
+    Ok(store.save_documents(pages, now_ms()).await?)
+}
+
+fn two_letters(field: &str, code: &str) -> Result<String> {
+    if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return Ok(code.to_ascii_lowercase());
+    }
+    Err(Error::invalid(field, format!("`{code}` is not a two-letter code")))
+}

@@ -1,0 +1,169 @@
+//! Sends the client library's requests over our HTTP client.
+//!
+//! Why not the library's own: its TLS is either OpenSSL or a `rustls` with a published advisory, and it has no limits
+//! on time. See `vendor/hyper-tls/README.md`.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blobs::{BlobError, BlobErrorKind};
+use futures_util::TryStreamExt;
+use http02::{HeaderMap, HeaderName, StatusCode};
+use reqwest::header::CONTENT_LENGTH;
+use reqwest::{Body, Method, Request, Url};
+use rusoto_core::request::{DispatchSignedRequest, DispatchSignedRequestFuture, HttpDispatchError, HttpResponse};
+use rusoto_core::signature::{SignedRequest, SignedRequestPayload};
+
+use crate::credentials::Credentials;
+use crate::endpoint::Endpoint;
+
+/// Shorter than a server keeps an idle connection (60 s are common), so that we rarely write into one that is closing.
+const POOL_IDLE: Duration = Duration::from_secs(20);
+
+/// Headers of an answer that the library reads and we need. It unwraps what others say, so they do not reach it.
+const PASSED_ON: [&str; 4] = ["content-length", "content-type", "etag", "last-modified"];
+
+pub(crate) struct Dispatcher {
+    client: reqwest::Client,
+    credentials: Arc<Credentials>,
+    endpoint: Endpoint,
+}
+
+impl Dispatcher {
+    pub fn new(
+        endpoint: Endpoint,
+        credentials: Arc<Credentials>,
+        connect_timeout: Duration,
+    ) -> Result<Self, BlobError> {
+        let client = reqwest::Client::builder()
+            .connect_timeout(connect_timeout)
+            .pool_idle_timeout(POOL_IDLE)
+            .tcp_nodelay(true)
+            // Stores speak HTTP/1.1; there the signed `Host` is a header like any other.
+            .http1_only()
+            // An object is the bytes that were stored, whatever its Content-Encoding says.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
+            // A signature is good for one host.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            // Reading the certificates takes longer than the rest of a start.
+            .tls_built_in_root_certs(endpoint.scheme == "https")
+            .build()
+            .map_err(|error| BlobError::new(BlobErrorKind::Failed, "cannot make the HTTP client").with_source(error))?;
+        Ok(Self { client, credentials, endpoint })
+    }
+
+    /// Signs (last, because the host style changes what is signed) and takes over the request.
+    fn prepare(&self, mut request: SignedRequest) -> Result<Request, HttpDispatchError> {
+        let refuse = |what: &str| HttpDispatchError::new(format!("cannot make the request: {what}"));
+        if let Some(path) = self.endpoint.without_bucket(&request.path) {
+            request.path = path;
+            request.set_hostname(Some(self.endpoint.host()));
+        }
+        let credentials = self.credentials.known().ok_or_else(|| refuse("the credentials have expired"))?;
+        request.sign(&credentials);
+
+        let mut address = format!("{}://{}{}", request.scheme(), request.hostname(), request.canonical_uri());
+        if !request.canonical_query_string().is_empty() {
+            address.push('?');
+            address.push_str(request.canonical_query_string());
+        }
+        let url = Url::parse(&address).map_err(|_| refuse("no URL"))?;
+        let method = Method::from_bytes(request.method().as_bytes()).map_err(|_| refuse("no method"))?;
+        let has_body = request.payload.is_some() || method == Method::PUT;
+        let mut prepared = Request::new(method, url);
+        for (name, values) in request.headers() {
+            let name = reqwest::header::HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("no header"))?;
+            if name == CONTENT_LENGTH && !has_body {
+                continue;
+            }
+            for value in values {
+                let value = reqwest::header::HeaderValue::from_bytes(value).map_err(|_| refuse("no header value"))?;
+                prepared.headers_mut().append(name.clone(), value);
+            }
+        }
+        *prepared.body_mut() = request.payload.map(|payload| match payload {
+            SignedRequestPayload::Buffer(bytes) => Body::from(bytes),
+            SignedRequestPayload::Stream(stream) => Body::wrap_stream(stream),
+        });
+        Ok(prepared)
+    }
+}
+
+impl DispatchSignedRequest for Dispatcher {
+    fn dispatch(&self, request: SignedRequest, _: Option<Duration>) -> DispatchSignedRequestFuture {
+        let prepared = self.prepare(request);
+        let client = self.client.clone();
+        Box::pin(async move {
+            let response = client.execute(prepared?).await.map_err(|error| HttpDispatchError::new(chain(&error)))?;
+            let status = StatusCode::from_u16(response.status().as_u16())
+                .map_err(|error| HttpDispatchError::new(error.to_string()))?;
+            let headers = passed_on(response.headers());
+            let body = response.bytes_stream().map_err(io::Error::other);
+            Ok(HttpResponse { status, headers, body: rusoto_core::ByteStream::new(body) })
+        })
+    }
+}
+
+fn passed_on(from: &reqwest::header::HeaderMap) -> HeaderMap<String> {
+    PASSED_ON
+        .into_iter()
+        .filter_map(|name| {
+            let value = from.get(name)?.to_str().ok()?;
+            let is_sound = name != "content-length" || value.parse::<i64>().is_ok();
+            is_sound.then(|| (HeaderName::from_static(name), value.to_owned()))
+        })
+        .collect()
+}
+
+/// The message with its causes, because the library's error type takes only text. The URL is left out: it may carry a
+/// signature.
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = if error.is_connect() { "cannot connect" } else { "no answer" }.to_owned();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+    use rusoto_core::Region;
+
+    fn prepared(path_style: bool, path: &str) -> Request {
+        let endpoint = Endpoint::new(Some("https://store.example:9000/s3"), "r", "files", path_style).unwrap();
+        let region = Region::Custom { name: "r".to_owned(), endpoint: endpoint.base() };
+        let credentials = Credentials::fixed("id".to_owned(), "secret".to_owned(), Some("token".to_owned()));
+        let dispatcher = Dispatcher::new(endpoint, Arc::new(credentials), Duration::from_secs(1)).unwrap();
+        let mut request = SignedRequest::new("GET", "s3", &region, path);
+        request.add_param("list-type", "2");
+        dispatcher.prepare(request).unwrap()
+    }
+
+    #[test]
+    fn the_bucket_is_in_the_path_or_in_the_host() {
+        for (path_style, path, url, host) in [
+            (true, "/files/a b", "https://store.example:9000/s3/files/a%20b?list-type=2", "store.example:9000"),
+            (false, "/files/a b", "https://files.store.example:9000/s3/a%20b?list-type=2", "files.store.example:9000"),
+            (false, "/files", "https://files.store.example:9000/s3/?list-type=2", "files.store.example:9000"),
+        ] {
+            let request = prepared(path_style, path);
+            assert_eq!(request.url().as_str(), url);
+            assert_eq!(request.headers()["host"], host);
+            assert_eq!(request.headers()["x-amz-security-token"], "token");
+            let authorization = request.headers()["authorization"].to_str().unwrap();
+            assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{authorization}");
+            assert!(authorization.contains("/r/s3/aws4_request, SignedHeaders=content-type;host;"), "{authorization}");
+            assert!(!request.headers().contains_key("content-length"), "a GET has no body");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The client and the embedded server, against each other and against servers that misbehave.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod conformance;
+mod cross_origin;
+mod faults;
+mod killed;
+mod presigned;
+mod protocol;
+mod restart;
+mod server;
+mod throughput;

@@ -1,0 +1,175 @@
+//! A presigned URL authorizes one PUT of exactly its size to its key, for its time.
+
+use std::time::Duration;
+
+use blobs::{BlobStore, PresignPut};
+use bytes::Bytes;
+use futures_util::stream;
+use time::OffsetDateTime;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::server::{Fixture, MAX_OBJECT_BYTES};
+
+#[tokio::test]
+async fn the_right_size_is_stored_whatever_its_content_type() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("plain", 5, "1");
+    assert_eq!(fixture.put(&url, "hello").await, 200);
+    assert_eq!(fixture.stored("plain").await.as_deref(), Some(&b"hello"[..]));
+
+    let url = fixture.presign("typed", 5, "2");
+    let request = fixture.http.put(&url).header("content-type", "application/pdf").body("%PDF-");
+    assert_eq!(request.send().await.unwrap().status(), 200);
+
+    let url = fixture.presign("empty", 0, "3");
+    // This client leaves out the length of an empty body unless it is told, and then the signature does not hold.
+    let request = fixture.http.put(&url).header("content-length", 0);
+    assert_eq!(request.send().await.unwrap().status(), 200);
+    assert_eq!(fixture.stored("empty").await.as_deref(), Some(&b""[..]));
+
+    let url = fixture.presign("odd/a b+c%2F&=", 1, "4");
+    assert_eq!(fixture.put(&url, "x").await, 200);
+    assert_eq!(fixture.stored("odd/a b+c%2F&=").await.as_deref(), Some(&b"x"[..]));
+}
+
+#[tokio::test]
+async fn another_length_is_refused() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("k", 5, "n");
+    for body in ["", "hell", "hello!"] {
+        assert_eq!(fixture.put(&url, body).await, 403, "{body:?}");
+    }
+    // A client that is still sending must see the answer, not a reset connection.
+    for size in [1_000_000, 20_000_000] {
+        assert_eq!(fixture.put(&url, vec![7; size]).await, 403, "{size} bytes");
+    }
+    assert_eq!(fixture.stored("k").await, None);
+    assert_eq!(fixture.put(&url, "hello").await, 200, "refusals do not use the URL up");
+}
+
+#[tokio::test]
+async fn a_body_without_a_length_is_refused() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("k", 5, "n");
+    let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"hello"))]);
+    assert_eq!(fixture.put(&url, reqwest::Body::wrap_stream(chunks)).await, 403);
+    assert_eq!(fixture.stored("k").await, None);
+}
+
+#[tokio::test]
+async fn too_old_too_new_and_too_long_lived_urls_are_refused() {
+    let fixture = Fixture::start().await;
+    let now = OffsetDateTime::now_utc();
+    let at = |offset: i64| fixture.presign_at("k", 1, "n", now + time::Duration::seconds(offset));
+    assert_eq!(fixture.put(&at(-905), "x").await, 403, "expired");
+    assert_eq!(fixture.put(&at(3600), "x").await, 403, "not valid yet");
+    assert_eq!(fixture.put(&at(-890), "x").await, 200, "still valid");
+
+    let stretched = at(-3600).replace("X-Amz-Expires=900", "X-Amz-Expires=90000");
+    assert_eq!(fixture.put(&stretched, "x").await, 403, "a longer life is another signature");
+}
+
+#[tokio::test]
+async fn lifetimes_that_the_scheme_does_not_know_are_not_signed() {
+    let fixture = Fixture::start().await;
+    for (seconds, is_possible) in [(0, false), (1, true), (604_800, true), (604_801, false)] {
+        let request = PresignPut { key: "k", size: 1, expires_in: Duration::from_secs(seconds), nonce: "n" };
+        let signed = fixture.store.presign_put(&request, OffsetDateTime::now_utc());
+        assert_eq!(signed.is_ok(), is_possible, "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn another_key_method_or_signature_is_refused() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("mine", 1, "n");
+    assert_eq!(fixture.put(&url.replace("/mine?", "/yours?"), "x").await, 403);
+    assert_eq!(fixture.put(&url.replace("/workspace/", "/workspace2/"), "x").await, 403);
+    assert_eq!(fixture.put(&url.replace("x-nonce=n", "x-nonce=m"), "x").await, 403);
+    assert_eq!(fixture.put(&format!("{url}&further=1"), "x").await, 403);
+    let flipped = if url.ends_with('0') { '1' } else { '0' };
+    assert_eq!(fixture.put(&format!("{}{flipped}", &url[..url.len() - 1]), "x").await, 403);
+    assert_eq!(fixture.put(url.split('?').next().unwrap(), "x").await, 403, "unsigned");
+    assert_eq!(fixture.put(&url.replace("test-key", "other-key"), "x").await, 403, "unknown key");
+    for request in [fixture.http.get(&url), fixture.http.head(&url), fixture.http.delete(&url), fixture.http.post(&url)]
+    {
+        let status = request.header("content-length", 0).send().await.unwrap().status();
+        assert_eq!(status, 403);
+    }
+    assert_eq!(fixture.stored("mine").await, None);
+    assert_eq!(fixture.put(&url, "x").await, 200);
+}
+
+#[tokio::test]
+async fn a_url_works_once() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("k", 5, "n");
+    assert_eq!(fixture.put(&url, "first").await, 200);
+    assert_eq!(fixture.put(&url, "again").await, 403);
+    let respelled = url.replace("X-Amz-Signature=", "X-Amz-%53ignature=");
+    assert_eq!(fixture.put(&respelled, "again").await, 403, "the same signature in another spelling");
+    assert_eq!(fixture.stored("k").await.as_deref(), Some(&b"first"[..]));
+    assert_eq!(fixture.put(&fixture.presign("k", 5, "m"), "other").await, 200, "another nonce, another URL");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_concurrent_uses_one_wins() {
+    let fixture = Fixture::start().await;
+    let url = fixture.presign("k", 100_000, "n");
+    let puts = (0..8u8).map(|writer| fixture.put(&url, vec![writer; 100_000]));
+    let statuses = futures_util::future::join_all(puts).await;
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| matches!(status, 200 | 403)), "{statuses:?}");
+    let stored = fixture.stored("k").await.unwrap();
+    assert!(stored.len() == 100_000 && stored.iter().all(|byte| *byte == stored[0]), "one of them, whole");
+}
+
+#[tokio::test]
+async fn an_upload_that_breaks_off_leaves_nothing_and_gives_the_url_back() {
+    let fixture = Fixture::start().await;
+    let size = 3_000_000;
+    let url = fixture.presign("k", size, "n");
+    let address = fixture.server.endpoint.strip_prefix("http://").unwrap();
+    let target = url.strip_prefix(&fixture.server.endpoint).unwrap();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    let head = format!("PUT {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {size}\r\n\r\n");
+    connection.write_all(head.as_bytes()).await.unwrap();
+    // More than one slice, so that the server has a file open.
+    connection.write_all(&vec![7; 2_000_000]).await.unwrap();
+    let incoming = fixture.folder.path().join("incoming");
+    let files = || std::fs::read_dir(&incoming).unwrap().count();
+    wait_until(|| files() == 1).await;
+    assert_eq!(fixture.put(&url, vec![1; 3_000_000]).await, 403, "in use");
+    drop(connection);
+    wait_until(|| files() == 0).await;
+    assert_eq!(fixture.stored("k").await, None);
+    assert_eq!(fixture.put(&url, vec![1; 3_000_000]).await, 200);
+}
+
+#[tokio::test]
+async fn larger_than_the_store_allows_is_refused_before_the_body() {
+    let fixture = Fixture::start().await;
+    let size = MAX_OBJECT_BYTES + 1;
+    let url = fixture.presign("k", size, "n");
+    let address = fixture.server.endpoint.strip_prefix("http://").unwrap();
+    let target = url.strip_prefix(&fixture.server.endpoint).unwrap();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    // A client that waits for leave gets the refusal and need not send anything.
+    let head =
+        format!("PUT {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {size}\r\nExpect: 100-continue\r\n\r\n");
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("EntityTooLarge"), "{answer}");
+}
+
+async fn wait_until(holds: impl Fn() -> bool) {
+    tokio::time::timeout(Duration::from_secs(10), async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .unwrap();
+}

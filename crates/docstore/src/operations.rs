@@ -1,0 +1,136 @@
+//! Everything that the docstore can do, one line each: the query is in `queries/`, in the module named
+//! before the `::`. A `read` takes any connection; a `write` is one transaction.
+
+use uuid::Uuid;
+
+use crate::Docstore;
+use crate::backend::{Backend, postgres, sqlite};
+use crate::documents::{LoadedDocument, NewDocument, Saved, StoredCapture};
+use crate::error::Result;
+use crate::rows::*;
+use crate::runs::FileResult;
+use crate::types::Id;
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $kind:ident $module:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        impl Docstore {
+            $(
+                $(#[$doc])*
+                pub async fn $name(&self, $($argument: $type),*) -> Result<$result> {
+                    match &self.backend {
+                        Backend::Postgres(pools) => {
+                            let pools = pools.clone();
+                            self.detached(operations!(@$kind postgres pools $module $name $($argument)*)).await
+                        }
+                        Backend::Sqlite(pools) => {
+                            let pools = pools.clone();
+                            self.detached(operations!(@$kind sqlite pools $module $name $($argument)*)).await
+                        }
+                    }
+                }
+            )*
+        }
+    };
+    (@read $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            let mut connection = $pools.reader().await?;
+            $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
+        }
+    };
+    (@write $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .write(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
+}
+
+operations! {
+    /// Proof that the database answers and holds our tables.
+    read accounts::check_answers() -> ();
+    write accounts::create_organization(organization: Organization) -> ();
+    read accounts::list_organizations() -> Vec<Organization>;
+    read accounts::find_organization(organization_id: Uuid) -> Option<Organization>;
+    write accounts::create_api_key(key: ApiKey) -> ();
+    read accounts::list_api_keys(organization_id: Uuid) -> Vec<ApiKey>;
+    /// The key with this SHA-256 digest, revoked and expired ones included, and whose it is.
+    read accounts::find_key_by_digest(digest: Vec<u8>) -> Option<(ApiKey, Organization)>;
+    /// Revokes the key (once: a second call keeps the first time). `None` when there is none.
+    write accounts::revoke_api_key(key_id: Uuid, now: i64) -> Option<ApiKey>;
+    write accounts::touch_api_keys(used: Vec<(Id, i64)>) -> ();
+
+    /// Changes a balance by an entry. `None`, and no change, when a negative entry is more than it holds.
+    write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
+    /// Cents; `None` for an organization that never had a balance.
+    read balances::find_balance(organization_id: Uuid) -> Option<i64>;
+
+    /// A document of the shared web or of the organization's own workspace, removed ones excepted.
+    read documents::find_document_by_url(organization_id: Uuid, canonical_url: String) -> Option<Document>;
+    /// A document that was granted to the organization, removed ones excepted.
+    read documents::find_granted_document(organization_id: Uuid, doc_id: Uuid) -> Option<Document>;
+    /// The latest capture of a document that the organization may see, with its passages.
+    read documents::find_latest_capture(organization_id: Uuid, doc_id: Uuid) -> Option<StoredCapture>;
+    /// Documents of one collection (`None`: the shared web; else that workspace) with their content, in no
+    /// order. Ids of other collections and of removed documents are left out.
+    read documents::load_documents(owner: Option<Id>, doc_ids: Vec<Id>) -> Vec<LoadedDocument>;
+    /// What an index must know, of whatever tenant: for the indexer alone.
+    read documents::load_for_indexing(doc_ids: Vec<Id>) -> Vec<(Document, Capture)>;
+    /// Ids of the documents that belong into the web or the workspace index, in id order.
+    read documents::list_indexable_documents(workspace: bool, after: Option<Id>, limit: i64) -> Vec<Id>;
+    /// Ids of all documents of one workspace, removed ones included.
+    read documents::list_workspace_documents(organization_id: Uuid) -> Vec<Id>;
+    /// From now on the document answers nowhere. `false` when there is none.
+    write documents::hide_workspace_document(organization_id: Uuid, doc_id: Uuid, now: i64) -> bool;
+
+    /// Stores documents with their captures and queues those that changed for their index. The answer is
+    /// in the order of the batch; of a document that comes twice, the last one counts.
+    write captures::save_documents(batch: Vec<NewDocument>, now: i64) -> Vec<Saved>;
+
+    /// Stores ranked lists, and grants what they show.
+    write activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
+    read activity::find_search(organization_id: Uuid, search_id: Uuid) -> Option<Search>;
+    write activity::grant_document(grant: Grant) -> ();
+    read activity::is_granted(organization_id: Uuid, doc_id: Uuid) -> bool;
+    write activity::record_feedback(row: Feedback) -> ();
+    write activity::record_usage(events: Vec<UsageEvent>) -> ();
+
+    /// Makes the row of a name, or renews its upload time.
+    write files::register_file(file: File) -> ();
+    read files::find_file(organization_id: Uuid, object_key: String) -> Option<File>;
+    read files::count_files(organization_id: Uuid) -> i64;
+    /// In key order, after the key given.
+    read files::list_files(organization_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
+    /// What a run knew of the object is void: it is about to be deleted or replaced.
+    write files::reset_file(organization_id: Uuid, object_key: String) -> bool;
+    write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
+
+    /// Queues a run, or returns the one that waits already. `Conflict` when two callers queue at once: ask again.
+    write runs::request_run(run: IndexRun) -> IndexRun;
+    read runs::find_run(organization_id: Uuid, sync_id: Uuid) -> Option<IndexRun>;
+    /// The next run to work on, now leased to `owner`: an abandoned one first. `None` when there is none.
+    write runs::claim_run(owner: String, now: i64, lease_expires_at: i64) -> Option<IndexRun>;
+    /// Every run in flight may be taken over at once: for a process that knows itself to be the only one.
+    write runs::expire_run_leases() -> usize;
+    /// `false`, here and below: the run belongs to another worker by now, and nothing was written.
+    write runs::extend_run_lease(sync_id: Uuid, owner: String, lease_expires_at: i64) -> bool;
+    write runs::begin_running(sync_id: Uuid, owner: String, enumerated: i64) -> bool;
+    write runs::record_file_results(organization_id: Uuid, sync_id: Uuid, owner: String, results: Vec<FileResult>, now: i64) -> bool;
+    /// Purges documents whose object is gone and counts them.
+    write runs::record_deletions(organization_id: Uuid, sync_id: Uuid, owner: String, doc_ids: Vec<Id>, now: i64) -> bool;
+    /// Ends the run: `completed`, or `failed` with the error.
+    write runs::finish_run(sync_id: Uuid, owner: String, error: Option<String>, now: i64) -> bool;
+
+    /// The oldest entries of one index.
+    read outbox::pending_outbox(index_name: String, limit: i64) -> Vec<OutboxEntry>;
+    write outbox::enqueue_documents(index_name: String, doc_ids: Vec<Id>, now: i64) -> ();
+    write outbox::complete_outbox(ids: Vec<i64>) -> ();
+    /// The ids of the oldest and the newest entry of one index.
+    read outbox::outbox_bounds(index_name: String) -> Option<(i64, i64)>;
+    read outbox::count_outbox(index_name: String) -> i64;
+    /// Takes or renews a lease. `false` while another owner's has not expired.
+    write outbox::acquire_lease(name: String, owner: String, now: i64, expires_at: i64) -> bool;
+    write outbox::release_lease(name: String, owner: String) -> ();
+}

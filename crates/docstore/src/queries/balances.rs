@@ -1,0 +1,38 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Conn;
+use crate::error::Result;
+use crate::rows::BalanceEntry;
+use crate::schema::{balance_entries, balances};
+use crate::types::Id;
+
+/// Adds the entry and changes the balance by it. Returns the new balance, or `None` (and nothing is
+/// written) where a negative entry is more than the balance holds.
+pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> Result<Option<i64>> {
+    if entry.cents >= 0 {
+        diesel::insert_into(balances::table)
+            .values((balances::organization_id.eq(entry.organization_id), balances::cents.eq(0)))
+            .on_conflict(balances::organization_id)
+            .do_nothing()
+            .execute(connection)
+            .await?;
+    }
+    // The condition and the change are one statement: two debits cannot both see the last cent.
+    let changed =
+        diesel::update(balances::table.find(entry.organization_id).filter((balances::cents + entry.cents).ge(0)))
+            .set(balances::cents.eq(balances::cents + entry.cents))
+            .execute(connection)
+            .await?;
+    if changed == 0 {
+        return Ok(None);
+    }
+    let organization_id = entry.organization_id;
+    diesel::insert_into(balance_entries::table).values(entry).execute(connection).await?;
+    find_balance(connection, organization_id).await
+}
+
+/// Cents, or `None` for an organization that never had a balance.
+pub async fn find_balance(connection: &mut Conn, organization_id: Id) -> Result<Option<i64>> {
+    Ok(balances::table.find(organization_id).select(balances::cents).first(connection).await.optional()?)
+}

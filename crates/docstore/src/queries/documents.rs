@@ -1,0 +1,186 @@
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Conn;
+use super::outbox::enqueue;
+use crate::documents::{LoadedDocument, StoredCapture};
+use crate::error::Result;
+use crate::rows::{Capture, Document, Passage};
+use crate::schema::{captures, documents, grants, passages};
+use crate::types::Id;
+
+/// A document of the shared web or of the organization's own workspace.
+pub async fn find_document_by_url(
+    connection: &mut Conn,
+    organization_id: Id,
+    canonical_url: String,
+) -> Result<Option<Document>> {
+    Ok(documents::table
+        .filter(documents::canonical_url.eq(canonical_url))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::removed_at.is_null())
+        .select(Document::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+/// A document that was granted to the organization.
+pub async fn find_granted_document(connection: &mut Conn, organization_id: Id, doc_id: Id) -> Result<Option<Document>> {
+    Ok(documents::table
+        .inner_join(grants::table.on(grants::doc_id.eq(documents::doc_id)))
+        .filter(documents::doc_id.eq(doc_id))
+        .filter(grants::organization_id.eq(organization_id))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::removed_at.is_null())
+        .select(Document::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+/// The latest capture of a document that the caller has found visible, with its passages.
+pub async fn find_latest_capture(
+    connection: &mut Conn,
+    organization_id: Id,
+    doc_id: Id,
+) -> Result<Option<StoredCapture>> {
+    let capture = captures::table
+        .inner_join(documents::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+        .filter(documents::doc_id.eq(doc_id))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::removed_at.is_null())
+        .select(Capture::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(capture) = capture else { return Ok(None) };
+    let passages = passages::table
+        .filter(passages::capture_id.eq(capture.capture_id))
+        .order(passages::ordinal)
+        .select(Passage::as_select())
+        .load(connection)
+        .await?;
+    Ok(Some(StoredCapture { capture, passages }))
+}
+
+/// The documents of one collection (`None`: the shared web; else that organization's workspace), with
+/// their latest captures, in no particular order. Ids of other collections and of removed documents are
+/// left out.
+pub async fn load_documents(connection: &mut Conn, owner: Option<Id>, doc_ids: Vec<Id>) -> Result<Vec<LoadedDocument>> {
+    let query = documents::table
+        .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::removed_at.is_null())
+        .select((Document::as_select(), Capture::as_select()))
+        .into_boxed();
+    let query = match owner {
+        None => query.filter(documents::organization_id.is_null()),
+        Some(owner) => query.filter(documents::organization_id.eq(owner)),
+    };
+    let rows: Vec<(Document, Capture)> = query.load(connection).await?;
+    let mut by_capture = passages_by_capture(connection, &rows).await?;
+    Ok(rows
+        .into_iter()
+        .map(|(document, capture)| {
+            let passages = by_capture.remove(&capture.capture_id).unwrap_or_default();
+            LoadedDocument { document, capture, passages }
+        })
+        .collect())
+}
+
+async fn passages_by_capture(connection: &mut Conn, rows: &[(Document, Capture)]) -> Result<HashMap<Id, Vec<Passage>>> {
+    let capture_ids: Vec<Id> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
+    let found = passages::table
+        .filter(passages::capture_id.eq_any(capture_ids))
+        .order((passages::capture_id, passages::ordinal))
+        .select(Passage::as_select())
+        .load(connection)
+        .await?;
+    let mut by_capture: HashMap<Id, Vec<Passage>> = HashMap::with_capacity(rows.len());
+    for passage in found {
+        by_capture.entry(passage.capture_id).or_default().push(passage);
+    }
+    Ok(by_capture)
+}
+
+/// What an index must know of these documents: all tenants together, for the indexer alone.
+pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<Id>) -> Result<Vec<(Document, Capture)>> {
+    Ok(documents::table
+        .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::removed_at.is_null())
+        .select((Document::as_select(), Capture::as_select()))
+        .load(connection)
+        .await?)
+}
+
+/// Ids of every document with a capture, web or workspace, in id order after `after`.
+pub async fn list_indexable_documents(
+    connection: &mut Conn,
+    workspace: bool,
+    after: Option<Id>,
+    limit: i64,
+) -> Result<Vec<Id>> {
+    let mut query = documents::table
+        .filter(documents::organization_id.is_not_null().eq(workspace))
+        .filter(documents::removed_at.is_null())
+        .filter(documents::latest_capture_id.is_not_null())
+        .order(documents::doc_id)
+        .limit(limit)
+        .select(documents::doc_id)
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(documents::doc_id.gt(after));
+    }
+    Ok(query.load(connection).await?)
+}
+
+/// Ids of all documents of one organization's workspace, removed ones included.
+pub async fn list_workspace_documents(connection: &mut Conn, organization_id: Id) -> Result<Vec<Id>> {
+    Ok(documents::table
+        .filter(documents::organization_id.eq(organization_id))
+        .select(documents::doc_id)
+        .load(connection)
+        .await?)
+}
+
+/// From now on the document answers nowhere; its rows stay until they are purged.
+pub async fn hide_workspace_document(connection: &mut Conn, organization_id: Id, doc_id: Id, now: i64) -> Result<bool> {
+    let hidden = diesel::update(
+        documents::table
+            .find(doc_id)
+            .filter(documents::organization_id.eq(organization_id))
+            .filter(documents::removed_at.is_null()),
+    )
+    .set(documents::removed_at.eq(now))
+    .execute(connection)
+    .await?;
+    if hidden > 0 {
+        diesel::delete(grants::table.filter(grants::doc_id.eq(doc_id))).execute(connection).await?;
+        enqueue(connection, "workspace", vec![doc_id], now).await?;
+    }
+    Ok(hidden > 0)
+}
+
+/// Deletes the documents with their captures, passages and grants. Returns how many there were.
+pub async fn purge_workspace_documents(
+    connection: &mut Conn,
+    organization_id: Id,
+    doc_ids: Vec<Id>,
+    now: i64,
+) -> Result<usize> {
+    let purged = diesel::delete(
+        documents::table
+            .filter(documents::organization_id.eq(organization_id))
+            .filter(documents::doc_id.eq_any(doc_ids.clone())),
+    )
+    .execute(connection)
+    .await?;
+    if purged > 0 {
+        enqueue(connection, "workspace", doc_ids, now).await?;
+    }
+    Ok(purged)
+}

@@ -1,0 +1,79 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Conn;
+use crate::error::Result;
+use crate::rows::File;
+use crate::schema::files;
+use crate::types::Id;
+
+/// Makes the row of a name, or renews its upload time when there is one.
+pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
+    let content_type = file.content_type.clone();
+    let created_at = file.created_at;
+    diesel::insert_into(files::table)
+        .values(file)
+        .on_conflict(files::object_key)
+        .do_update()
+        .set((files::content_type.eq(content_type), files::created_at.eq(created_at)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn find_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<Option<File>> {
+    Ok(files::table
+        .find(object_key)
+        .filter(files::organization_id.eq(organization_id))
+        .select(File::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+pub async fn count_files(connection: &mut Conn, organization_id: Id) -> Result<i64> {
+    Ok(files::table.filter(files::organization_id.eq(organization_id)).count().get_result(connection).await?)
+}
+
+/// The organization's files in key order.
+pub async fn list_files(
+    connection: &mut Conn,
+    organization_id: Id,
+    after: Option<String>,
+    limit: i64,
+) -> Result<Vec<File>> {
+    let mut query = files::table
+        .filter(files::organization_id.eq(organization_id))
+        .order(files::object_key)
+        .limit(limit)
+        .select(File::as_select())
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(files::object_key.gt(after));
+    }
+    Ok(query.load(connection).await?)
+}
+
+/// What a run knew of the object is void.
+pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<bool> {
+    let reset = diesel::update(files::table.find(object_key).filter(files::organization_id.eq(organization_id)))
+        .set((
+            files::processed_etag.eq(None::<String>),
+            files::processed_size.eq(None::<i64>),
+            files::outcome.eq(None::<String>),
+            files::reason.eq(None::<String>),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(reset > 0)
+}
+
+/// Forgets names whose object is gone.
+pub async fn forget_files(connection: &mut Conn, organization_id: Id, object_keys: Vec<String>) -> Result<()> {
+    diesel::delete(
+        files::table.filter(files::organization_id.eq(organization_id)).filter(files::object_key.eq_any(object_keys)),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

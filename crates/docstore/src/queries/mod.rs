@@ -1,0 +1,15 @@
+//! Every query of the docstore, written once. This folder is compiled once for each backend: `Conn` and
+//! the macros are those of the backend module that includes it (see `backend/`).
+//!
+//! A query on tenant data takes the organization and names it in its condition.
+
+pub mod accounts;
+pub mod activity;
+pub mod balances;
+pub mod captures;
+pub mod documents;
+pub mod files;
+pub mod outbox;
+pub mod runs;
+
+use super::Conn;

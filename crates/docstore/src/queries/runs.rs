@@ -1,0 +1,221 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Conn;
+use super::captures::save_documents;
+use super::documents::purge_workspace_documents;
+use crate::error::Result;
+use crate::rows::{IndexRun, RunMode, RunState, RunStats};
+use crate::runs::FileResult;
+use crate::schema::{files, index_runs};
+use crate::types::Id;
+
+/// Queues the run, or returns the one that waits already (made a full one if the new one is).
+pub async fn request_run(connection: &mut Conn, run: IndexRun) -> Result<IndexRun> {
+    let waiting: Option<IndexRun> = index_runs::table
+        .filter(index_runs::organization_id.eq(run.organization_id))
+        .filter(index_runs::state.eq(RunState::Queued.as_str()))
+        .select(IndexRun::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(mut waiting) = waiting else {
+        diesel::insert_into(index_runs::table).values(run.clone()).execute(connection).await?;
+        return Ok(run);
+    };
+    if run.mode() == RunMode::Full && waiting.mode() != RunMode::Full {
+        diesel::update(index_runs::table.find(waiting.sync_id))
+            .set(index_runs::mode.eq(RunMode::Full.as_str()))
+            .execute(connection)
+            .await?;
+        waiting.mode = RunMode::Full.as_str().to_owned();
+    }
+    Ok(waiting)
+}
+
+pub async fn find_run(connection: &mut Conn, organization_id: Id, sync_id: Id) -> Result<Option<IndexRun>> {
+    Ok(index_runs::table
+        .find(sync_id)
+        .filter(index_runs::organization_id.eq(organization_id))
+        .select(IndexRun::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+/// Takes over a run whose worker died, else the oldest queued one of an organization without a run in
+/// flight. `None` when there is nothing to do.
+pub async fn claim_run(
+    connection: &mut Conn,
+    owner: String,
+    now: i64,
+    lease_expires_at: i64,
+) -> Result<Option<IndexRun>> {
+    let in_flight = [RunState::Planning.as_str(), RunState::Running.as_str()];
+    let abandoned: Option<IndexRun> = lock_free_rows!(
+        index_runs::table
+            .filter(index_runs::state.eq_any(in_flight))
+            .filter(index_runs::lease_expires_at.le(now))
+            .order(index_runs::requested_at)
+            .select(IndexRun::as_select())
+    )
+    .first(connection)
+    .await
+    .optional()?;
+    let run = match abandoned {
+        Some(run) => run,
+        None => {
+            let busy: Vec<Id> = index_runs::table
+                .filter(index_runs::state.eq_any(in_flight))
+                .select(index_runs::organization_id)
+                .load(connection)
+                .await?;
+            let queued: Option<IndexRun> = lock_free_rows!(
+                index_runs::table
+                    .filter(index_runs::state.eq(RunState::Queued.as_str()))
+                    .filter(index_runs::organization_id.ne_all(busy))
+                    .order(index_runs::requested_at)
+                    .select(IndexRun::as_select())
+            )
+            .first(connection)
+            .await
+            .optional()?;
+            let Some(run) = queued else { return Ok(None) };
+            run
+        }
+    };
+    let state = if run.state() == RunState::Queued { RunState::Planning } else { run.state() };
+    diesel::update(index_runs::table.find(run.sync_id))
+        .set((
+            index_runs::state.eq(state.as_str()),
+            index_runs::started_at.eq(run.started_at.unwrap_or(now)),
+            index_runs::lease_owner.eq(&owner),
+            index_runs::lease_expires_at.eq(lease_expires_at),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(index_runs::table.find(run.sync_id).select(IndexRun::as_select()).first(connection).await.optional()?)
+}
+
+/// Every run in flight may be taken over at once.
+pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
+    Ok(diesel::update(index_runs::table.filter(index_runs::lease_expires_at.is_not_null()))
+        .set(index_runs::lease_expires_at.eq(0))
+        .execute(connection)
+        .await?)
+}
+
+/// Keeps the run. `false` when it belongs to another worker by now.
+pub async fn extend_run_lease(
+    connection: &mut Conn,
+    sync_id: Id,
+    owner: String,
+    lease_expires_at: i64,
+) -> Result<bool> {
+    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+        .set(index_runs::lease_expires_at.eq(lease_expires_at))
+        .execute(connection)
+        .await?;
+    Ok(kept > 0)
+}
+
+/// The plan stands: `enumerated` files were found.
+pub async fn begin_running(connection: &mut Conn, sync_id: Id, owner: String, enumerated: i64) -> Result<bool> {
+    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+        .set((index_runs::state.eq(RunState::Running.as_str()), index_runs::enumerated.eq(enumerated)))
+        .execute(connection)
+        .await?;
+    Ok(kept > 0)
+}
+
+/// Stores what became of a batch of files, with the run's counters. `false`, and nothing is stored, when
+/// the run belongs to another worker by now.
+pub async fn record_file_results(
+    connection: &mut Conn,
+    organization_id: Id,
+    sync_id: Id,
+    owner: String,
+    results: Vec<FileResult>,
+    now: i64,
+) -> Result<bool> {
+    let mut counts = RunStats::default();
+    for result in &results {
+        counts += result.counts;
+    }
+    if !add_counts(connection, sync_id, owner, counts).await? {
+        return Ok(false);
+    }
+    let mut documents = Vec::with_capacity(results.len());
+    let mut unreadable = Vec::new();
+    for result in results {
+        diesel::update(files::table.find(result.object_key).filter(files::organization_id.eq(organization_id)))
+            .set(result.changes)
+            .execute(connection)
+            .await?;
+        match result.document {
+            Some(document) => documents.push(document),
+            None => unreadable.push(result.doc_id),
+        }
+    }
+    save_documents(connection, documents, now).await?;
+    if !unreadable.is_empty() {
+        purge_workspace_documents(connection, organization_id, unreadable, now).await?;
+    }
+    Ok(true)
+}
+
+/// Purges documents whose object is gone and counts them. `false` as above.
+pub async fn record_deletions(
+    connection: &mut Conn,
+    organization_id: Id,
+    sync_id: Id,
+    owner: String,
+    doc_ids: Vec<Id>,
+    now: i64,
+) -> Result<bool> {
+    // First whether the run is still ours: what is deleted must be counted.
+    if !add_counts(connection, sync_id, owner.clone(), RunStats::default()).await? {
+        return Ok(false);
+    }
+    let deleted = purge_workspace_documents(connection, organization_id, doc_ids, now).await?;
+    let counts = RunStats { deleted: deleted as u64, ..RunStats::default() };
+    add_counts(connection, sync_id, owner, counts).await
+}
+
+async fn add_counts(connection: &mut Conn, sync_id: Id, owner: String, counts: RunStats) -> Result<bool> {
+    let add = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+        .set((
+            index_runs::fetched.eq(index_runs::fetched + add(counts.fetched)),
+            index_runs::indexed.eq(index_runs::indexed + add(counts.indexed)),
+            index_runs::failed.eq(index_runs::failed + add(counts.failed)),
+            index_runs::skipped_unsupported.eq(index_runs::skipped_unsupported + add(counts.skipped_unsupported)),
+            index_runs::deleted.eq(index_runs::deleted + add(counts.deleted)),
+            index_runs::bytes.eq(index_runs::bytes + add(counts.bytes)),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(kept > 0)
+}
+
+/// Ends the run, for good. `false` as above.
+pub async fn finish_run(
+    connection: &mut Conn,
+    sync_id: Id,
+    owner: String,
+    error: Option<String>,
+    now: i64,
+) -> Result<bool> {
+    let state = if error.is_none() { RunState::Completed } else { RunState::Failed };
+    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+        .set((
+            index_runs::state.eq(state.as_str()),
+            index_runs::completed_at.eq(now),
+            index_runs::error.eq(error),
+            index_runs::lease_owner.eq(None::<String>),
+            index_runs::lease_expires_at.eq(None::<i64>),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(kept > 0)
+}

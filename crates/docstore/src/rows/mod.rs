@@ -1,0 +1,15 @@
+//! Rows as both backends hold them. Times are milliseconds since the Unix epoch.
+
+mod account;
+mod activity;
+mod document;
+mod file;
+mod outbox;
+mod run;
+
+pub use account::{ApiKey, BalanceEntry, Organization};
+pub use activity::{Feedback, Search, UsageEvent};
+pub use document::{Capture, Document, Grant, Passage};
+pub use file::{File, FileChanges, FileOutcome};
+pub use outbox::{NewOutboxEntry, OutboxEntry};
+pub use run::{IndexRun, RunMode, RunState, RunStats};

@@ -1,0 +1,202 @@
+//! Bytes of a text file to a string, whatever encoding they are in.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// How much of a file is looked at to guess its encoding.
+const SAMPLE: usize = 256 * 1024;
+
+/// Text as it was found, without a byte order mark; `None` for bytes that are no text in any encoding.
+///
+/// In this order: byte order mark, UTF-16 without one, ISO-2022-JP by its escape sequences, UTF-8 (with at most one
+/// broken sequence in a thousand: a cut or damaged file is still UTF-8), what `declared` says, a guess from letter
+/// frequencies.
+pub(crate) fn decode(bytes: &[u8], declared: Option<&'static Encoding>) -> Option<String> {
+    if let Some(text) = decode_marked(bytes) {
+        return text;
+    }
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    if sample.contains(&0) {
+        let encoding = guess_utf16(sample)?;
+        return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
+    }
+    if is_binary(sample) {
+        return None;
+    }
+    if is_iso_2022_jp(sample) {
+        return Some(encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).0.into_owned());
+    }
+    if let Some(text) = decode_utf8(bytes) {
+        return Some(text);
+    }
+    let encoding = declared.filter(|encoding| *encoding != UTF_8).unwrap_or_else(|| guess(sample));
+    Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
+}
+
+fn decode_marked(bytes: &[u8]) -> Option<Option<String>> {
+    // UTF-32 is not in encoding_rs (the web has no use for it); its little-endian mark starts like that of UTF-16.
+    if let Some(rest) = bytes.strip_prefix(b"\xff\xfe\0\0").filter(|rest| rest.len().is_multiple_of(4)) {
+        return Some(decode_utf32(rest, u32::from_le_bytes));
+    }
+    if let Some(rest) = bytes.strip_prefix(b"\0\0\xfe\xff") {
+        return Some(decode_utf32(rest, u32::from_be_bytes));
+    }
+    let (encoding, mark) = Encoding::for_bom(bytes)?;
+    Some(Some(encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned()))
+}
+
+fn decode_utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<String> {
+    let (units, _) = bytes.as_chunks::<4>();
+    Some(units.iter().map(|&four| char::from_u32(unit(four)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
+
+/// UTF-16 has its NUL bytes at one side of its units, and decodes into text.
+fn guess_utf16(sample: &[u8]) -> Option<&'static Encoding> {
+    let (units, _) = sample.as_chunks::<2>();
+    let (mut first, mut second) = (0usize, 0usize);
+    for [a, b] in units {
+        first += usize::from(*a == 0);
+        second += usize::from(*b == 0);
+    }
+    let encoding = if second > first * 8 {
+        UTF_16LE
+    } else if first > second * 8 {
+        UTF_16BE
+    } else {
+        return None;
+    };
+    let (text, _, broken) = encoding.decode(&sample[..units.len() * 2]);
+    let controls = text.chars().filter(|&c| is_odd_control(c)).count();
+    let private = text.chars().filter(|&c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')).count();
+    // A sample cut in the middle of a surrogate pair is broken by one character.
+    (controls * 200 <= units.len() && private * 20 <= units.len() && (!broken || units.len() > 64)).then_some(encoding)
+}
+
+fn is_iso_2022_jp(sample: &[u8]) -> bool {
+    sample.is_ascii() && [b"\x1b$B", b"\x1b$@"].iter().any(|escape| sample.windows(3).any(|window| window == *escape))
+}
+
+fn decode_utf8(bytes: &[u8]) -> Option<String> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Some(text.to_owned());
+    }
+    let (mut broken, mut wide) = (0usize, 0usize);
+    for chunk in bytes.utf8_chunks() {
+        wide += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        broken += usize::from(!chunk.invalid().is_empty());
+    }
+    let cut_at_end = broken == 1 && bytes.utf8_chunks().last().is_some_and(|last| !last.invalid().is_empty());
+    let forgiven = broken * 1000 <= wide || (cut_at_end && wide > 0);
+    forgiven.then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn guess(sample: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, true);
+    let guessed = detector.guess(None, Utf8Detection::Deny);
+    // Pure ASCII up to the sample's end tells nothing.
+    if guessed == UTF_8 { WINDOWS_1252 } else { guessed }
+}
+
+/// Control characters that no text file has; escape is left to ISO-2022-JP and terminal logs.
+fn is_odd_control(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0b' | '\x0c' | '\x08' | '\x1a' | '\x1b')
+}
+
+fn is_binary(sample: &[u8]) -> bool {
+    let odd = sample.iter().filter(|&&byte| is_odd_control(byte as char)).count();
+    odd * 50 > sample.len()
+}
+
+/// Lines end with `\n`, a form feed is a blank line, and characters that only control a terminal are gone.
+pub(crate) fn normalize_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                if chars.peek() == Some(&'\n') {
+                    chars.next();
+                }
+                out.push('\n');
+            }
+            '\x0c' | '\x0b' | '\u{2028}' | '\u{2029}' | '\u{85}' => out.push('\n'),
+            '\t' | '\n' => out.push(c),
+            '\u{feff}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(encoding: &'static Encoding, text: &str) -> Vec<u8> {
+        encoding.encode(text).0.into_owned()
+    }
+
+    fn utf16(text: &str, big: bool) -> Vec<u8> {
+        text.encode_utf16().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+    }
+
+    #[test]
+    fn legacy_encodings_are_told_apart() {
+        let cases = [
+            ("Shift_JIS", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。"),
+            ("EUC-JP", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。"),
+            ("gb18030", "这是一个用于测试的中文文档,检索系统应该能够正确地识别它的编码。"),
+            ("big5", "這是一個用於測試的中文文件,檢索系統應該能夠正確地識別它的編碼。"),
+            ("euc-kr", "이 문서는 검색 시스템을 시험하기 위한 한국어 문서입니다."),
+            ("koi8-r", "Это русский документ для проверки поисковой системы и её кодировок."),
+            ("windows-1251", "Это русский документ для проверки поисковой системы и её кодировок."),
+            ("windows-1252", "Größere Städte führen häufig Straßenbäume über — «naïve» déjà vu."),
+            ("windows-1250", "Příliš žluťoučký kůň úpěl ďábelské ódy. Zażółć gęślą jaźń."),
+            ("windows-1253", "Το έγγραφο αυτό είναι γραμμένο στα ελληνικά για δοκιμή της αναζήτησης."),
+            ("windows-1255", "זהו מסמך בעברית המיועד לבדיקת מערכת החיפוש והקידוד שלה."),
+        ];
+        for (label, text) in cases {
+            let encoding = Encoding::for_label(label.as_bytes()).expect("a known label");
+            assert_eq!(decode(&encoded(encoding, text), None).as_deref(), Some(text), "{label}");
+        }
+    }
+
+    #[test]
+    fn utf16_is_read_with_and_without_its_mark() {
+        let text = "Überschrift\n日本語のテキスト, 123\nand a longer line of plain words\n";
+        for big in [false, true] {
+            let mut marked = if big { vec![0xfe, 0xff] } else { vec![0xff, 0xfe] };
+            marked.extend(utf16(text, big));
+            assert_eq!(decode(&marked, None).as_deref(), Some(text));
+            assert_eq!(decode(&utf16(text, big), None).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn iso_2022_jp_is_known_by_its_escapes() {
+        assert_eq!(decode(b"\x1b$B%F%9%H\x1b(B abc", None).as_deref(), Some("テスト abc"));
+    }
+
+    #[test]
+    fn a_cut_utf8_file_stays_utf8() {
+        let text = "é".repeat(50);
+        let cut = &text.as_bytes()[..99];
+        let read = decode(cut, None).expect("text");
+        assert!(read.starts_with(&"é".repeat(49)));
+        assert!(!read.contains('Ã'));
+    }
+
+    #[test]
+    fn binary_is_no_text() {
+        assert_eq!(decode(b"\0\0\0\x01\0\0\x02\x03\x04\0\0\0ab\0\0", None), None);
+        let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        assert_eq!(decode(&noise, None), None);
+    }
+
+    #[test]
+    fn line_ends_become_newlines() {
+        assert_eq!(normalize_lines("a\r\nb\rc\x0cd\u{0}e\u{feff}"), "a\nb\nc\nde");
+    }
+}

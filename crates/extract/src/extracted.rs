@@ -1,0 +1,32 @@
+use serde::{Deserialize, Serialize};
+
+use crate::FileKind;
+
+/// What is to be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ExtractRequest {
+    pub kind: FileKind,
+    /// The file's name; its stem is the title of a document that has no other.
+    pub name: String,
+    /// HTML only: where the page came from, so that its links can be made absolute.
+    pub base_url: Option<String>,
+}
+
+/// What a document says, as markdown, and what it says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// CommonMark with GitHub tables, `\n` line ends. Empty only for `txt`, `md`, `csv`, `tsv`, `html` and office
+    /// files that hold no text.
+    pub markdown: String,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub description: Option<String>,
+    /// ISO 639-1, lowercase: declared by the document, else detected where detection is certain.
+    pub language: Option<String>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub published_at: Option<i64>,
+    /// HTML only: the page's own `rel=canonical`, absolute.
+    pub canonical_link: Option<String>,
+    /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.
+    pub labels: Vec<String>,
+}

@@ -1,0 +1,99 @@
+//! Office files under another name: a `.doc` that is a docx, an `.xls` that is a web page. Office programs open them
+//! without a word, so people have them; content of another family than the name says is a wrong type.
+
+use crate::{FileKind, magic};
+
+/// How far into an archive or a text its nature is looked for, in bytes.
+const HEAD: usize = 1 << 20;
+
+/// The kind that the content is of, where that is of the same family as `named`; else `named` itself, whose reader
+/// then says what is wrong.
+pub(crate) fn actual_kind(named: FileKind, bytes: &[u8]) -> FileKind {
+    let family = members(named);
+    if family.is_empty() {
+        return named;
+    }
+    match found(named, bytes) {
+        Some(kind) if family.contains(&kind) => kind,
+        _ => named,
+    }
+}
+
+fn members(kind: FileKind) -> &'static [FileKind] {
+    use FileKind::*;
+    match kind {
+        Doc => &[Doc, Docx, Odt, Rtf, Html],
+        Docx | Odt | Rtf => &[Doc, Docx, Odt, Rtf],
+        Xls => &[Xls, Xlsx, Ods, Html, Tsv],
+        Xlsx | Ods => &[Xls, Xlsx, Ods],
+        Ppt | Pptx | Odp => &[Ppt, Pptx, Odp],
+        _ => &[],
+    }
+}
+
+fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
+    use FileKind::*;
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let holds = |needle: &[u8]| head.windows(needle.len()).any(|window| window == needle);
+    if magic::is_zip(bytes) {
+        for kind in [Odt, Odp, Ods] {
+            // Stored, not deflated, as the first part (ODF 1.3 part 2, 3.3).
+            if holds(&[b"mimetype", kind.mime().as_bytes()].concat()) {
+                return Some(kind);
+            }
+        }
+        let parts: [(FileKind, &[u8]); 3] = [(Docx, b"word/"), (Xlsx, b"xl/"), (Pptx, b"ppt/")];
+        return parts.into_iter().find(|(_, folder)| names_part(head, folder)).map(|(kind, _)| kind);
+    }
+    if magic::is_compound_file(bytes) {
+        return match named {
+            Docx | Odt | Rtf | Doc => Some(Doc),
+            Xlsx | Ods | Xls => Some(Xls),
+            _ => Some(Ppt),
+        };
+    }
+    if bytes.starts_with(b"{\\rtf") {
+        return Some(Rtf);
+    }
+    if magic::recognize(bytes).is_some() || head.contains(&0) && !bytes.starts_with(b"\xff\xfe") {
+        return None;
+    }
+    let start: Vec<u8> = head.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != 0).take(256).map(u8::to_ascii_lowercase).collect();
+    let markup: [&[u8]; 4] = [b"<html", b"<!doctypehtml", b"<table", b"<meta"];
+    if markup.iter().any(|tag| start.windows(tag.len()).any(|window| window == *tag)) {
+        return Some(Html);
+    }
+    (named == Xls && head.contains(&b'\t') && !start.starts_with(b"<")).then_some(Tsv)
+}
+
+/// Whether a local file header (30 bytes, then the name) in the head names a part in the folder.
+fn names_part(head: &[u8], folder: &[u8]) -> bool {
+    head.windows(4)
+        .enumerate()
+        .filter(|(_, window)| *window == b"PK\x03\x04")
+        .any(|(at, _)| head.get(at + 30..).is_some_and(|name| name.starts_with(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides_within_the_family() {
+        let zip_part = |name: &str| [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
+        for (named, bytes, actual) in [
+            (FileKind::Doc, zip_part("word/document.xml"), FileKind::Docx),
+            (FileKind::Xls, zip_part("xl/workbook.xml"), FileKind::Xlsx),
+            (FileKind::Doc, zip_part("xl/workbook.xml"), FileKind::Doc),
+            (FileKind::Docx, b"{\\rtf1 x}".to_vec(), FileKind::Rtf),
+            (FileKind::Docx, magic::COMPOUND_FILE.to_vec(), FileKind::Doc),
+            (FileKind::Xls, b"<html><table><tr><td>1</td></tr></table>".to_vec(), FileKind::Html),
+            (FileKind::Xls, b"a\tb\n1\t2\n".to_vec(), FileKind::Tsv),
+            (FileKind::Docx, b"a\tb\n".to_vec(), FileKind::Docx),
+            (FileKind::Pdf, b"{\\rtf1 x}".to_vec(), FileKind::Pdf),
+            (FileKind::Doc, b"plain words".to_vec(), FileKind::Doc),
+        ] {
+            assert_eq!(actual_kind(named, &bytes), actual, "{named:?}");
+        }
+    }
+}

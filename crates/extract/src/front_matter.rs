@@ -1,0 +1,159 @@
+//! The block of properties that many markdown files start with: YAML between `---`, TOML between `+++`.
+
+use crate::{dates, language, names};
+
+/// Keys whose values go into fields, so that they need not stand in the text.
+const KNOWN: [&str; 9] =
+    ["title", "author", "authors", "date", "published", "description", "summary", "lang", "language"];
+
+/// The top-level `key: value` pairs of a front matter that fields exist for.
+#[derive(Debug, Default)]
+pub(crate) struct FrontMatter<'a> {
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub description: Option<String>,
+    pub language: Option<String>,
+    pub published_at: Option<i64>,
+    source: &'a str,
+    toml: bool,
+    all_known: bool,
+}
+
+impl<'a> FrontMatter<'a> {
+    /// Front matter and the text after it; no front matter when the file does not start with one, or when a line
+    /// between its marks is neither a property nor part of one (`---` is also a rule).
+    pub(crate) fn split(text: &'a str) -> (Option<Self>, &'a str) {
+        let Some((mark, start)) =
+            ["---\n", "+++\n"].into_iter().find_map(|mark| Some((mark, text.strip_prefix(mark)?)))
+        else {
+            return (None, text);
+        };
+        let fence = mark.trim_end();
+        let mut end = 0;
+        for line in start.split_inclusive('\n') {
+            if line.trim_end() == fence || (fence == "---" && line.trim_end() == "...") {
+                let front = Self::parse(start[..end].trim_end_matches('\n'), fence == "+++");
+                return match front {
+                    Some(front) => (Some(front), &start[end + line.len()..]),
+                    None => (None, text),
+                };
+            }
+            end += line.len();
+        }
+        (None, text)
+    }
+
+    fn parse(source: &'a str, toml: bool) -> Option<Self> {
+        let mut front = FrontMatter { source, toml, all_known: true, ..FrontMatter::default() };
+        let mut lines = source.lines().peekable();
+        let mut properties = 0;
+        while let Some(line) = lines.next() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if toml && line.starts_with('[') {
+                front.all_known = false;
+                properties += 1;
+                continue;
+            }
+            if line.starts_with([' ', '\t', '-', ']', '}']) {
+                continue;
+            }
+            let (key, value) = line.split_once(if toml { '=' } else { ':' })?;
+            let key = key.trim().trim_matches('"').to_ascii_lowercase();
+            if key.is_empty() || key.split_whitespace().count() > 3 {
+                return None;
+            }
+            properties += 1;
+            let mut value = value.trim().to_owned();
+            // The list or the folded text that follows belongs to the key.
+            while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t', '-'])) {
+                let more = more.trim().trim_start_matches("- ");
+                if matches!(value.as_str(), "" | ">" | "|" | ">-" | "|-") {
+                    value.clear();
+                } else {
+                    value.push_str(if key == "authors" || key == "author" { ", " } else { " " });
+                }
+                value.push_str(&unquoted(more));
+            }
+            front.take(&key, &unquoted(&value));
+        }
+        (properties > 0).then_some(front)
+    }
+
+    fn take(&mut self, key: &str, value: &str) {
+        if !KNOWN.contains(&key) {
+            self.all_known = false;
+            return;
+        }
+        let text = names::one_line(value);
+        match key {
+            "title" => self.title = text,
+            "author" | "authors" => self.author = text,
+            "description" | "summary" => self.description = text,
+            "lang" | "language" => self.language = text.as_deref().and_then(language::from_tag),
+            _ => self.published_at = text.as_deref().and_then(dates::parse),
+        }
+    }
+
+    /// The whole source where it holds more than what the fields took.
+    pub(crate) fn unread(&self) -> Option<&'a str> {
+        (!self.all_known).then_some(self.source)
+    }
+
+    /// Info string of a fenced block of the source.
+    pub(crate) fn syntax(&self) -> &'static str {
+        if self.toml { "toml" } else { "yaml" }
+    }
+}
+
+fn unquoted(value: &str) -> String {
+    let value = value.trim();
+    for quote in ['"', '\''] {
+        if let Some(inner) = value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return inner.replace("\\\"", "\"").replace("''", "'");
+        }
+    }
+    match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(list) => list.split(',').map(|item| unquoted(item.trim())).collect::<Vec<_>>().join(", "),
+        None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_fields_are_taken_and_the_rest_kept() {
+        let text = "---\ntitle: \"A: B\"\nauthors:\n  - Ann\n  - Bob\ndate: 2024-03-01\nowner: ops\n---\n# Body\n";
+        let (front, body) = FrontMatter::split(text);
+        let front = front.expect("front matter");
+        assert_eq!(front.title.as_deref(), Some("A: B"));
+        assert_eq!(front.author.as_deref(), Some("Ann, Bob"));
+        assert_eq!(front.published_at, Some(1_709_251_200_000));
+        assert!(front.unread().expect("unread").contains("owner: ops"));
+        assert_eq!(body, "# Body\n");
+    }
+
+    #[test]
+    fn toml_and_only_known_keys() {
+        let (front, body) = FrontMatter::split("+++\ntitle = 'T'\ntags = [\"a\"]\n+++\nx");
+        let front = front.expect("front matter");
+        assert_eq!((front.title.as_deref(), front.syntax(), body), (Some("T"), "toml", "x"));
+        let (front, _) = FrontMatter::split("---\ntitle: T\nlang: pt-BR\n---\nx");
+        let front = front.expect("front matter");
+        assert_eq!((front.unread(), front.language.as_deref()), (None, Some("pt")));
+    }
+
+    #[test]
+    fn a_rule_is_no_front_matter() {
+        for text in
+            ["---\nJust a sentence here.\n---\nmore", "---\nunclosed: yes\n", "text\n---\na: b\n---\n", "---\n---\n"]
+        {
+            let (front, body) = FrontMatter::split(text);
+            assert!(front.is_none(), "{text}");
+            assert_eq!(body, text);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Links and images of a page, made absolute.
+
+use dom_query::Document;
+use url::Url;
+
+/// What relative links are relative to: `<base href>`, itself relative to where the page came from.
+pub(super) fn base(page: &Document, base_url: Option<&str>) -> Option<Url> {
+    let origin = base_url.and_then(|url| Url::parse(url).ok());
+    let declared = page.select_single("base[href]").attr("href");
+    match (declared, &origin) {
+        (Some(declared), Some(origin)) => origin.join(declared.trim()).ok().or_else(|| Some(origin.clone())),
+        (Some(declared), None) => Url::parse(declared.trim()).ok(),
+        (None, _) => origin,
+    }
+    .filter(|url| !url.cannot_be_a_base())
+}
+
+/// Rewrites `a[href]` and `img[src]`. Pictures that scripts load late get their real address. Links that run scripts
+/// or carry their content lose their target.
+pub(super) fn make_absolute(page: &Document, base: Option<&Url>) {
+    for link in page.select("a[href]").nodes() {
+        match link.attr("href").and_then(|href| absolute(&href, base)) {
+            Some(target) => link.set_attr("href", &target),
+            None => link.remove_attr("href"),
+        }
+    }
+    for image in page.select("img").nodes() {
+        let source = ["src", "data-src", "data-original", "data-lazy-src"]
+            .iter()
+            .filter_map(|name| image.attr(name))
+            .find_map(|source| absolute(&source, base));
+        match source {
+            Some(source) => image.set_attr("src", &source),
+            None => image.remove_attr("src"),
+        }
+    }
+}
+
+/// The absolute form of a link; without a base a relative one stays as it is. `None` for schemes that are no address.
+pub(super) fn absolute(link: &str, base: Option<&Url>) -> Option<String> {
+    let link = link.trim();
+    if link.is_empty() {
+        return None;
+    }
+    match (Url::parse(link), base) {
+        (Ok(url), _) => matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then(|| url.to_string()),
+        (Err(_), Some(base)) => base.join(link).ok().map(String::from),
+        // A space or a bracket would end a markdown link.
+        (Err(_), None) => Some(link.replace(' ', "%20").replace('(', "%28").replace(')', "%29")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_joined_with_the_declared_base() {
+        let page = Document::from(
+            "<base href='/docs/'><a href='a.html'>a</a><a href='javascript:x()'>b</a><a href='#top'>c</a>\
+             <img src='data:image/gif;base64,R0' data-src='p.png'>",
+        );
+        let base = base(&page, Some("https://example.org/x/y?q=1"));
+        make_absolute(&page, base.as_ref());
+        let html = page.html().to_string();
+        assert!(html.contains("href=\"https://example.org/docs/a.html\""), "{html}");
+        assert!(html.contains("src=\"https://example.org/docs/p.png\""), "{html}");
+        assert!(html.contains("<a>b</a>"), "{html}");
+    }
+
+    #[test]
+    fn without_a_base_links_stay() {
+        assert_eq!(absolute("../a b.html", None).as_deref(), Some("../a%20b.html"));
+        assert_eq!(absolute("HTTP://Example.org", None).as_deref(), Some("http://example.org/"));
+        assert_eq!(absolute("data:text/html,x", None), None);
+    }
+}

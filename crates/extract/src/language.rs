@@ -1,0 +1,118 @@
+//! The language of a text: as declared, else as detected.
+
+use whatlang::Lang;
+
+/// How much of a text decides, in characters.
+const SAMPLE: usize = 4_000;
+
+/// ISO 639-1 code of the text's language where the detector is sure of it.
+pub(crate) fn detect(text: &str) -> Option<String> {
+    let end = text.char_indices().nth(SAMPLE).map_or(text.len(), |(at, _)| at);
+    let info = whatlang::detect(&text[..end])?;
+    info.is_reliable().then(|| two_letters(info.lang()).to_owned())
+}
+
+/// The primary subtag of a BCP 47 tag such as `pt-BR` or `en_US`; `None` unless it has two letters.
+pub(crate) fn from_tag(tag: &str) -> Option<String> {
+    let primary = tag.trim().split(['-', '_', ',', ';']).next()?.to_ascii_lowercase();
+    (primary.len() == 2 && primary.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(primary)
+}
+
+/// ISO 639-1 codes of the detector's languages (it names them by ISO 639-3).
+fn two_letters(lang: Lang) -> &'static str {
+    match lang {
+        Lang::Epo => "eo",
+        Lang::Eng => "en",
+        Lang::Rus => "ru",
+        Lang::Cmn => "zh",
+        Lang::Spa => "es",
+        Lang::Por => "pt",
+        Lang::Ita => "it",
+        Lang::Ben => "bn",
+        Lang::Fra => "fr",
+        Lang::Deu => "de",
+        Lang::Ukr => "uk",
+        Lang::Kat => "ka",
+        Lang::Ara => "ar",
+        Lang::Hin => "hi",
+        Lang::Jpn => "ja",
+        Lang::Heb => "he",
+        Lang::Yid => "yi",
+        Lang::Pol => "pl",
+        Lang::Amh => "am",
+        Lang::Jav => "jv",
+        Lang::Kor => "ko",
+        Lang::Nob => "no",
+        Lang::Dan => "da",
+        Lang::Swe => "sv",
+        Lang::Fin => "fi",
+        Lang::Tur => "tr",
+        Lang::Nld => "nl",
+        Lang::Hun => "hu",
+        Lang::Ces => "cs",
+        Lang::Ell => "el",
+        Lang::Bul => "bg",
+        Lang::Bel => "be",
+        Lang::Mar => "mr",
+        Lang::Kan => "kn",
+        Lang::Ron => "ro",
+        Lang::Slv => "sl",
+        Lang::Hrv => "hr",
+        Lang::Srp => "sr",
+        Lang::Mkd => "mk",
+        Lang::Lit => "lt",
+        Lang::Lav => "lv",
+        Lang::Est => "et",
+        Lang::Tam => "ta",
+        Lang::Vie => "vi",
+        Lang::Urd => "ur",
+        Lang::Tha => "th",
+        Lang::Guj => "gu",
+        Lang::Uzb => "uz",
+        Lang::Pan => "pa",
+        Lang::Aze => "az",
+        Lang::Ind => "id",
+        Lang::Tel => "te",
+        Lang::Pes => "fa",
+        Lang::Mal => "ml",
+        Lang::Ori => "or",
+        Lang::Mya => "my",
+        Lang::Nep => "ne",
+        Lang::Sin => "si",
+        Lang::Khm => "km",
+        Lang::Tuk => "tk",
+        Lang::Aka => "ak",
+        Lang::Zul => "zu",
+        Lang::Sna => "sn",
+        Lang::Afr => "af",
+        Lang::Lat => "la",
+        Lang::Slk => "sk",
+        Lang::Cat => "ca",
+        Lang::Tgl => "tl",
+        Lang::Hye => "hy",
+        Lang::Cym => "cy",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_cases() {
+        let english = "The committee approved the annual budget after a long discussion about the costs of housing.";
+        let german = "Der Ausschuss hat den Haushalt nach einer langen Diskussion über die Kosten beschlossen.";
+        assert_eq!(detect(english).as_deref(), Some("en"));
+        assert_eq!(detect(german).as_deref(), Some("de"));
+        assert_eq!(detect("これは日本語の文書です。").as_deref(), Some("ja"));
+        assert_eq!(detect("1234 5678"), None);
+    }
+
+    #[test]
+    fn tags_are_cut_to_the_language() {
+        assert_eq!(from_tag("pt-BR").as_deref(), Some("pt"));
+        assert_eq!(from_tag("EN_us").as_deref(), Some("en"));
+        assert_eq!(from_tag("x-default"), None);
+        assert_eq!(from_tag(""), None);
+    }
+}

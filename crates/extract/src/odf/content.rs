@@ -1,0 +1,363 @@
+//! The content of an OpenDocument file: `content.xml` to blocks.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::styles::Styles;
+use super::tables::Tables;
+use super::xml;
+use crate::blocks::Block;
+use crate::{ExtractError, names};
+
+/// Deepest nesting of elements; office programs stay under a hundred.
+const MAX_DEPTH: usize = 2_000;
+/// Most spaces that one `text:s` stands for.
+const MAX_SPACES: usize = 100;
+
+/// Elements whose content is no text of the document: comments' frames, deleted text, program data, pictures' data.
+const SKIPPED: [&str; 15] = [
+    "office:annotation",
+    "text:tracked-changes",
+    "office:scripts",
+    "office:font-face-decls",
+    "office:automatic-styles",
+    "office:binary-data",
+    "office:forms",
+    "text:note-citation",
+    "text:sequence-decls",
+    "text:variable-decls",
+    "text:user-field-decls",
+    "table:content-validations",
+    "presentation:settings",
+    "svg:desc",
+    "text:index-title-template",
+];
+
+/// A text paragraph or heading that is being read.
+struct Paragraph {
+    /// `Some` for a heading.
+    level: Option<u8>,
+    text: String,
+    /// What closes each open span: `**`, `*`, `***`, a link's target, or nothing.
+    open: Vec<String>,
+}
+
+/// A list that is being read.
+struct List {
+    style: String,
+    /// The next paragraph begins an item.
+    fresh: bool,
+}
+
+pub(super) struct Content<'a> {
+    styles: &'a Styles,
+    blocks: Vec<Block>,
+    paragraphs: Vec<Paragraph>,
+    lists: Vec<List>,
+    tables: Tables,
+    notes: Vec<String>,
+    /// Open `text:note-body` elements.
+    in_note: usize,
+    slides: u32,
+    /// Where the current slide's heading stands, until its title is known.
+    slide_heading: Option<usize>,
+    in_title: bool,
+}
+
+impl<'a> Content<'a> {
+    /// All blocks of the part.
+    ///
+    /// # Errors
+    /// `Corrupt` for XML that is not well formed, unless text came before the fault.
+    pub(super) fn read(part: &str, styles: &'a Styles, spreadsheet: bool) -> Result<Vec<Block>, ExtractError> {
+        let mut content = Content {
+            styles,
+            blocks: Vec::new(),
+            paragraphs: Vec::new(),
+            lists: Vec::new(),
+            tables: if spreadsheet { Tables::of_spreadsheet() } else { Tables::default() },
+            notes: Vec::new(),
+            in_note: 0,
+            slides: 0,
+            slide_heading: None,
+            in_title: false,
+        };
+        let mut reader = Reader::from_str(part);
+        // An end tag that fits no start tag is a fault of the document, not of its text.
+        reader.config_mut().check_end_names = false;
+        let (mut depth, mut skipping) = (0usize, None::<usize>);
+        loop {
+            match reader.read_event() {
+                Ok(Event::Start(element)) => {
+                    depth += 1;
+                    if depth > MAX_DEPTH {
+                        return Err(ExtractError::too_large(format!("elements nested over {MAX_DEPTH} deep")));
+                    }
+                    if skipping.is_none() {
+                        if SKIPPED.contains(&element.name().as_ref()) {
+                            skipping = Some(depth);
+                        } else {
+                            content.start(&element);
+                        }
+                    }
+                }
+                Ok(Event::Empty(element)) => {
+                    if skipping.is_none() && !SKIPPED.contains(&element.name().as_ref()) {
+                        content.start(&element);
+                        content.end(element.name().as_ref());
+                    }
+                }
+                Ok(Event::End(element)) => {
+                    match skipping {
+                        Some(at) if at == depth => skipping = None,
+                        Some(_) => {}
+                        None => content.end(element.name().as_ref()),
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                Ok(Event::Text(text)) if skipping.is_none() => content.text(&text),
+                Ok(Event::CData(text)) if skipping.is_none() => content.text(&text),
+                Ok(Event::GeneralRef(name)) if skipping.is_none() => content.text(&xml::reference(&name)),
+                Ok(Event::Eof) => break,
+                Ok(_) => {}
+                Err(error) if content.blocks.is_empty() => {
+                    return Err(ExtractError::corrupt(format!("`content.xml` is not well formed: {error}")));
+                }
+                Err(_) => break,
+            }
+        }
+        Ok(content.finish())
+    }
+
+    fn finish(mut self) -> Vec<Block> {
+        while let Some(paragraph) = self.paragraphs.pop() {
+            self.place(paragraph);
+        }
+        while let Some(rows) = self.tables.end() {
+            self.blocks.push(Block::Table(rows));
+        }
+        for (number, note) in (1..).zip(&self.notes) {
+            self.blocks.push(Block::Paragraph(format!("[^{number}]: {note}")));
+        }
+        self.blocks
+    }
+
+    fn start(&mut self, element: &BytesStart) {
+        let name = element.name();
+        match name.as_ref() {
+            "text:p" | "text:h" => self.start_paragraph(element, name.as_ref() == "text:h"),
+            "text:span" => {
+                let style = xml::attribute(element, "text:style-name").unwrap_or_default();
+                let mark = match self.styles.emphasis(&style) {
+                    (true, true) => "***",
+                    (true, false) => "**",
+                    (false, true) => "*",
+                    (false, false) => "",
+                };
+                self.open(mark, mark.to_owned());
+            }
+            "text:a" => {
+                let target = xml::attribute(element, "xlink:href").unwrap_or_default();
+                let outside = ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme));
+                if outside && !target.contains([' ', ')', '\n']) {
+                    self.open("[", format!("]({target})"));
+                } else {
+                    self.open("", String::new());
+                }
+            }
+            "text:s" => {
+                let count = xml::attribute(element, "text:c").and_then(|count| count.parse().ok()).unwrap_or(1usize);
+                self.text_kept(&" ".repeat(count.min(MAX_SPACES)));
+            }
+            "text:tab" => self.text_kept("\t"),
+            "text:line-break" => self.text_kept("\n"),
+            "text:note-body" => self.in_note += 1,
+            "text:list" => {
+                let style = xml::attribute(element, "text:style-name");
+                let style = style.or_else(|| self.lists.last().map(|list| list.style.clone())).unwrap_or_default();
+                self.lists.push(List { style, fresh: false });
+            }
+            "text:list-item" | "text:list-header" => {
+                if let Some(list) = self.lists.last_mut() {
+                    list.fresh = true;
+                }
+            }
+            "table:table" => {
+                // A spreadsheet's tables are its sheets.
+                if self.tables.is_outside()
+                    && let Some(sheet) = self.sheet_name(element)
+                {
+                    self.blocks.push(Block::Heading { level: 2, text: sheet });
+                }
+                self.tables.start();
+            }
+            "table:table-row" => self.tables.row(xml::attribute(element, "table:number-rows-repeated")),
+            "table:table-cell" | "table:covered-table-cell" => {
+                let value =
+                    xml::attribute(element, "office:string-value").or_else(|| xml::attribute(element, "office:value"));
+                self.tables.cell(xml::attribute(element, "table:number-columns-repeated"), value);
+            }
+            "draw:page" => {
+                self.slides += 1;
+                self.slide_heading = Some(self.blocks.len());
+                self.blocks.push(Block::Heading { level: 2, text: format!("Slide {}", self.slides) });
+            }
+            "draw:frame" => {
+                let class = xml::attribute(element, "presentation:class");
+                self.in_title = class.as_deref() == Some("title") && self.slide_heading.is_some();
+            }
+            "presentation:notes" => self.blocks.push(Block::Paragraph("Notes:".into())),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "text:p" | "text:h" => {
+                if let Some(paragraph) = self.paragraphs.pop() {
+                    self.place(paragraph);
+                }
+            }
+            "text:span" | "text:a" => self.close(),
+            "text:note-body" => self.in_note = self.in_note.saturating_sub(1),
+            "text:list" => {
+                self.lists.pop();
+            }
+            "table:table-cell" | "table:covered-table-cell" => self.tables.end_cell(),
+            "table:table-row" => self.tables.end_row(),
+            "table:table" => {
+                if let Some(rows) = self.tables.end() {
+                    self.blocks.push(Block::Table(rows));
+                }
+            }
+            "draw:frame" => self.in_title = false,
+            "presentation:notes" if self.blocks.last() == Some(&Block::Paragraph("Notes:".into())) => {
+                self.blocks.pop();
+            }
+            "draw:page" => {
+                // A slide without any text is not worth its heading.
+                if self.slide_heading.is_some_and(|at| at + 1 == self.blocks.len()) {
+                    self.blocks.pop();
+                }
+                self.slide_heading = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn start_paragraph(&mut self, element: &BytesStart, heading: bool) {
+        let style = xml::attribute(element, "text:style-name").unwrap_or_default();
+        let level = if heading {
+            let level = xml::attribute(element, "text:outline-level").and_then(|level| level.parse().ok());
+            Some(level.unwrap_or(1u8).clamp(1, 6))
+        } else {
+            self.styles.heading_level(&style).map(|level| level.clamp(1, 6))
+        };
+        self.paragraphs.push(Paragraph { level, text: String::new(), open: Vec::new() });
+    }
+
+    /// White space in the source is one space at most (ODF 1.3 part 3, 6.1.2).
+    fn text(&mut self, text: &str) {
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        for c in text.chars() {
+            if matches!(c, ' ' | '\t' | '\n' | '\r') {
+                if !paragraph.text.is_empty() && !paragraph.text.ends_with([' ', '\t', '\n']) {
+                    paragraph.text.push(' ');
+                }
+            } else {
+                paragraph.text.push(c);
+            }
+        }
+    }
+
+    fn text_kept(&mut self, text: &str) {
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text.push_str(text);
+        }
+    }
+
+    fn open(&mut self, mark: &str, close: String) {
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            // A bold heading is a heading.
+            let plain = paragraph.level.is_some() && mark.starts_with('*');
+            paragraph.text.push_str(if plain { "" } else { mark });
+            paragraph.open.push(if plain { String::new() } else { close });
+        }
+    }
+
+    /// Closes the innermost span or link. Marks around nothing are taken back; white space before a closing mark goes
+    /// behind it, since a mark after a space closes nothing.
+    fn close(&mut self) {
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        let Some(close) = paragraph.open.pop().filter(|close| !close.is_empty()) else { return };
+        let start = if close.starts_with(']') { "[" } else { close.as_str() };
+        let text = &mut paragraph.text;
+        let trimmed = text.trim_end().len();
+        if text[..trimmed].ends_with(start) {
+            let space = text.split_off(trimmed);
+            text.truncate(trimmed - start.len());
+            text.push_str(&space);
+            return;
+        }
+        let space = text.split_off(trimmed);
+        // Two bold runs in a row are one.
+        text.push_str(&close);
+        text.push_str(&space);
+    }
+
+    /// Puts a finished paragraph where it belongs.
+    fn place(&mut self, mut paragraph: Paragraph) {
+        while let Some(close) = paragraph.open.pop() {
+            paragraph.text.push_str(&close);
+        }
+        let text = paragraph.text.replace("****", "").trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        if self.in_note > 0 {
+            self.notes.push(text);
+            let number = self.notes.len();
+            if let Some(around) = self.paragraphs.last_mut() {
+                around.text.push_str(&format!("[^{number}]"));
+            }
+            return;
+        }
+        if self.tables.paragraph(&text) {
+            return;
+        }
+        if self.in_title
+            && let Some(Block::Heading { text: heading, .. }) =
+                self.slide_heading.and_then(|at| self.blocks.get_mut(at))
+        {
+            let separator = if heading.contains(": ") { " " } else { ": " };
+            heading.push_str(separator);
+            heading.push_str(&names::unmarked(&text.replace('\n', " ")));
+            return;
+        }
+        let level = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        let block = match (paragraph.level, self.lists.last_mut()) {
+            (Some(level), _) => Block::Heading { level, text },
+            (None, None) => Block::Paragraph(text),
+            (None, Some(list)) if list.fresh => {
+                list.fresh = false;
+                Block::Item { level, ordered: self.styles.is_numbered(&list.style, level), text }
+            }
+            (None, Some(_)) => {
+                // A second paragraph of the same item.
+                if let Some(Block::Item { text: item, .. }) = self.blocks.last_mut() {
+                    item.push('\n');
+                    item.push_str(&text);
+                    return;
+                }
+                Block::Paragraph(text)
+            }
+        };
+        self.blocks.push(block);
+    }
+
+    /// The heading of a spreadsheet's sheet; text documents number their tables instead of naming them for readers.
+    fn sheet_name(&self, element: &BytesStart) -> Option<String> {
+        let name = xml::attribute(element, "table:name")?;
+        self.tables.are_sheets().then(|| format!("Sheet: {}", name.trim()))
+    }
+}

@@ -1,0 +1,112 @@
+//! The styles of an OpenDocument file, as far as they carry meaning: which lists are numbered, which text is bold or
+//! italic, and which paragraphs are titles.
+
+use std::collections::HashMap;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::xml;
+
+/// Longest chain of parent styles that is followed.
+const MAX_PARENTS: usize = 8;
+
+#[derive(Debug, Default, Clone)]
+struct Style {
+    parent: Option<String>,
+    bold: Option<bool>,
+    italic: Option<bool>,
+    /// ODF 1.3 part 3, 19.470: paragraphs of the style belong to an outline level although they are no headings.
+    outline: Option<u8>,
+}
+
+/// Styles by name, from `styles.xml` and the automatic styles of `content.xml`.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    styles: HashMap<String, Style>,
+    /// List style and level (0 the outermost) to whether it is numbered.
+    numbered: HashMap<(String, u8), bool>,
+}
+
+impl Styles {
+    /// Adds the styles of a part; what is not well formed ends the reading, not the document.
+    pub(super) fn add(&mut self, part: &str) {
+        let mut reader = Reader::from_str(part);
+        let (mut style, mut list) = (None::<String>, None::<String>);
+        loop {
+            match reader.read_event() {
+                Ok(Event::Start(element) | Event::Empty(element)) => self.element(&element, &mut style, &mut list),
+                Ok(Event::End(end)) if end.name().as_ref() == "office:automatic-styles" => break,
+                Ok(Event::Eof) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn element(&mut self, element: &BytesStart, style: &mut Option<String>, list: &mut Option<String>) {
+        match element.name().as_ref() {
+            "style:style" => {
+                *style = xml::attribute(element, "style:name");
+                if let Some(name) = style {
+                    let outline = xml::attribute(element, "style:default-outline-level");
+                    let read = Style {
+                        parent: xml::attribute(element, "style:parent-style-name"),
+                        outline: outline.and_then(|level| level.parse().ok()).filter(|level| (1..=10).contains(level)),
+                        ..Style::default()
+                    };
+                    self.styles.insert(name.clone(), read);
+                }
+            }
+            "style:text-properties" => {
+                if let Some(style) = style.as_ref().and_then(|name| self.styles.get_mut(name)) {
+                    let weight = xml::attribute(element, "fo:font-weight");
+                    style.bold = weight
+                        .map(|weight| weight == "bold" || weight.parse::<u16>().is_ok_and(|weight| weight >= 600));
+                    style.italic =
+                        xml::attribute(element, "fo:font-style").map(|style| style == "italic" || style == "oblique");
+                }
+            }
+            "text:list-style" => *list = xml::attribute(element, "style:name"),
+            "text:list-level-style-number" | "text:list-level-style-bullet" => {
+                let level = xml::attribute(element, "text:level").and_then(|level| level.parse::<u8>().ok());
+                if let (Some(list), Some(level)) = (list, level) {
+                    let number = element.name().as_ref() == "text:list-level-style-number";
+                    // A number without a format is an unlabelled level.
+                    let shown = xml::attribute(element, "style:num-format").is_some_and(|format| !format.is_empty());
+                    self.numbered.insert((list.clone(), level.saturating_sub(1)), number && shown);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_numbered(&self, list: &str, level: u8) -> bool {
+        self.numbered.get(&(list.to_owned(), level)).copied().unwrap_or(false)
+    }
+
+    /// Whether text of the style is bold and italic.
+    pub(super) fn emphasis(&self, name: &str) -> (bool, bool) {
+        let (mut bold, mut italic) = (None, None);
+        for style in self.chain(name) {
+            bold = bold.or(style.bold);
+            italic = italic.or(style.italic);
+        }
+        (bold.unwrap_or(false), italic.unwrap_or(false))
+    }
+
+    /// The heading level of paragraphs of the style: its outline level, or 1 for the document's title.
+    pub(super) fn heading_level(&self, name: &str) -> Option<u8> {
+        let is_title = name == "Title" || self.chain(name).any(|style| style.parent.as_deref() == Some("Title"));
+        self.chain(name).find_map(|style| style.outline).or(is_title.then_some(1))
+    }
+
+    fn chain<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Style> {
+        let mut next = self.styles.get(name);
+        std::iter::from_fn(move || {
+            let style = next?;
+            next = style.parent.as_deref().and_then(|parent| self.styles.get(parent));
+            Some(style)
+        })
+        .take(MAX_PARENTS)
+    }
+}

@@ -1,0 +1,19 @@
+//! Attributes and references out of XML events. Entities that a document declares itself are never expanded.
+
+use quick_xml::escape::{resolve_predefined_entity, unescape};
+use quick_xml::events::{BytesRef, BytesStart};
+
+/// What `&name;` stands for: characters by number and the five names of XML; nothing for any other.
+pub(super) fn reference(name: &BytesRef) -> String {
+    if let Ok(Some(c)) = name.resolve_char_ref() {
+        return c.to_string();
+    }
+    resolve_predefined_entity(name).unwrap_or_default().to_owned()
+}
+
+/// The attribute of that qualified name, unescaped.
+pub(super) fn attribute(element: &BytesStart, name: &str) -> Option<String> {
+    let found = element.attributes().with_checks(false).flatten().find(|found| found.key.as_ref() == name)?;
+    let raw: &str = &found.value;
+    Some(unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned()))
+}

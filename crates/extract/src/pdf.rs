@@ -1,0 +1,135 @@
+//! PDF: page by page, by pdf_oxide.
+
+use std::collections::HashMap;
+
+use pdf_oxide::PdfDocument;
+use pdf_oxide::converters::ConversionOptions;
+use pdf_oxide::error::Error;
+use pdf_oxide::object::Object;
+
+use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names, tidy};
+
+/// More pages than any book has; what follows them is not read.
+const MAX_PAGES: usize = 50_000;
+
+/// The text of all pages. A page that cannot be read is left out as long as others can.
+pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    if !magic::is_pdf(bytes) {
+        return Err(magic::wrong_type(request.kind, bytes));
+    }
+    let document = PdfDocument::from_bytes(bytes.to_vec()).map_err(failure)?;
+    // Many files are encrypted under an empty password, only to restrict printing.
+    if document.is_encrypted() && !document.is_authenticated() && !document.authenticate(b"").unwrap_or(false) {
+        return Err(ExtractError::encrypted("the PDF opens with a password only"));
+    }
+    let pages = document.page_count().map_err(failure)?;
+    if pages == 0 {
+        return Err(ExtractError::corrupt("the PDF has no pages"));
+    }
+    let (markdown, unreadable) = pages_as_markdown(&document, pages.min(MAX_PAGES));
+    if !markdown.chars().any(char::is_alphanumeric) {
+        return Err(match unreadable {
+            Some(error) => failure(error),
+            None => ExtractError::new(ExtractErrorKind::NeedsOcr, format!("no text on {pages} pages")),
+        });
+    }
+    let info = Info::of(&document);
+    Ok(Extracted {
+        title: info.text("Title").filter(|title| is_title(title)).or_else(|| names::title_of(&request.name)),
+        author: info.text("Author"),
+        description: info.text("Subject"),
+        language: language::detect(&markdown),
+        published_at: info.text("CreationDate").or_else(|| info.text("ModDate")).as_deref().and_then(dates::parse_pdf),
+        markdown,
+        ..Extracted::default()
+    })
+}
+
+/// All pages, and why the first unreadable one was.
+fn pages_as_markdown(document: &PdfDocument, pages: usize) -> (String, Option<Error>) {
+    let options =
+        ConversionOptions { expand_ligatures: true, include_artifacts: false, ..ConversionOptions::default() };
+    let mut markdown = String::new();
+    let mut unreadable = None;
+    for page in 0..pages {
+        match document.to_markdown(page, &options) {
+            Ok(text) => {
+                let text = tidy::markdown(&text);
+                if !text.is_empty() {
+                    if !markdown.is_empty() {
+                        markdown.push('\n');
+                    }
+                    markdown.push_str(&text);
+                }
+            }
+            Err(error) => {
+                unreadable.get_or_insert(error);
+            }
+        }
+    }
+    (markdown, unreadable)
+}
+
+fn failure(error: Error) -> ExtractError {
+    match error {
+        Error::EncryptedPdf => ExtractError::encrypted("the PDF opens with a password only"),
+        Error::RecursionLimitExceeded(_) => ExtractError::too_large(format!("unreadable PDF: {error}")),
+        error => ExtractError::corrupt(format!("unreadable PDF: {error}")),
+    }
+}
+
+/// Programs write the name of the source file, or of themselves, where the title belongs.
+fn is_title(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let file_like =
+        [".doc", ".docx", ".indd", ".qxd", ".tex", ".dvi", ".pdf", ".ppt", ".pptx", ".xls", ".xlsx", ".rtf"]
+            .iter()
+            .any(|extension| lower.ends_with(extension));
+    !file_like
+        && !lower.starts_with("microsoft word - ")
+        && lower != "untitled"
+        && title.chars().any(char::is_alphabetic)
+}
+
+/// The document information dictionary (ISO 32000-1, 14.3.3).
+struct Info(HashMap<String, Object>);
+
+impl Info {
+    fn of(document: &PdfDocument) -> Self {
+        let entry = document.trailer().as_dict().and_then(|trailer| trailer.get("Info"));
+        let resolved = entry.and_then(|info| document.resolve_references(info, 3).ok());
+        Self(resolved.and_then(|info| info.as_dict().cloned()).unwrap_or_default())
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        names::one_line(&text_string(self.0.get(key)?.as_string()?))
+    }
+}
+
+/// A text string (ISO 32000-1, 7.9.2.2): UTF-16BE or UTF-8 by its mark, else PDFDocEncoding, whose printable part is
+/// nearly windows-1252.
+fn text_string(bytes: &[u8]) -> String {
+    let (encoding, mark) = encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::WINDOWS_1252, 0));
+    let text = encoding.decode_without_bom_handling(&bytes[mark..]).0;
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_strings_are_decoded_by_their_mark() {
+        assert_eq!(text_string(b"\xfe\xff\0A\x65\xe5"), "A日");
+        assert_eq!(text_string(b"\xef\xbb\xbf\xc3\xa9"), "é");
+        assert_eq!(text_string(b"caf\xe9"), "café");
+    }
+
+    #[test]
+    fn file_names_are_no_titles() {
+        assert!(is_title("Annual Report 2024"));
+        for title in ["Microsoft Word - memo.doc", "untitled", "paper.dvi", "12345"] {
+            assert!(!is_title(title), "{title}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Text files: `txt` and `md`.
+
+use crate::charset;
+use crate::front_matter::FrontMatter;
+use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names};
+
+/// Longest first line that is taken for a title, in characters.
+const MAX_TITLE: usize = 200;
+
+/// A text file, as it is, with `\n` line ends.
+pub(crate) fn read_text(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    let text = decode(request, bytes)?;
+    Ok(Extracted {
+        title: first_line_title(&text).or_else(|| names::title_of(&request.name)),
+        language: language::detect(&text),
+        markdown: text,
+        ..Extracted::default()
+    })
+}
+
+/// A markdown file. Its front matter goes where it belongs: what is known of it into the fields, what is not into a
+/// fenced block, since `---` under lines of text would make a heading of them.
+pub(crate) fn read_markdown(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    let text = decode(request, bytes)?;
+    let (front, body) = FrontMatter::split(&text);
+    let heading = first_heading(body);
+    let detected = language::detect(body);
+    let Some(front) = front else {
+        return Ok(Extracted {
+            title: heading.or_else(|| names::title_of(&request.name)),
+            language: detected,
+            markdown: text,
+            ..Extracted::default()
+        });
+    };
+    let markdown = match front.unread() {
+        Some(source) => format!("```{}\n{source}\n```\n\n{}", front.syntax(), body.trim_start_matches('\n')),
+        None => body.trim_start_matches('\n').to_owned(),
+    };
+    Ok(Extracted {
+        markdown,
+        title: front.title.or(heading).or_else(|| names::title_of(&request.name)),
+        author: front.author,
+        description: front.description,
+        language: front.language.or(detected),
+        published_at: front.published_at,
+        ..Extracted::default()
+    })
+}
+
+fn decode(request: &ExtractRequest, bytes: &[u8]) -> Result<String, ExtractError> {
+    if magic::is_disguised_text(bytes) {
+        return Err(magic::wrong_type(request.kind, bytes));
+    }
+    let text = charset::decode(bytes, None).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
+    Ok(charset::normalize_lines(&text))
+}
+
+/// A short first line that a blank line sets apart from more text is what people and programs title a text with.
+fn first_line_title(text: &str) -> Option<String> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    let title = first.trim();
+    let apart = rest.lines().next().is_some_and(|line| line.trim().is_empty()) && !rest.trim().is_empty();
+    let fit = title.chars().count() <= MAX_TITLE && title.chars().any(char::is_alphabetic);
+    (apart && fit).then(|| title.to_owned())
+}
+
+/// The first heading of level 1 or 2, outside fenced code, without its marks.
+fn first_heading(markdown: &str) -> Option<String> {
+    let mut fence: Option<&str> = None;
+    let mut previous = "";
+    for line in markdown.lines() {
+        let trimmed = line.trim_start();
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            match fence {
+                Some(open) if open == mark => fence = None,
+                None => fence = Some(mark),
+                Some(_) => {}
+            }
+            previous = "";
+            continue;
+        }
+        if fence.is_some() {
+            continue;
+        }
+        let heading = trimmed.strip_prefix("# ").or_else(|| trimmed.strip_prefix("## "));
+        if let Some(title) = heading.map(names::unmarked).filter(|title| !title.is_empty()) {
+            return Some(title);
+        }
+        let underline = !trimmed.is_empty() && trimmed.trim_end().chars().all(|c| c == '=');
+        if underline && !previous.trim().is_empty() {
+            return Some(names::unmarked(previous));
+        }
+        previous = line;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ExtractErrorKind, FileKind};
+
+    fn request(kind: FileKind, name: &str) -> ExtractRequest {
+        ExtractRequest { kind, name: name.into(), base_url: None }
+    }
+
+    #[test]
+    fn a_first_line_apart_is_the_title() {
+        let read = |text: &str| {
+            read_text(&request(FileKind::Txt, "notes-2024.txt"), text.as_bytes()).expect("text").title.expect("a title")
+        };
+        assert_eq!(read("Minutes of the board\r\n\r\nPresent: all."), "Minutes of the board");
+        assert_eq!(read("One line follows\nanother at once."), "notes-2024");
+        assert_eq!(read("---\n\nno letters"), "notes-2024");
+        assert_eq!(read("only one line"), "notes-2024");
+    }
+
+    #[test]
+    fn empty_text_is_a_text() {
+        let read = read_text(&request(FileKind::Txt, "empty.txt"), b"").expect("text");
+        assert_eq!((read.markdown.as_str(), read.title.as_deref()), ("", Some("empty")));
+    }
+
+    #[test]
+    fn markdown_passes_through() {
+        let source = "Intro\r\n\r\n```sh\r\n# a comment\r\n```\r\n\r\n# The *real* title #\r\n";
+        let read = read_markdown(&request(FileKind::Md, "a.md"), source.as_bytes()).expect("markdown");
+        assert_eq!(read.markdown, source.replace("\r\n", "\n"));
+        assert_eq!(read.title.as_deref(), Some("The real title"));
+    }
+
+    #[test]
+    fn a_rule_under_text_is_no_heading_and_an_underline_is() {
+        let read = read_markdown(&request(FileKind::Md, "a.md"), b"Big Title\n=========\n\ntext").expect("markdown");
+        assert_eq!(read.title.as_deref(), Some("Big Title"));
+    }
+
+    #[test]
+    fn other_formats_are_told_from_text() {
+        for bytes in [&b"%PDF-1.7\nabc"[..], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"{\\rtf1 abc}", b"PK\x03\x04\x14\0\0\0"]
+        {
+            let error = read_text(&request(FileKind::Txt, "a.txt"), bytes).expect_err("not text");
+            assert_eq!(error.kind, ExtractErrorKind::WrongType);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+use async_trait::async_trait;
+
+use crate::worker::Input;
+use crate::{
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf, office, pdf,
+    plain_text, rtf,
+};
+
+/// Readers recurse with the nesting of a document.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Reads one document in this process, on a thread of its own with a large stack.
+///
+/// A reader that panics is [`ExtractErrorKind::Crashed`]. Memory and time are bounded only as far as the readers
+/// bound themselves: for documents from outside use [`crate::worker::WorkerPool`].
+///
+/// # Errors
+/// As [`ExtractErrorKind`] tells them apart.
+pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    if !request.kind.is_supported() {
+        let message = format!("`{}` is not read by this build", request.kind.as_str());
+        return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
+    }
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new()
+            .name("extract".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || read(request, bytes))
+            .map_err(|error| ExtractError::new(ExtractErrorKind::OutOfMemory, format!("no thread: {error}")))?;
+        reader.join().unwrap_or_else(|panic| {
+            let said = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_default();
+            Err(ExtractError::new(ExtractErrorKind::Crashed, format!("the reader panicked: {said}")))
+        })
+    })
+}
+
+fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    let kind = family::actual_kind(request.kind, bytes);
+    let request = &ExtractRequest { kind, ..request.clone() };
+    match kind {
+        FileKind::Txt => plain_text::read_text(request, bytes),
+        FileKind::Md => plain_text::read_markdown(request, bytes),
+        FileKind::Csv | FileKind::Tsv => delimited::read(request, bytes),
+        FileKind::Html => html::read(request, bytes),
+        FileKind::Pdf => pdf::read(request, bytes),
+        FileKind::Docx | FileKind::Pptx | FileKind::Xlsx | FileKind::Doc | FileKind::Ppt | FileKind::Xls => {
+            office::read(request, bytes)
+        }
+        FileKind::Rtf => rtf::read(request, bytes),
+        FileKind::Odt | FileKind::Odp | FileKind::Ods => odf::read(request, bytes),
+    }
+}
+
+/// Reads in this process, unbounded: for tests and for tools that read their user's own files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InProcess;
+
+#[async_trait]
+impl Extractor for InProcess {
+    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+        let bytes = match input {
+            Input::Bytes(bytes) => bytes,
+            Input::File(path) => tokio::fs::read(&path).await.map(bytes::Bytes::from).map_err(|error| {
+                ExtractError::new(ExtractErrorKind::Crashed, format!("`{}`: {error}", path.display()))
+            })?,
+        };
+        tokio::task::spawn_blocking(move || extract(&request, &bytes))
+            .await
+            .map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))?
+    }
+}

@@ -1,0 +1,514 @@
+//! RTF tokens to blocks.
+
+use std::collections::HashMap;
+
+use encoding_rs::Encoding;
+
+use super::charset;
+use super::token::{Token, Tokens};
+use crate::blocks::Block;
+use crate::{ExtractError, dates};
+
+/// Deepest nesting of groups; word processors stay under fifty.
+const MAX_DEPTH: usize = 5_000;
+
+/// Groups whose text is none of the document's. Groups that begin with `\*` are left out anyway, except the few in
+/// [`READ_DESTINATIONS`].
+const SKIPPED: [&str; 32] = [
+    "colortbl",
+    "pict",
+    "object",
+    "themedata",
+    "datastore",
+    "filetbl",
+    "listtable",
+    "listoverridetable",
+    "rsidtbl",
+    "revtbl",
+    "generator",
+    "xmlnstbl",
+    "latentstyles",
+    "fldinst",
+    "annotation",
+    "atnid",
+    "atnauthor",
+    "atntime",
+    "atnref",
+    "bkmkstart",
+    "bkmkend",
+    "mmathPr",
+    "objdata",
+    "nonshppict",
+    "header",
+    "headerl",
+    "headerr",
+    "headerf",
+    "footer",
+    "footerl",
+    "footerr",
+    "footerf",
+];
+const READ_DESTINATIONS: [&str; 5] = ["fldinst", "pn", "pntext", "shpinst", "shptxt"];
+
+/// What a group's text is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Destination {
+    Body,
+    Skipped,
+    Fonts,
+    Styles,
+    /// `{\info ...}`: its sub-groups.
+    Info,
+    Title,
+    Subject,
+    Author,
+    Created,
+    /// A list item's number or bullet, as text.
+    Marker,
+    /// The instruction of a field, such as `HYPERLINK "..."`.
+    Instruction,
+}
+
+/// What holds until the group ends.
+#[derive(Clone, Debug)]
+struct State {
+    destination: Destination,
+    font: i32,
+    /// Bytes that stand in for one `\u` character, to be skipped.
+    unicode_skip: usize,
+    hidden: bool,
+    /// Set by `\field`: where the result began, in the paragraph's text.
+    field_start: Option<usize>,
+}
+
+#[derive(Default)]
+pub(super) struct Document {
+    pub blocks: Vec<Block>,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub subject: Option<String>,
+    pub created: Option<i64>,
+}
+
+/// The properties of the current paragraph.
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    in_table: bool,
+    style: Option<i32>,
+    /// `\outlinelevel`, 0 the highest.
+    outline: Option<u8>,
+    list_level: u8,
+    in_list: bool,
+    marker: String,
+}
+
+struct Reader {
+    document: Document,
+    default: &'static Encoding,
+    fonts: HashMap<i32, &'static Encoding>,
+    /// Style number to heading level.
+    headings: HashMap<i32, u8>,
+    paragraph: Paragraph,
+    /// Rows of the table being read, and the row.
+    rows: Vec<Vec<String>>,
+    row: Vec<String>,
+    /// Bytes not decoded yet: characters of two bytes come in two tokens.
+    pending: Vec<u8>,
+    /// Text of a destination other than the body.
+    aside: String,
+    /// Characters left to skip after a `\u`.
+    skip: usize,
+    surrogate: Option<u16>,
+    style: i32,
+    font: i32,
+    created: [i32; 6],
+    /// The target of the hyperlink field that is open.
+    link: Option<String>,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
+    let mut reader = Reader {
+        document: Document::default(),
+        default: encoding_rs::WINDOWS_1252,
+        fonts: HashMap::new(),
+        headings: HashMap::new(),
+        paragraph: Paragraph::default(),
+        rows: Vec::new(),
+        row: Vec::new(),
+        pending: Vec::new(),
+        aside: String::new(),
+        skip: 0,
+        surrogate: None,
+        style: 0,
+        font: 0,
+        created: [0, 1, 1, 0, 0, 0],
+        link: None,
+    };
+    let mut state =
+        State { destination: Destination::Body, font: 0, unicode_skip: 1, hidden: false, field_start: None };
+    let mut stack: Vec<State> = Vec::new();
+    let mut ignorable = false;
+    for token in Tokens::new(bytes) {
+        if !matches!(token, Token::Byte(_) | Token::Text(_)) {
+            reader.flush(&state);
+        }
+        match token {
+            Token::Open => {
+                if stack.len() >= MAX_DEPTH {
+                    return Err(ExtractError::too_large(format!("groups nested over {MAX_DEPTH} deep")));
+                }
+                stack.push(state.clone());
+                state.field_start = None;
+                ignorable = false;
+            }
+            Token::Close => {
+                reader.end_group(&state, stack.last());
+                let Some(outer) = stack.pop() else { break };
+                state = outer;
+                ignorable = false;
+                if stack.is_empty() {
+                    break;
+                }
+            }
+            Token::Symbol(b'*') => ignorable = true,
+            Token::Symbol(symbol) => reader.symbol(symbol, &state),
+            Token::Word { name, parameter } => {
+                if std::mem::take(&mut ignorable) && !READ_DESTINATIONS.contains(&name) {
+                    state.destination = Destination::Skipped;
+                } else {
+                    reader.word(name, parameter, &mut state);
+                }
+            }
+            Token::Byte(byte) => reader.byte(byte),
+            Token::Text(text) => {
+                for &byte in text {
+                    reader.byte(byte);
+                }
+            }
+            Token::Binary => {}
+        }
+    }
+    reader.flush(&state);
+    reader.end_paragraph();
+    reader.end_table();
+    Ok(reader.document)
+}
+
+impl Reader {
+    fn byte(&mut self, byte: u8) {
+        if self.skip > 0 {
+            self.skip -= 1;
+        } else {
+            self.pending.push(byte);
+        }
+    }
+
+    /// Decodes what is pending, in the character set of the font.
+    fn flush(&mut self, state: &State) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let encoding = self.fonts.get(&state.font).copied().unwrap_or(self.default);
+        let bytes = std::mem::take(&mut self.pending);
+        let text = encoding.decode_without_bom_handling(&bytes).0;
+        self.push(&text, state);
+    }
+
+    fn push(&mut self, text: &str, state: &State) {
+        match state.destination {
+            Destination::Skipped | Destination::Info => {}
+            Destination::Body if state.hidden => {}
+            Destination::Body => self.paragraph.text.push_str(text),
+            Destination::Marker => self.paragraph.marker.push_str(text),
+            _ => self.aside.push_str(text),
+        }
+    }
+
+    fn symbol(&mut self, symbol: u8, state: &State) {
+        // An escaped character may be what stands in for a `\u`.
+        if self.skip > 0 {
+            self.skip -= 1;
+            return;
+        }
+        match symbol {
+            b'\\' | b'{' | b'}' => self.push((symbol as char).encode_utf8(&mut [0; 4]), state),
+            b'~' => self.push("\u{a0}", state),
+            b'_' => self.push("\u{2011}", state),
+            b'\r' | b'\n' if state.destination == Destination::Body => self.end_paragraph(),
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, name: &str, parameter: Option<i32>, state: &mut State) {
+        let number = parameter.unwrap_or(0);
+        match name {
+            "u" => self.unicode(number, state),
+            "uc" => state.unicode_skip = usize::try_from(number).unwrap_or(1).min(16),
+            "ansicpg" => self.default = charset::of_code_page(number),
+            "mac" => self.default = charset::of_code_page(10_000),
+            "deff" | "f" => {
+                state.font = number;
+                self.font = number;
+            }
+            "fcharset" if state.destination == Destination::Fonts => {
+                if let Some(encoding) = charset::of_font(number) {
+                    self.fonts.insert(self.font, encoding);
+                }
+            }
+            "cpg" if state.destination == Destination::Fonts => {
+                self.fonts.insert(self.font, charset::of_code_page(number));
+            }
+            "v" => state.hidden = number != 0 || parameter.is_none(),
+            "plain" => state.hidden = false,
+            "s" => {
+                self.style = number;
+                if state.destination == Destination::Body {
+                    self.paragraph.style = parameter;
+                }
+            }
+            "outlinelevel" => {
+                let level = u8::try_from(number).ok().filter(|level| *level < 9);
+                if state.destination == Destination::Styles {
+                    if let Some(level) = level {
+                        self.headings.insert(self.style, level + 1);
+                    }
+                } else if state.destination == Destination::Body {
+                    self.paragraph.outline = level;
+                }
+            }
+            "yr" | "mo" | "dy" | "hr" | "min" | "sec" if state.destination == Destination::Created => {
+                let part = ["yr", "mo", "dy", "hr", "min", "sec"].iter().position(|part| *part == name);
+                self.created[part.unwrap_or(0)] = number;
+            }
+            _ if state.destination == Destination::Skipped => {}
+            _ => self.text_word(name, number, state),
+        }
+        match name {
+            "fonttbl" => state.destination = Destination::Fonts,
+            "stylesheet" => {
+                state.destination = Destination::Styles;
+                self.style = 0;
+            }
+            "info" => state.destination = Destination::Info,
+            "title" if state.destination == Destination::Info => state.destination = Destination::Title,
+            "subject" if state.destination == Destination::Info => state.destination = Destination::Subject,
+            "author" if state.destination == Destination::Info => state.destination = Destination::Author,
+            "creatim" if state.destination == Destination::Info => state.destination = Destination::Created,
+            "listtext" | "pntext" => state.destination = Destination::Marker,
+            "fldinst" if state.destination == Destination::Body => state.destination = Destination::Instruction,
+            "fldrslt" if self.link.is_some() => state.field_start = Some(self.paragraph.text.len()),
+            _ if SKIPPED.contains(&name) => state.destination = Destination::Skipped,
+            _ => {}
+        }
+    }
+
+    /// Words that stand for text or for the end of some.
+    fn text_word(&mut self, name: &str, number: i32, state: &State) {
+        let body = state.destination == Destination::Body;
+        match name {
+            "par" | "sect" | "page" if body => self.end_paragraph(),
+            "line" | "lbr" if body => self.push("\n", state),
+            "par" | "line" => self.push(" ", state),
+            "tab" => self.push("\t", state),
+            "emdash" => self.push("—", state),
+            "endash" => self.push("–", state),
+            "bullet" => self.push("•", state),
+            "lquote" => self.push("‘", state),
+            "rquote" => self.push("’", state),
+            "ldblquote" => self.push("“", state),
+            "rdblquote" => self.push("”", state),
+            "emspace" | "enspace" | "qmspace" => self.push(" ", state),
+            "zwj" => self.push("\u{200d}", state),
+            "zwnj" => self.push("\u{200c}", state),
+            "pard" if body => {
+                let text = std::mem::take(&mut self.paragraph.text);
+                self.paragraph = Paragraph { text, ..Paragraph::default() };
+            }
+            "intbl" if body => self.paragraph.in_table = true,
+            "ls" | "pnlvlblt" | "pnlvlbody" if body => self.paragraph.in_list = true,
+            "ilvl" | "pnlvl" if body => self.paragraph.list_level = u8::try_from(number).unwrap_or(0).min(8),
+            "cell" | "nestcell" if body => {
+                let text = std::mem::take(&mut self.paragraph.text);
+                let marker = std::mem::take(&mut self.paragraph.marker);
+                let mut cell = self.take_cell_lines();
+                cell.push_str(marker.trim_start());
+                cell.push_str(&text);
+                self.row.push(cell);
+            }
+            "row" | "nestrow" if body && !self.row.is_empty() => self.rows.push(std::mem::take(&mut self.row)),
+            _ => {}
+        }
+    }
+
+    fn unicode(&mut self, number: i32, state: &State) {
+        // Written as a signed 16 bit number; some programs write it unsigned or whole.
+        let code = if number < 0 { number + 0x1_0000 } else { number };
+        self.skip = state.unicode_skip;
+        let unit = u16::try_from(code).ok();
+        match (self.surrogate.take(), unit) {
+            (Some(high), Some(low @ 0xdc00..=0xdfff)) => {
+                let code = 0x1_0000 + ((u32::from(high) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
+                if let Some(c) = char::from_u32(code) {
+                    self.push(c.encode_utf8(&mut [0; 4]), state);
+                }
+            }
+            (_, Some(high @ 0xd800..=0xdbff)) => self.surrogate = Some(high),
+            // Symbol fonts put their glyphs into the private area at 0xf000.
+            (_, Some(code @ 0xf020..=0xf0ff)) => {
+                let c = char::from_u32(u32::from(code) - 0xf000).filter(|c| c.is_ascii_graphic()).unwrap_or('•');
+                self.push(c.encode_utf8(&mut [0; 4]), state);
+            }
+            _ => {
+                if let Some(c) = u32::try_from(code).ok().and_then(char::from_u32).filter(|c| !c.is_control()) {
+                    self.push(c.encode_utf8(&mut [0; 4]), state);
+                }
+            }
+        }
+    }
+
+    /// A group has ended: what its text was for is known.
+    fn end_group(&mut self, state: &State, outer: Option<&State>) {
+        self.skip = 0;
+        let ends = outer.is_none_or(|outer| outer.destination != state.destination);
+        match state.destination {
+            Destination::Styles => {
+                let name = std::mem::take(&mut self.aside).to_lowercase();
+                let level = name.split("heading ").nth(1).and_then(|rest| rest.chars().next()?.to_digit(10));
+                if let Some(level @ 1..=9) = level {
+                    self.headings.insert(self.style, level as u8);
+                } else if name.trim_matches([' ', ';']) == "title" {
+                    self.headings.insert(self.style, 1);
+                }
+            }
+            Destination::Fonts => self.aside.clear(),
+            Destination::Title if ends => self.document.title = Some(std::mem::take(&mut self.aside)),
+            Destination::Subject if ends => self.document.subject = Some(std::mem::take(&mut self.aside)),
+            Destination::Author if ends => self.document.author = Some(std::mem::take(&mut self.aside)),
+            Destination::Created if ends => {
+                let [year, month, day, hour, minute, second] = self.created;
+                self.document.created =
+                    dates::parse(&format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"));
+            }
+            Destination::Instruction if ends => {
+                let instruction = std::mem::take(&mut self.aside);
+                self.link = hyperlink(&instruction);
+            }
+            _ => {}
+        }
+        if let Some(start) = state.field_start
+            && let Some(target) = self.link.take()
+            && start <= self.paragraph.text.len()
+        {
+            let label = self.paragraph.text.split_off(start);
+            let shown = label.trim();
+            if shown.is_empty() || shown.contains(['[', ']', '\n']) {
+                self.paragraph.text.push_str(&label);
+            } else {
+                self.paragraph.text.push_str(&format!("[{shown}]({target})"));
+            }
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        let text = std::mem::take(&mut self.paragraph.text);
+        let marker = std::mem::take(&mut self.paragraph.marker);
+        if self.paragraph.in_table {
+            // A cell of several paragraphs: kept until the cell ends.
+            self.row.push(format!("\u{0}{}{}", marker.trim_start(), text));
+            return;
+        }
+        self.end_table();
+        if text.trim().is_empty() {
+            return;
+        }
+        let heading = self.paragraph.outline.map(|level| level + 1);
+        let heading = heading.or_else(|| self.paragraph.style.and_then(|style| self.headings.get(&style).copied()));
+        let marker = marker.trim();
+        let block = match heading {
+            Some(level) => Block::Heading { level: level.min(6), text: format!("{marker} {text}") },
+            None if !marker.is_empty() || self.paragraph.in_list => {
+                let ordered = marker.chars().any(char::is_alphanumeric);
+                Block::Item { level: self.paragraph.list_level, ordered, text: text.trim().to_owned() }
+            }
+            None => Block::Paragraph(text),
+        };
+        self.document.blocks.push(block);
+    }
+
+    /// The paragraphs of a cell before its last, which [`Self::end_paragraph`] has kept.
+    fn take_cell_lines(&mut self) -> String {
+        let first = self.row.iter().rposition(|cell| !cell.starts_with('\0')).map_or(0, |at| at + 1);
+        self.row.drain(first..).map(|line| format!("{}\n", &line[1..])).collect()
+    }
+
+    fn end_table(&mut self) {
+        let lines = self.take_cell_lines();
+        if !lines.is_empty() {
+            self.row.push(lines);
+        }
+        if !self.row.is_empty() {
+            self.rows.push(std::mem::take(&mut self.row));
+        }
+        if !self.rows.is_empty() {
+            self.document.blocks.push(Block::Table(std::mem::take(&mut self.rows)));
+        }
+    }
+}
+
+/// The target of a `HYPERLINK "target"` field, when it is an address.
+fn hyperlink(instruction: &str) -> Option<String> {
+    let rest = instruction.trim().strip_prefix("HYPERLINK")?.trim_start();
+    let target = rest.strip_prefix('"')?.split('"').next()?.trim();
+    let address = ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme));
+    (address && !target.contains([' ', ')'])).then(|| target.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn markdown(source: &[u8]) -> String {
+        crate::blocks::write(&read(source).expect("a document").blocks)
+    }
+
+    #[test]
+    fn characters_of_every_kind() {
+        assert_eq!(
+            markdown(b"{\\rtf1\\ansi caf\\'e9 \\u8364?5 \\u-10179?\\u-8704? \\{x\\}\\~y\\par}"),
+            "café €5 😀 {x}\u{a0}y\n"
+        );
+        assert_eq!(
+            markdown(b"{\\rtf1\\ansicpg1250{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset128 B;}}\\'9a\\f1 \\'93\\'fa\\'96\\'7b\\par}"),
+            "š日本\n"
+        );
+    }
+
+    #[test]
+    fn headings_lists_and_links() {
+        let source = b"{\\rtf1{\\stylesheet{\\s0 Normal;}{\\s1 heading 1;}}{\\info{\\title My Title}{\\author Ann}{\\creatim\\yr2024\\mo3\\dy1}}\
+            \\pard\\s1 First\\par\\pard See {\\field{\\*\\fldinst HYPERLINK \"http://a.b/c\"}{\\fldrslt here}}.\\par\
+            \\pard{\\listtext 1.\\tab}\\ls1\\ilvl0 one\\par\\pard{\\listtext \\bullet\\tab}\\ls1\\ilvl1 two\\par{\\*\\unknown junk}{\\pict 0011}}";
+        let document = read(source).expect("a document");
+        assert_eq!(
+            crate::blocks::write(&document.blocks),
+            "# First\n\nSee [here](http://a.b/c).\n\n1. one\n    - two\n"
+        );
+        assert_eq!(document.title.as_deref(), Some("My Title"));
+        assert_eq!(document.author.as_deref(), Some("Ann"));
+        assert_eq!(document.created, Some(1_709_251_200_000));
+    }
+
+    #[test]
+    fn tables_are_rows_of_cells() {
+        let source = b"{\\rtf1 before\\par\\trowd\\pard\\intbl a\\cell b\\par c\\cell\\row\\trowd\\pard\\intbl d\\cell e\\cell\\row\\pard after\\par}";
+        assert_eq!(markdown(source), "before\n\n| a | b<br>c |\n| --- | --- |\n| d | e |\n\nafter\n");
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let error = read(&b"{\\rtf1".iter().chain(&b"{".repeat(10_000)).copied().collect::<Vec<u8>>());
+        assert!(error.is_err());
+        assert_eq!(markdown(b"{\\rtf1 unclosed {group"), "unclosed group\n");
+    }
+}

@@ -1,0 +1,180 @@
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+use super::options::{Input, WorkerOptions};
+use super::process::{Outcome, Worker};
+use super::spawner::Spawner;
+use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor};
+
+/// Worker processes, started on demand, used again and ended when idle. Cheap to clone; dropping the last clone ends
+/// them.
+#[derive(Clone)]
+pub struct WorkerPool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: WorkerOptions,
+    spawner: OnceLock<Spawner>,
+    /// One permit a worker.
+    turns: Semaphore,
+    idle: Mutex<Vec<Worker>>,
+    reaper: OnceLock<()>,
+}
+
+impl WorkerPool {
+    /// A pool without workers yet. Touches neither the system nor a runtime.
+    pub fn new(options: WorkerOptions) -> Self {
+        let turns = Semaphore::new(options.workers.max(1));
+        let inner =
+            Inner { options, spawner: OnceLock::new(), turns, idle: Mutex::new(Vec::new()), reaper: OnceLock::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Has one document read by a worker, waiting for a free one. Dropping the future kills the worker.
+    ///
+    /// A document whose worker dies after having read others is tried once more by a fresh one, so that it does not
+    /// pay for what they left behind.
+    ///
+    /// # Errors
+    /// What the reader said, or what became of it: see [`ExtractErrorKind`].
+    pub async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+        if !request.kind.is_supported() {
+            let message = format!("`{}` is not read by this build", request.kind.as_str());
+            return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
+        }
+        let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
+        let _turn = self.inner.turns.acquire().await.map_err(|_| ended())?;
+        self.start_reaper();
+        let (worker, fresh) = match self.take_idle() {
+            Some(worker) => (worker, false),
+            None => (self.start_worker().await?, true),
+        };
+        let (error, lost) = match self.read_with(worker, &request, &input).await {
+            Ok(answer) => return answer,
+            Err(lost) => lost,
+        };
+        if fresh || !lost || error.kind == ExtractErrorKind::TimedOut {
+            return Err(error);
+        }
+        let worker = self.start_worker().await?;
+        self.read_with(worker, &request, &input).await.unwrap_or_else(|(error, _)| Err(error))
+    }
+
+    /// Ends all workers and refuses further documents; those being read go on to their end.
+    pub async fn shutdown(&self) {
+        let all = u32::try_from(self.inner.options.workers.max(1)).unwrap_or(u32::MAX);
+        let running = self.inner.turns.acquire_many(all).await;
+        self.inner.turns.close();
+        drop(running);
+        let idle = std::mem::take(&mut *self.idle());
+        for worker in idle {
+            worker.end().await;
+        }
+    }
+
+    /// Worker processes that wait for work.
+    pub fn idle_workers(&self) -> usize {
+        self.idle().len()
+    }
+
+    /// `Err` holds the error and whether the worker was lost to it.
+    async fn read_with(
+        &self,
+        mut worker: Worker,
+        request: &ExtractRequest,
+        input: &Input,
+    ) -> Result<Result<Extracted, ExtractError>, (ExtractError, bool)> {
+        let options = &self.inner.options;
+        let outcome = worker.read(request, input, options.wall, options.max_output_bytes).await;
+        match outcome {
+            Outcome::Answered(answer) => {
+                let worn = worker.files >= options.files_per_worker;
+                // It told us itself that it has no memory for the input, and has ended.
+                let ended = matches!(&answer, Err(error) if error.kind == ExtractErrorKind::TooLarge);
+                if worn || ended {
+                    worker.end().await;
+                } else {
+                    worker.idle_since = Instant::now();
+                    self.idle().push(worker);
+                }
+                Ok(answer)
+            }
+            Outcome::Lost(error) => {
+                worker.end().await;
+                tracing::warn!(kind = request.kind.as_str(), reason = error.kind.as_str(), message = %error.message, "extraction worker lost");
+                Err((error, true))
+            }
+            Outcome::NoInput(error) => {
+                worker.end().await;
+                Err((error, false))
+            }
+        }
+    }
+
+    /// The most recently used idle worker that still runs: the others may then grow old and be ended.
+    fn take_idle(&self) -> Option<Worker> {
+        let mut idle = self.idle();
+        while let Some(mut worker) = idle.pop() {
+            if worker.is_alive() {
+                return Some(worker);
+            }
+        }
+        None
+    }
+
+    async fn start_worker(&self) -> Result<Worker, ExtractError> {
+        let spawner = match self.inner.spawner.get() {
+            Some(spawner) => spawner,
+            None => {
+                let started = Spawner::start(&self.inner.options).map_err(|error| {
+                    ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {error}"))
+                })?;
+                // Of two that were started at once the second ends unused.
+                let _ = self.inner.spawner.set(started);
+                self.inner.spawner.get().ok_or_else(|| ExtractError::new(ExtractErrorKind::Crashed, "no spawner"))?
+            }
+        };
+        Worker::start(spawner).await
+    }
+
+    /// Started with the first document, since a pool may be made outside a runtime.
+    fn start_reaper(&self) {
+        self.inner.reaper.get_or_init(|| {
+            let inner = Arc::downgrade(&self.inner);
+            let every = (self.inner.options.idle / 2).clamp(Duration::from_millis(50), Duration::from_secs(10));
+            tokio::spawn(reap(inner, every));
+        });
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+        self.inner.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends workers that have been idle for too long, as long as the pool lives.
+async fn reap(inner: Weak<Inner>, every: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        let Some(inner) = inner.upgrade() else { return };
+        let expired: Vec<Worker> = {
+            let mut idle = inner.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.extract_if(.., |worker| worker.idle_since.elapsed() >= inner.options.idle || !worker.is_alive())
+                .collect()
+        };
+        drop(inner);
+        for worker in expired {
+            worker.end().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Extractor for WorkerPool {
+    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+        WorkerPool::extract(self, request, input).await
+    }
+}

@@ -1,0 +1,100 @@
+//! Files that are made to break their reader: each is an error or a text, soon.
+
+use std::time::{Duration, Instant};
+
+use extract::FileKind;
+
+use crate::documents::read;
+use crate::files::{archive, docx, paragraph, pdf};
+
+/// Debug builds read slowly; what these files attack would take minutes or gigabytes.
+const SOON: Duration = Duration::from_secs(20);
+
+fn within_time<T>(what: &str, read: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = read();
+    assert!(start.elapsed() < SOON, "{what} took {:?}", start.elapsed());
+    result
+}
+
+#[test]
+fn deeply_nested_pages_are_read_flat() {
+    let deep = format!("<html><body>{}the core{}</body></html>", "<div>".repeat(60_000), "</div>".repeat(60_000));
+    let text = within_time("nested div", || read("deep.html", deep.as_bytes())).expect("a page");
+    assert_eq!(text.markdown.trim(), "the core");
+    let deep = format!("<ul>{}", "<li><ul>".repeat(30_000));
+    within_time("nested lists", || read("deep.html", deep.as_bytes())).expect("a page");
+}
+
+#[test]
+fn a_zip_bomb_is_refused() {
+    let bomb = docx(&paragraph(None, &" ".repeat(200 << 20)));
+    assert!(bomb.len() < 1 << 20);
+    within_time("zip bomb", || read("bomb.docx", &bomb)).expect_err("a bomb");
+}
+
+#[test]
+fn xml_entities_are_not_expanded() {
+    let mut entities = String::from("<!ENTITY a0 \"lol lol lol lol lol\">");
+    for n in 1..12 {
+        let previous = format!("&a{};", n - 1).repeat(10);
+        entities.push_str(&format!("<!ENTITY a{n} \"{previous}\">"));
+    }
+    let document = format!(
+        "<?xml version=\"1.0\"?><!DOCTYPE w:document [{entities}]><w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body><w:p><w:r><w:t>&a11;</w:t></w:r></w:p></w:body></w:document>"
+    );
+    let bomb = archive(&[("[Content_Types].xml", "<Types/>"), ("word/document.xml", &document)]);
+    let result = within_time("entities", || read("bomb.docx", &bomb));
+    assert!(result.map_or(0, |read| read.markdown.len()) < 100_000);
+}
+
+#[test]
+fn deeply_nested_tables_in_a_document_end() {
+    let depth = 3_000;
+    let body = format!(
+        "{}{}{}",
+        "<w:tbl><w:tr><w:tc>".repeat(depth),
+        paragraph(None, "core"),
+        "</w:tc></w:tr></w:tbl>".repeat(depth)
+    );
+    let _ = within_time("nested tables", || read("deep.docx", &docx(&body)));
+}
+
+/// Cut anywhere, and with bytes changed anywhere, a file is read or refused: no panic gets out, no loop.
+#[test]
+fn cut_and_changed_files_end() {
+    let page = "<html><body><p>Some words</p><table><tr><td>a</td></tr></table></body></html>".repeat(20);
+    let samples: Vec<(FileKind, Vec<u8>)> = vec![
+        (FileKind::Docx, docx(&paragraph(Some("Heading1"), "Title"))),
+        (FileKind::Pdf, pdf(&["Some text here.", "More of it."])),
+        (FileKind::Html, page.into_bytes()),
+        (FileKind::Csv, b"a,b\n\"x\ny\",2\n".repeat(50)),
+        (FileKind::Md, b"---\ntitle: x\n---\n# T\n\n```\ncode\n".to_vec()),
+    ];
+    // xorshift: the same changes in every run.
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    for (kind, sample) in samples {
+        let name = format!("sample.{}", kind.as_str());
+        for round in 0..24 {
+            let mut bytes = sample.clone();
+            if round % 2 == 0 {
+                bytes.truncate(random(sample.len()));
+            }
+            for _ in 0..random(12) {
+                if !bytes.is_empty() {
+                    let at = random(bytes.len());
+                    bytes[at] = random(256) as u8;
+                }
+            }
+            if let Err(error) = within_time(&name, || read(&name, &bytes)) {
+                assert!(!error.message.is_empty());
+            }
+        }
+    }
+}

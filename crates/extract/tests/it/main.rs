@@ -1,0 +1,7 @@
+//! Whole documents through the public API, and the worker pool against real processes.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod documents;
+mod files;
+mod hostile;
+mod worker;

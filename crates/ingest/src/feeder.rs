@@ -1,0 +1,259 @@
+//! The outbox to the indexes: at least once, in batches, idempotently.
+//!
+//! An entry says only that a document changed. What the index gets is read from the docstore when the entry
+//! is worked off, so that entries may come twice, late or out of order and the index still ends up right.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{Capture, Docstore, Document, Id, OutboxEntry, StoreError};
+use engine::{Change, EngineError, EngineErrorKind, IndexDocument, IndexName, SearchEngine};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::clock::now_ms;
+
+/// In place of a document: the index is to be emptied before what follows. No document has this id, since
+/// documents' ids are of version 5.
+pub const CLEAR_INDEX: Id = Id(Uuid::nil());
+
+/// Entries looked at together.
+const ENTRIES: i64 = 2_000;
+/// Documents read from the docstore together.
+const DOCUMENTS_AT_ONCE: usize = 64;
+/// Text handed to the engine together, in bytes: a batch costs about this much memory.
+const BATCH_BYTES: usize = 16 << 20;
+/// How long an idle feeder waits before it looks for entries that other processes wrote.
+const IDLE_POLL: Duration = Duration::from_millis(250);
+const LEASE: Duration = Duration::from_secs(15);
+const RETRY_FIRST: Duration = Duration::from_millis(250);
+const RETRY_MOST: Duration = Duration::from_secs(10);
+
+/// Why nobody else works on the same outbox.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ownership {
+    /// This process alone can write the index (an embedded one, by its file lock).
+    Exclusive,
+    /// Any process may: they take turns by a lease in the docstore.
+    Leased,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("the index did not catch up within {0:?}")]
+    TooSlow(Duration),
+}
+
+pub struct Feeder {
+    store: Docstore,
+    engine: Arc<dyn SearchEngine>,
+    ownership: Ownership,
+    /// Names this process in leases.
+    owner: String,
+    wake: Notify,
+}
+
+impl Feeder {
+    pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership) -> Self {
+        Self { store, engine, ownership, owner: Uuid::new_v4().to_string(), wake: Notify::new() }
+    }
+
+    /// There may be new entries: look now.
+    pub fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Works until `stop`. Failures are logged and tried again; nothing is given up but a document that the
+    /// engine refuses by itself.
+    pub async fn work(&self, stop: CancellationToken) {
+        let mut retry = RETRY_FIRST;
+        while !stop.is_cancelled() {
+            let pause = match self.drain_all().await {
+                Ok(0) => {
+                    retry = RETRY_FIRST;
+                    IDLE_POLL
+                }
+                Ok(_) => continue,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "feeding the index failed, trying again");
+                    let pause = retry;
+                    retry = (retry * 2).min(RETRY_MOST);
+                    // A wake-up must not turn the waiting into a busy loop.
+                    tokio::select! { () = stop.cancelled() => return, () = tokio::time::sleep(pause) => continue }
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Works off what is there now, of both indexes. Returns how many entries.
+    pub async fn drain_all(&self) -> Result<usize, FeedError> {
+        let mut drained = 0;
+        for index in IndexName::ALL {
+            drained += self.drain(index).await?;
+        }
+        Ok(drained)
+    }
+
+    /// Works off what is there now, of one index.
+    pub async fn drain(&self, index: IndexName) -> Result<usize, FeedError> {
+        let mut drained = 0;
+        loop {
+            let entries = self.store.pending_outbox(index.as_str().to_owned(), ENTRIES).await?;
+            if entries.is_empty() || !self.hold(index).await? {
+                return Ok(drained);
+            }
+            drained += entries.len();
+            self.feed(index, entries).await?;
+        }
+    }
+
+    /// Waits until every entry up to `newest` has reached the index, whoever works it off.
+    pub async fn wait_until_fed(&self, index: IndexName, newest: i64, most: Duration) -> Result<(), FeedError> {
+        self.wake();
+        let started = tokio::time::Instant::now();
+        let mut pause = Duration::from_millis(2);
+        loop {
+            match self.store.outbox_bounds(index.as_str().to_owned()).await? {
+                Some((oldest, _)) if oldest <= newest => {}
+                _ => return Ok(()),
+            }
+            if started.elapsed() > most {
+                return Err(FeedError::TooSlow(most));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    async fn hold(&self, index: IndexName) -> Result<bool, FeedError> {
+        if self.ownership == Ownership::Exclusive {
+            return Ok(true);
+        }
+        let name = format!("feeder:{}", index.as_str());
+        let now = now_ms();
+        Ok(self.store.acquire_lease(name, self.owner.clone(), now, now + LEASE.as_millis() as i64).await?)
+    }
+
+    /// Applies the entries in order; an entry that asks for an empty index does so at its place.
+    async fn feed(&self, index: IndexName, entries: Vec<OutboxEntry>) -> Result<(), FeedError> {
+        let clears = |entry: &OutboxEntry| entry.doc_id == CLEAR_INDEX;
+        for part in entries.chunk_by(|one, other| clears(one) == clears(other)) {
+            if clears(&part[0]) {
+                tracing::info!(index = index.as_str(), "the index is emptied to be made anew");
+                self.engine.clear(index).await?;
+                self.store.complete_outbox(part.iter().map(|entry| entry.id).collect()).await?;
+            } else {
+                self.feed_documents(index, part).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn feed_documents(&self, index: IndexName, entries: &[OutboxEntry]) -> Result<(), FeedError> {
+        let mut batch = Batch::default();
+        let mut seen = HashSet::new();
+        for chunk in entries.chunks(DOCUMENTS_AT_ONCE) {
+            let doc_ids: Vec<Id> =
+                chunk.iter().map(|entry| entry.doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
+            batch.entries.extend(chunk.iter().map(|entry| entry.id));
+            let mut missing: HashSet<Id> = doc_ids.iter().copied().collect();
+            for (document, capture) in self.store.load_for_indexing(doc_ids.clone()).await? {
+                missing.remove(&document.doc_id);
+                batch.put(index_document(document, capture));
+            }
+            // In the order of the entries, so that the same outbox makes the same index.
+            batch.remove(doc_ids.into_iter().filter(|doc_id| missing.contains(doc_id)));
+            if batch.bytes >= BATCH_BYTES {
+                self.finish(index, std::mem::take(&mut batch)).await?;
+            }
+        }
+        self.finish(index, batch).await
+    }
+
+    async fn finish(&self, index: IndexName, batch: Batch) -> Result<(), FeedError> {
+        self.apply(index, batch.changes).await?;
+        self.store.complete_outbox(batch.entries).await?;
+        Ok(())
+    }
+
+    /// Applies the changes. When the engine refuses a batch, its halves are tried apart, down to the one
+    /// document that is at fault: that one is logged and left out, since the others must not wait for it.
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+        let mut parts = vec![changes];
+        while let Some(mut changes) = parts.pop() {
+            if changes.is_empty() {
+                continue;
+            }
+            match self.engine.apply(index, changes.clone()).await {
+                Ok(()) => {}
+                Err(error) if error.kind != EngineErrorKind::Rejected => return Err(error),
+                Err(error) if changes.len() == 1 => {
+                    tracing::error!(
+                        index = index.as_str(),
+                        doc_id = %changes[0].doc_id(),
+                        error = &error as &dyn std::error::Error,
+                        "the index refuses a document"
+                    );
+                }
+                Err(_) => {
+                    let second = changes.split_off(changes.len() / 2);
+                    parts.push(second);
+                    parts.push(changes);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    changes: Vec<Change>,
+    entries: Vec<i64>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn put(&mut self, document: IndexDocument) {
+        self.bytes += document.body.len() + document.headings.len() + 256;
+        self.changes.push(Change::Put(Box::new(document)));
+    }
+
+    fn remove(&mut self, doc_ids: impl Iterator<Item = Id>) {
+        self.changes.extend(doc_ids.map(|doc_id| Change::Remove { doc_id: doc_id.0 }));
+    }
+}
+
+/// What an index knows of a document.
+pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
+    let host = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
+        .map(|url| url.host().to_owned())
+        .unwrap_or_default();
+    let mut headings = capture.headings.0.join("\n");
+    if let Some(description) = &document.description {
+        headings.push('\n');
+        headings.push_str(description);
+    }
+    IndexDocument {
+        doc_id: document.doc_id.0,
+        organization_id: document.organization_id.map(|id| id.0),
+        host,
+        title: document.title.unwrap_or_default(),
+        headings,
+        body: capture.content,
+        language: document.language,
+        country: document.country,
+        published_at: document.published_at,
+    }
+}

@@ -1,0 +1,105 @@
+//! What was read of a document, made ready to be stored: digest, language, headings, passages.
+
+use docstore::{Capture, Document, Id, NewDocument, Passage, Strings};
+use retrieval_core::{analysis, outline, passages, url};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// Where a document comes from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// `None` for the shared web corpus.
+    pub organization_id: Option<Uuid>,
+    pub canonical_url: String,
+    /// The address as it was given.
+    pub source_url: String,
+    /// The stored object, for files.
+    pub source_uri: Option<String>,
+    pub mime: Option<String>,
+    /// Two letters, lowercase.
+    pub country: Option<String>,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    pub markdown: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    /// Two letters, lowercase; detected from the text when it is not known.
+    pub language: Option<String>,
+    /// Milliseconds since the Unix epoch.
+    pub published_at: Option<i64>,
+    pub labels: Vec<String>,
+}
+
+/// A document with a full capture, read at `now` (milliseconds since the Unix epoch).
+pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
+    let doc_id = url::document_id(&source.canonical_url);
+    let markdown = storable(content.markdown);
+    let content_digest = digest(&markdown);
+    let capture_id = Id(Uuid::now_v7());
+    let language =
+        content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
+    let passages = passages::split(&markdown)
+        .into_iter()
+        .map(|span| Passage {
+            passage_id: Id(passages::passage_id(doc_id, &content_digest, span.ordinal)),
+            doc_id: Id(doc_id),
+            capture_id,
+            ordinal: column(span.ordinal as usize),
+            byte_start: column(span.bytes.start),
+            byte_end: column(span.bytes.end),
+            char_start: column(span.chars.start),
+            char_end: column(span.chars.end),
+            section_path: Strings(span.section_path),
+        })
+        .collect();
+    let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
+    NewDocument {
+        document: Document {
+            doc_id: Id(doc_id),
+            organization_id: source.organization_id.map(Id),
+            canonical_url: source.canonical_url,
+            source_url: storable(source.source_url),
+            source_uri: source.source_uri,
+            title: content.title.map(storable),
+            description: content.description.map(storable),
+            mime: source.mime,
+            language,
+            country: source.country,
+            labels: Strings(content.labels.into_iter().map(storable).collect()),
+            published_at: content.published_at,
+            first_seen_at: now,
+            last_seen_at: now,
+            last_crawled_at: Some(now),
+            latest_capture_id: None,
+            removed_at: None,
+        },
+        capture: Capture {
+            capture_id,
+            doc_id: Id(doc_id),
+            captured_at: now,
+            format: "markdown".to_owned(),
+            content_digest,
+            content: markdown,
+            headings: Strings(headings),
+        },
+        passages,
+    }
+}
+
+/// `sha256:` and the hex digest of the text.
+pub fn digest(text: &str) -> String {
+    format!("sha256:{}", hex::encode(Sha256::digest(text.as_bytes())))
+}
+
+/// PostgreSQL's text holds any character but NUL.
+pub fn storable(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "") } else { text }
+}
+
+/// Offsets fit: content is bounded far below 2 GiB where it is read.
+fn column(offset: usize) -> i32 {
+    i32::try_from(offset).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,118 @@
+//! The steps of one run.
+
+use std::future::Future;
+use std::time::Duration;
+
+use blobs::BlobErrorKind;
+use docstore::{FileResult, Id, IndexRun, StoreError};
+use engine::IndexName;
+use futures_util::StreamExt;
+use tokio::time::Instant;
+
+use super::file::FileWork;
+use super::plan::{Plan, PlannedFile, plan};
+use super::{RunError, Runner};
+use crate::clock::now_ms;
+
+/// Files recorded in one transaction: enough to make the commit cheap for each, few enough that progress
+/// is seen and a killed process repeats little.
+const RECORD_AT_ONCE: usize = 64;
+/// Documents purged in one transaction.
+const PURGE_AT_ONCE: usize = 500;
+const RETRY_FIRST: Duration = Duration::from_millis(500);
+const RETRY_MOST: Duration = Duration::from_secs(15);
+
+impl Runner {
+    pub(super) async fn execute_steps(&self, run: &IndexRun, owner: &str) -> Result<(), RunError> {
+        let sync_id = run.sync_id.0;
+        let organization_id = run.organization_id.0;
+        let Plan { enumerated, work, gone, stale_names } =
+            self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, now_ms())).await?;
+        let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
+        owned(self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?)?;
+        for chunk in gone.chunks(PURGE_AT_ONCE) {
+            owned(self.patiently(|| self.purge(run, owner, chunk.to_vec())).await?)?;
+        }
+        if !stale_names.is_empty() {
+            self.store.forget_files(organization_id, stale_names).await?;
+        }
+        self.process_files(run, owner, work).await?;
+        self.wait_until_searchable().await?;
+        owned(self.patiently(|| async { Ok(self.store.finish_run(sync_id, owner.to_owned(), None, now_ms()).await?) }).await?)?;
+        tracing::info!(%sync_id, enumerated, "indexing run completed");
+        Ok(())
+    }
+
+    async fn purge(&self, run: &IndexRun, owner: &str, doc_ids: Vec<Id>) -> Result<bool, RunError> {
+        let (organization_id, sync_id) = (run.organization_id.0, run.sync_id.0);
+        Ok(self.store.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, now_ms()).await?)
+    }
+
+    async fn process_files(&self, run: &IndexRun, owner: &str, work: Vec<PlannedFile>) -> Result<(), RunError> {
+        let files = FileWork {
+            blobs: self.blobs.as_ref(),
+            extractor: self.extractor.as_ref(),
+            temp_dir: &self.options.temp_dir,
+            max_object_bytes: self.options.max_object_bytes,
+            organization_id: run.organization_id.0,
+            sync_id: run.sync_id.0,
+        };
+        let files = &files;
+        let mut results = futures_util::stream::iter(work)
+            .map(|planned| self.patiently(move || files.process(planned.clone())))
+            .buffer_unordered(self.options.parallel_files.max(1))
+            .ready_chunks(RECORD_AT_ONCE);
+        while let Some(chunk) = results.next().await {
+            let chunk: Vec<FileResult> = chunk.into_iter().collect::<Result<_, _>>()?;
+            owned(self.patiently(|| self.record(run, owner, chunk.clone())).await?)?;
+            self.feeder.wake();
+        }
+        Ok(())
+    }
+
+    async fn record(&self, run: &IndexRun, owner: &str, results: Vec<FileResult>) -> Result<bool, RunError> {
+        let (organization_id, sync_id) = (run.organization_id.0, run.sync_id.0);
+        Ok(self.store.record_file_results(organization_id, sync_id, owner.to_owned(), results, now_ms()).await?)
+    }
+
+    /// A run is complete when what it stored can be found.
+    async fn wait_until_searchable(&self) -> Result<(), RunError> {
+        let bounds =
+            self.patiently(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace.as_str().to_owned()).await?) });
+        if let Some((_, newest)) = bounds.await? {
+            self.feeder.wait_until_fed(IndexName::Workspace, newest, self.options.patience).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries again while storage or the database is away, for as long as the options say.
+    async fn patiently<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
+    where
+        F: Future<Output = Result<T, RunError>>,
+    {
+        let deadline = Instant::now() + self.options.patience;
+        let mut pause = RETRY_FIRST;
+        loop {
+            match attempt().await {
+                Err(error) if is_transient(&error) && Instant::now() + pause < deadline => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a run waits for a backend");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_MOST);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+fn owned(kept: bool) -> Result<(), RunError> {
+    if kept { Ok(()) } else { Err(RunError::Lost) }
+}
+
+fn is_transient(error: &RunError) -> bool {
+    match error {
+        RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
+        RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
+        RunError::Lost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) => false,
+    }
+}

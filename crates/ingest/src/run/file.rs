@@ -1,0 +1,159 @@
+//! One file of a run: fetched, extracted, made ready to be stored.
+
+use std::path::Path;
+
+use blobs::{BlobErrorKind, BlobStore};
+use docstore::{FileChanges, FileOutcome, FileResult, RunStats};
+use extract::worker::Input;
+use extract::{ExtractErrorKind, ExtractRequest, Extractor, FileKind};
+use uuid::Uuid;
+
+use super::RunError;
+use super::plan::PlannedFile;
+use crate::clock::now_ms;
+use crate::prepare;
+
+/// Objects up to this size are held in memory, larger ones go through a file.
+const IN_MEMORY: u64 = 1 << 20;
+
+pub struct FileWork<'a> {
+    pub blobs: &'a dyn BlobStore,
+    pub extractor: &'a dyn Extractor,
+    pub temp_dir: &'a Path,
+    pub max_object_bytes: u64,
+    pub organization_id: Uuid,
+    pub sync_id: Uuid,
+}
+
+impl FileWork<'_> {
+    /// An error here is storage's, never the file's: a bad file is a result.
+    pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
+        let PlannedFile { file, object } = &planned;
+        let Some(kind) = FileKind::from_name(&file.name).filter(|kind| kind.is_supported()) else {
+            return Ok(self.skipped(&planned, "the type is not supported"));
+        };
+        let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
+        let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
+        let (meta, input) = match fetched {
+            Ok(Some(fetched)) => fetched,
+            Ok(None) => return Ok(self.vanished(&planned)),
+            Err(RunError::Storage(error)) if error.kind == BlobErrorKind::TooLarge => {
+                return Ok(self.failed(&planned, 0, "too_large", "the file is larger than the limit"));
+            }
+            Err(error) => return Err(error),
+        };
+        let request = ExtractRequest { kind, name: file.name.clone(), base_url: None };
+        let extracted = self.extractor.extract(request, input).await;
+        // Gone already for files that were held in memory.
+        let _ = tokio::fs::remove_file(&temp_path).await;
+        // What was read is what counts, should the object have been replaced since the plan was made.
+        let planned = PlannedFile { file: file.clone(), object: meta };
+        match extracted {
+            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted)),
+            Err(error) if error.kind == ExtractErrorKind::Unsupported => Ok(self.skipped(&planned, &error.message)),
+            Err(error) => Ok(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
+        }
+    }
+
+    async fn fetch(
+        &self,
+        key: &str,
+        size: u64,
+        temp_path: &Path,
+    ) -> Result<Option<(blobs::ObjectMeta, Input)>, RunError> {
+        if size > self.max_object_bytes {
+            return Err(blobs::BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
+        }
+        if size <= IN_MEMORY {
+            let fetched = self.blobs.get(key, self.max_object_bytes).await?;
+            return Ok(fetched.map(|(meta, bytes)| (meta, Input::Bytes(bytes))));
+        }
+        let meta = self.blobs.get_to_file(key, temp_path, self.max_object_bytes).await?;
+        Ok(meta.map(|meta| (meta, Input::File(temp_path.to_owned()))))
+    }
+
+    fn indexed(&self, planned: &PlannedFile, kind: FileKind, extracted: extract::Extracted) -> FileResult {
+        let PlannedFile { file, object } = planned;
+        let canonical_url = retrieval_core::url::workspace_url(self.organization_id, &file.name);
+        let source = prepare::Source {
+            organization_id: Some(self.organization_id),
+            source_url: canonical_url.clone(),
+            canonical_url,
+            source_uri: Some(self.blobs.uri(&file.object_key)),
+            mime: Some(kind.mime().to_owned()),
+            country: None,
+        };
+        let mut labels = vec![format!("kind:{}", kind.as_str())];
+        labels.extend(extracted.labels);
+        let content = prepare::Content {
+            title: extracted.title.or_else(|| Some(stem(&file.name).to_owned())),
+            markdown: extracted.markdown,
+            description: extracted.description,
+            language: extracted.language,
+            published_at: extracted.published_at,
+            labels,
+        };
+        let counts =
+            RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
+        FileResult {
+            document: Some(prepare::document(source, content, now_ms())),
+            ..self.result(planned, FileOutcome::Indexed, None, counts)
+        }
+    }
+
+    fn failed(&self, planned: &PlannedFile, fetched: u64, reason: &str, message: &str) -> FileResult {
+        tracing::info!(sync_id = %self.sync_id, object_key = planned.file.object_key, reason, message, "a file failed");
+        let counts = RunStats {
+            fetched,
+            failed: 1,
+            bytes: if fetched > 0 { planned.object.size } else { 0 },
+            ..RunStats::default()
+        };
+        self.result(planned, FileOutcome::Failed, Some(format!("{reason}: {message}")), counts)
+    }
+
+    fn skipped(&self, planned: &PlannedFile, message: &str) -> FileResult {
+        let counts = RunStats { skipped_unsupported: 1, ..RunStats::default() };
+        self.result(planned, FileOutcome::SkippedUnsupported, Some(message.to_owned()), counts)
+    }
+
+    /// Deleted between the plan and now: the document goes with it.
+    fn vanished(&self, planned: &PlannedFile) -> FileResult {
+        let counts = RunStats { deleted: 1, ..RunStats::default() };
+        let mut result = self.result(planned, FileOutcome::Failed, None, counts);
+        result.changes.processed_etag = None;
+        result.changes.processed_size = None;
+        result.changes.outcome = None;
+        result
+    }
+
+    fn result(
+        &self,
+        planned: &PlannedFile,
+        outcome: FileOutcome,
+        reason: Option<String>,
+        counts: RunStats,
+    ) -> FileResult {
+        FileResult {
+            object_key: planned.file.object_key.clone(),
+            doc_id: planned.file.doc_id,
+            changes: FileChanges {
+                processed_etag: Some(planned.object.etag.clone()),
+                processed_size: i64::try_from(planned.object.size).ok(),
+                outcome: Some(outcome.as_str().to_owned()),
+                reason,
+                last_run_id: Some(self.sync_id.into()),
+            },
+            document: None,
+            counts,
+        }
+    }
+}
+
+/// The name without its extension.
+fn stem(name: &str) -> &str {
+    match name.rfind('.') {
+        Some(0) | None => name,
+        Some(dot) => &name[..dot],
+    }
+}

@@ -1,0 +1,88 @@
+//! What a run has to do: storage's listing against what the docstore knows.
+
+use std::collections::{HashMap, HashSet};
+
+use blobs::{BlobStore, ObjectMeta};
+use docstore::{Docstore, File, Id, IndexRun, RunMode};
+
+use super::RunError;
+use crate::objects;
+
+/// Rows of a name whose upload never came are kept this long: its presigned URL lives for 15 minutes.
+const UPLOAD_GRACE_MS: i64 = 60 * 60 * 1_000;
+
+const PAGE: i64 = 5_000;
+
+#[derive(Clone, Debug)]
+pub struct PlannedFile {
+    pub file: File,
+    pub object: ObjectMeta,
+}
+
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Files in storage.
+    pub enumerated: usize,
+    /// Those to read, in key order.
+    pub work: Vec<PlannedFile>,
+    /// Documents whose object is gone.
+    pub gone: Vec<Id>,
+    /// Names that were presigned long ago and have no object.
+    pub stale_names: Vec<String>,
+}
+
+pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: i64) -> Result<Plan, RunError> {
+    let organization_id = run.organization_id.0;
+    let mut objects = list_objects(blobs, &objects::prefix(organization_id)).await?;
+    let mut plan = Plan::default();
+    let mut present: HashSet<Id> = HashSet::with_capacity(objects.len());
+    let mut after = None;
+    loop {
+        let page = store.list_files(organization_id, after.take(), PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.object_key.clone());
+        for file in page {
+            let Some(object) = objects.remove(&file.object_key) else {
+                if file.created_at + UPLOAD_GRACE_MS < now {
+                    plan.stale_names.push(file.object_key);
+                }
+                continue;
+            };
+            plan.enumerated += 1;
+            present.insert(file.doc_id);
+            if needs_reading(&file, &object, run) {
+                plan.work.push(PlannedFile { file, object });
+            }
+        }
+    }
+    // What is left was put into the bucket by other hands: it has no name, so it is not a file of ours.
+    if !objects.is_empty() {
+        tracing::warn!(%organization_id, objects = objects.len(), "storage holds objects without a file name");
+    }
+    let documents = store.list_workspace_documents(organization_id).await?;
+    plan.gone = documents.into_iter().filter(|doc_id| !present.contains(doc_id)).collect();
+    Ok(plan)
+}
+
+fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {
+    let same_object = file.processed_etag.as_deref() == Some(&object.etag)
+        && file.processed_size == i64::try_from(object.size).ok();
+    let done_in_this_run = file.last_run_id == Some(run.sync_id);
+    match run.mode() {
+        RunMode::Incremental => !same_object,
+        RunMode::Full => !(same_object && done_in_this_run),
+    }
+}
+
+async fn list_objects(blobs: &dyn BlobStore, prefix: &str) -> Result<HashMap<String, ObjectMeta>, RunError> {
+    let mut objects = HashMap::new();
+    let mut after: Option<String> = None;
+    loop {
+        let page = blobs.list(prefix, after.as_deref()).await?;
+        objects.extend(page.objects.into_iter().map(|object| (object.key.clone(), object)));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok(objects),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! An object's bytes on their way out.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use s3s::dto::{Range as AskedRange, StreamingBlob};
+use s3s::{S3Result, s3_error};
+
+use crate::operations::{blocking, internal, whole};
+use crate::store::{Entry, Store};
+
+/// Up to this size a content is read at once, together with opening it: one trip to a blocking thread.
+const SLICE_BYTES: usize = 256 * 1024;
+
+pub(crate) struct Opened {
+    pub entry: Entry,
+    /// The bytes that `body` holds.
+    pub range: Range<u64>,
+    pub body: StreamingBlob,
+}
+
+enum Start {
+    Missing,
+    BadRange,
+    Found { entry: Entry, range: Range<u64>, first: Bytes, file: File },
+}
+
+/// Opens the object at `key`; `None` when there is none.
+pub(crate) async fn open(store: &Arc<Store>, key: String, asked: Option<AskedRange>) -> S3Result<Option<Opened>> {
+    let store = Arc::clone(store);
+    let start = move || -> io::Result<Start> {
+        let Some((entry, mut file)) = store.open_object(&key)? else { return Ok(Start::Missing) };
+        let range = match asked {
+            None => 0..entry.size,
+            Some(asked) => match asked.check(entry.size) {
+                Ok(range) => range,
+                Err(_) => return Ok(Start::BadRange),
+            },
+        };
+        if range.start > 0 {
+            file.seek(SeekFrom::Start(range.start))?;
+        }
+        let first = read_slice(&mut file, range.end - range.start)?;
+        Ok(Start::Found { entry, range, first, file })
+    };
+    match blocking(start).await?.map_err(internal)? {
+        Start::Missing => Ok(None),
+        Start::BadRange => Err(s3_error!(InvalidRange)),
+        Start::Found { entry, range, first, file } => {
+            let remaining = range.end - range.start - first.len() as u64;
+            let body = if remaining == 0 { whole(first) } else { rest_of(first, file, remaining) };
+            Ok(Some(Opened { entry, range, body }))
+        }
+    }
+}
+
+fn rest_of(first: Bytes, file: File, remaining: u64) -> StreamingBlob {
+    let rest = stream::try_unfold((file, remaining), |(mut file, remaining)| async move {
+        if remaining == 0 {
+            return Ok(None);
+        }
+        let read = tokio::task::spawn_blocking(move || read_slice(&mut file, remaining).map(|slice| (slice, file)));
+        let (slice, file) = read.await.map_err(io::Error::other)??;
+        let remaining = remaining - slice.len() as u64;
+        Ok(Some((slice, (file, remaining))))
+    });
+    let first = stream::once(async { Ok::<_, io::Error>(first) });
+    StreamingBlob::wrap(futures_util::StreamExt::chain(first, rest))
+}
+
+/// The next bytes, at most a slice of them. A file that ends early is an error: the head has promised its length.
+fn read_slice(file: &mut File, remaining: u64) -> io::Result<Bytes> {
+    let length = usize::try_from(remaining).unwrap_or(SLICE_BYTES).min(SLICE_BYTES);
+    let mut slice = vec![0; length];
+    file.read_exact(&mut slice)?;
+    Ok(slice.into())
+}

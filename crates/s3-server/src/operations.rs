@@ -1,0 +1,306 @@
+//! The S3 operations, on top of the store.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use s3s::dto::*;
+use s3s::{Body, S3, S3Error, S3Request, S3Response, S3Result, s3_error};
+use time::OffsetDateTime;
+
+use crate::content;
+use crate::presigned::PresignedUrl;
+use crate::store::{Entry, PutError, PutOptions, Reservation, Store, Upload};
+
+/// Objects on a page, at most and unless asked for fewer (as S3).
+const PAGE_SIZE: usize = 1000;
+/// A body goes to the disk in slices of this size: small objects in one go on one thread, and 100 MB without the memory.
+const SLICE_BYTES: usize = 1024 * 1024;
+/// How long an upload may stand still.
+const BODY_IDLE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Operations {
+    pub store: Arc<Store>,
+    pub bucket: String,
+    pub max_object_bytes: u64,
+}
+
+impl Operations {
+    fn check_bucket(&self, bucket: &str) -> S3Result<()> {
+        if bucket == self.bucket { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
+    }
+
+    /// Takes a presigned URL for this upload; `None` for a request that is signed in its header.
+    fn reserve(&self, uri: &http::Uri) -> S3Result<Option<Reservation>> {
+        let presigned = PresignedUrl::find(uri).map_err(|()| s3_error!(AccessDenied, "Malformed URL"))?;
+        let Some(PresignedUrl { signature, expires_at, .. }) = presigned else { return Ok(None) };
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        match self.store.signatures.reserve(signature, expires_at, now) {
+            Some(reservation) => Ok(Some(reservation)),
+            None => Err(s3_error!(AccessDenied, "This URL was already used")),
+        }
+    }
+
+    /// The length that the body must have.
+    fn declared_length(&self, length: Option<i64>) -> S3Result<u64> {
+        let length = length.and_then(|length| u64::try_from(length).ok()).ok_or(s3_error!(MissingContentLength))?;
+        if length > self.max_object_bytes {
+            return Err(s3_error!(EntityTooLarge, "At most {} bytes are allowed", self.max_object_bytes));
+        }
+        Ok(length)
+    }
+
+    /// Brings the body to the disk and makes it the object.
+    async fn receive(
+        &self,
+        key: String,
+        length: u64,
+        body: Option<StreamingBlob>,
+        options: PutOptions,
+    ) -> S3Result<Entry> {
+        let mut upload = None;
+        let mut slice = Vec::new();
+        let (mut slice_bytes, mut received) = (0, 0u64);
+        if let Some(mut body) = body {
+            loop {
+                let next = tokio::time::timeout(BODY_IDLE, body.next()).await;
+                let Some(chunk) = next.map_err(|_| s3_error!(RequestTimeout))? else { break };
+                // The sender went away, or the digest that it signed does not hold.
+                let chunk = chunk.map_err(|_| s3_error!(IncompleteBody))?;
+                received += chunk.len() as u64;
+                if received > length {
+                    return Err(s3_error!(IncompleteBody, "More than the declared {length} bytes"));
+                }
+                slice_bytes += chunk.len();
+                slice.push(chunk);
+                if slice_bytes >= SLICE_BYTES {
+                    upload = Some(self.write(upload, std::mem::take(&mut slice)).await?);
+                    slice_bytes = 0;
+                }
+            }
+        }
+        if received != length {
+            return Err(s3_error!(IncompleteBody, "Fewer than the declared {length} bytes"));
+        }
+        let store = Arc::clone(&self.store);
+        blocking(move || {
+            let mut upload = upload.map_or_else(|| Upload::begin(&store), Ok)?;
+            upload.write(&slice)?;
+            upload.commit(&key, options)
+        })
+        .await?
+        .map_err(put_error)
+    }
+
+    async fn write(&self, upload: Option<Upload>, slice: Vec<Bytes>) -> S3Result<Upload> {
+        let store = Arc::clone(&self.store);
+        blocking(move || {
+            let mut upload = upload.map_or_else(|| Upload::begin(&store), Ok)?;
+            upload.write(&slice)?;
+            Ok::<_, io::Error>(upload)
+        })
+        .await?
+        .map_err(internal)
+    }
+}
+
+/// Runs work that waits for the disk where it holds up no other connection.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> S3Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(internal)
+}
+
+/// A fault of ours: the cause goes to the log, a fixed text to the client.
+pub(crate) fn internal(cause: impl std::fmt::Display) -> S3Error {
+    tracing::error!(%cause, "object store failed");
+    s3_error!(InternalError, "The object store failed")
+}
+
+fn put_error(error: PutError) -> S3Error {
+    match error {
+        PutError::Exists => s3_error!(PreconditionFailed),
+        PutError::Digest => s3_error!(BadDigest),
+        PutError::Io(error) => internal(error),
+    }
+}
+
+/// What could not be shown in a listing (XML 1.0 has no way to write most control characters), and what would break a
+/// line of the journal.
+fn check_key(key: &str) -> S3Result<()> {
+    if key.is_empty()
+        || key.chars().any(|character| character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}'))
+    {
+        return Err(s3_error!(InvalidArgument, "Keys must not be empty nor hold control characters"));
+    }
+    Ok(())
+}
+
+fn etag(entry: &Entry) -> ETag {
+    ETag::Strong(hex::encode(entry.md5))
+}
+
+fn last_modified(entry: &Entry) -> Timestamp {
+    let since_epoch = time::Duration::milliseconds(entry.modified_ms);
+    Timestamp::from(OffsetDateTime::UNIX_EPOCH + since_epoch)
+}
+
+fn size(entry: &Entry) -> i64 {
+    i64::try_from(entry.size).unwrap_or(i64::MAX)
+}
+
+/// Silently ignoring a condition would make a caller lose data that it meant to protect.
+fn refuse_conditions(any: bool) -> S3Result<()> {
+    if any { Err(s3_error!(NotImplemented, "Conditional requests are not supported here")) } else { Ok(()) }
+}
+
+#[async_trait::async_trait]
+impl S3 for Operations {
+    async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
+        let reservation = self.reserve(&request.uri)?;
+        let input = request.input;
+        self.check_bucket(&input.bucket)?;
+        check_key(&input.key)?;
+        let only_if_absent = input.if_none_match == Some(IfNoneMatch::Any);
+        refuse_conditions(input.if_match.is_some() || (input.if_none_match.is_some() && !only_if_absent))?;
+        let md5 = match input.content_md5 {
+            None => None,
+            Some(text) => {
+                let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
+                Some(bytes.try_into().map_err(|_| s3_error!(InvalidDigest))?)
+            }
+        };
+        let length = self.declared_length(input.content_length)?;
+        let options = PutOptions { only_if_absent, md5, reservation };
+        let entry = self.receive(input.key, length, input.body, options).await?;
+        Ok(S3Response::new(PutObjectOutput { e_tag: Some(etag(&entry)), ..Default::default() }))
+    }
+
+    async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
+        let input = request.input;
+        self.check_bucket(&input.bucket)?;
+        refuse_conditions(
+            input.if_match.is_some()
+                || input.if_none_match.is_some()
+                || input.if_modified_since.is_some()
+                || input.if_unmodified_since.is_some(),
+        )?;
+        let opened = content::open(&self.store, input.key, input.range).await?;
+        let Some(content::Opened { entry, range, body }) = opened else { return Err(s3_error!(NoSuchKey)) };
+        let partial = input.range.is_some();
+        Ok(S3Response::new(GetObjectOutput {
+            content_length: i64::try_from(range.end - range.start).ok(),
+            content_range: partial
+                .then(|| format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), entry.size)),
+            accept_ranges: Some("bytes".to_owned()),
+            e_tag: Some(etag(&entry)),
+            last_modified: Some(last_modified(&entry)),
+            body: Some(body),
+            ..Default::default()
+        }))
+    }
+
+    async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
+        let input = request.input;
+        self.check_bucket(&input.bucket)?;
+        let entry = self.store.head(&input.key).ok_or(s3_error!(NoSuchKey))?;
+        Ok(S3Response::new(HeadObjectOutput {
+            content_length: Some(size(&entry)),
+            accept_ranges: Some("bytes".to_owned()),
+            e_tag: Some(etag(&entry)),
+            last_modified: Some(last_modified(&entry)),
+            ..Default::default()
+        }))
+    }
+
+    async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> S3Result<S3Response<DeleteObjectOutput>> {
+        let input = request.input;
+        self.check_bucket(&input.bucket)?;
+        refuse_conditions(input.if_match.is_some())?;
+        let store = Arc::clone(&self.store);
+        blocking(move || store.delete(&input.key)).await?.map_err(internal)?;
+        Ok(S3Response::with_status(DeleteObjectOutput::default(), http::StatusCode::NO_CONTENT))
+    }
+
+    async fn list_objects_v2(
+        &self,
+        request: S3Request<ListObjectsV2Input>,
+    ) -> S3Result<S3Response<ListObjectsV2Output>> {
+        let input = request.input;
+        self.check_bucket(&input.bucket)?;
+        if input.delimiter.as_ref().is_some_and(|delimiter| !delimiter.is_empty()) {
+            return Err(s3_error!(NotImplemented, "Listing by delimiter is not supported here"));
+        }
+        let asked = input.max_keys.unwrap_or(PAGE_SIZE as i32);
+        let max_keys =
+            usize::try_from(asked).map_err(|_| s3_error!(InvalidArgument, "max-keys must not be negative"))?;
+        // The token is the last key of the page before, in hexadecimal because it must be opaque to the caller.
+        let token = match &input.continuation_token {
+            None => None,
+            Some(token) => Some(
+                hex::decode(token)
+                    .ok()
+                    .and_then(|bytes| String::from_utf8(bytes).ok())
+                    .ok_or(s3_error!(InvalidArgument, "The continuation token is not one of ours"))?,
+            ),
+        };
+        let after = token.as_deref().or(input.start_after.as_deref());
+        let prefix = input.prefix.as_deref().unwrap_or_default();
+        let page = self.store.list(prefix, after, max_keys.min(PAGE_SIZE));
+
+        let last = page.objects.last().map(|(key, _)| hex::encode(key.as_bytes()));
+        let encode = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
+        let contents: Vec<Object> = page
+            .objects
+            .iter()
+            .map(|(key, entry)| Object {
+                key: Some(if encode { form_encoded(key) } else { key.to_string() }),
+                size: Some(size(entry)),
+                e_tag: Some(etag(entry)),
+                last_modified: Some(last_modified(entry)),
+                ..Default::default()
+            })
+            .collect();
+        Ok(S3Response::new(ListObjectsV2Output {
+            name: Some(input.bucket),
+            prefix: Some(input.prefix.unwrap_or_default()),
+            max_keys: Some(asked),
+            key_count: i32::try_from(contents.len()).ok(),
+            continuation_token: input.continuation_token,
+            start_after: input.start_after,
+            encoding_type: input.encoding_type,
+            is_truncated: Some(page.truncated),
+            next_continuation_token: last.filter(|_| page.truncated),
+            contents: Some(contents),
+            ..Default::default()
+        }))
+    }
+
+    async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> S3Result<S3Response<HeadBucketOutput>> {
+        self.check_bucket(&request.input.bucket)?;
+        Ok(S3Response::new(HeadBucketOutput::default()))
+    }
+
+    /// There is one bucket, and it is always there.
+    async fn create_bucket(&self, request: S3Request<CreateBucketInput>) -> S3Result<S3Response<CreateBucketOutput>> {
+        if request.input.bucket != self.bucket {
+            return Err(s3_error!(AccessDenied, "This store has one bucket, `{}`", self.bucket));
+        }
+        Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)) }))
+    }
+
+    /// The default would be a put by HTML form, past the checks of presigned URLs.
+    async fn post_object(&self, _: S3Request<PostObjectInput>) -> S3Result<S3Response<PostObjectOutput>> {
+        Err(s3_error!(NotImplemented, "Uploads by form are not supported here"))
+    }
+}
+
+fn form_encoded(key: &str) -> String {
+    url::form_urlencoded::byte_serialize(key.as_bytes()).collect()
+}
+
+/// The body that a small content has: known whole, so that it goes out with its head in one piece.
+pub(crate) fn whole(bytes: Bytes) -> StreamingBlob {
+    StreamingBlob::from(Body::from(bytes))
+}

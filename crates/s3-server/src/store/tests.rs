@@ -1,0 +1,223 @@
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+use super::*;
+
+fn open(root: &Path) -> Arc<Store> {
+    Store::open(root.to_owned(), Durability::Process).unwrap()
+}
+
+fn put(store: &Arc<Store>, key: &str, body: &str) -> Entry {
+    let mut upload = Upload::begin(store).unwrap();
+    upload.write(&[bytes::Bytes::copy_from_slice(body.as_bytes())]).unwrap();
+    upload.commit(key, PutOptions::default()).unwrap()
+}
+
+fn body(store: &Store, key: &str) -> Option<String> {
+    let (_, mut file) = store.open_object(key).unwrap()?;
+    let mut body = String::new();
+    file.read_to_string(&mut body).unwrap();
+    Some(body)
+}
+
+/// Files below `incoming` and `objects`.
+fn files(root: &Path) -> usize {
+    let folders = std::fs::read_dir(root.join("objects")).unwrap().map(|entry| entry.unwrap().path());
+    folders.chain([root.join("incoming")]).map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
+}
+
+/// The removal of left-over files runs in the background after the start.
+fn eventually(holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + std::time::Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < deadline, "still not so after 10 s");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn objects_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    put(&store, "a", "first");
+    let replaced = put(&store, "a", "second");
+    put(&store, "a/b", "beside");
+    put(&store, "gone", "x");
+    assert!(store.delete("gone").unwrap());
+    assert!(!store.delete("gone").unwrap());
+    drop(store);
+
+    let store = open(folder.path());
+    assert_eq!(store.head("a"), Some(replaced));
+    assert_eq!(body(&store, "a").as_deref(), Some("second"));
+    assert_eq!(body(&store, "a/b").as_deref(), Some("beside"));
+    assert_eq!(body(&store, "gone"), None);
+    assert_eq!(files(folder.path()), 2);
+    put(&store, "new", "after the restart");
+    assert_eq!(body(&store, "a").as_deref(), Some("second"), "ids are not used twice");
+}
+
+#[test]
+fn a_put_that_never_reached_the_journal_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let mut upload = Upload::begin(&store).unwrap();
+    upload.write(&[bytes::Bytes::from_static(b"half")]).unwrap();
+    // A killed process runs no destructor.
+    std::mem::forget(upload);
+    assert_eq!(files(folder.path()), 1);
+    copy_as_after_a_crash(folder.path(), |crashed| {
+        let store = open(crashed);
+        assert_eq!(files(crashed), 0);
+        assert_eq!(store.list("", None, 10).objects.len(), 0);
+    });
+}
+
+#[test]
+fn a_put_that_reached_the_journal_is_finished_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let old = put(&store, "k", "old");
+    let new = put(&store, "k", "new content");
+    copy_as_after_a_crash(folder.path(), |crashed| {
+        // As if the process had died right after writing the line: not yet moved, the old file not yet removed.
+        let files_of = Files::open(crashed.to_owned()).unwrap();
+        std::fs::rename(
+            crashed.join(format!("objects/{:02x}/{:016x}", new.id & 0xff, new.id)),
+            files_of.incoming(new.id),
+        )
+        .unwrap();
+        std::fs::write(crashed.join(format!("objects/{:02x}/{:016x}", old.id & 0xff, old.id)), "old").unwrap();
+        let store = open(crashed);
+        assert_eq!(body(&store, "k").as_deref(), Some("new content"));
+        eventually(|| files(crashed) == 1);
+    });
+}
+
+/// A copy of the folder is what another process finds after this one was killed: the lock is not part of it.
+fn copy_as_after_a_crash(root: &Path, check: impl FnOnce(&Path)) {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                copy(&entry.path(), &target);
+            } else {
+                std::fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    let copied = tempfile::tempdir().unwrap();
+    copy(root, copied.path());
+    check(copied.path());
+}
+
+#[test]
+fn two_processes_cannot_serve_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let refused = Store::open(folder.path().to_owned(), Durability::Process).err().unwrap();
+    assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
+    drop(store);
+    open(folder.path());
+}
+
+#[test]
+fn used_signatures_and_ids_survive_compaction_and_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let reservation = store.signatures.reserve("signature".to_owned(), now + 900, now);
+    let upload = Upload::begin(&store).unwrap();
+    upload.commit("k", PutOptions { reservation, ..PutOptions::default() }).unwrap();
+    for _ in 0..SPARE_RECORDS {
+        put(&store, "churn", "x");
+    }
+    let last = put(&store, "churn", "x");
+    store.delete("churn").unwrap();
+    assert!(store.read().journal.records() < SPARE_RECORDS, "compacted meanwhile");
+    for _ in 0..2 {
+        copy_as_after_a_crash(folder.path(), |copied| {
+            let store = open(copied);
+            assert!(store.signatures.reserve("signature".to_owned(), now + 900, now).is_none());
+            assert!(put(&store, "next", "x").id > last.id);
+        });
+        // Once more with a journal that was compacted with the highest id gone.
+        let mut state = store.write();
+        while state.journal.records() <= 2 * state.objects.len() + SPARE_RECORDS {
+            state.journal.write(&Record::Delete { key: "never".to_owned() }).unwrap();
+        }
+        store.compact_if_worthwhile(&mut state);
+    }
+}
+
+#[test]
+fn a_put_with_conditions_that_do_not_hold_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    put(&store, "k", "kept");
+    let absent = PutOptions { only_if_absent: true, ..PutOptions::default() };
+    assert!(matches!(Upload::begin(&store).unwrap().commit("k", absent), Err(PutError::Exists)));
+    let digest = PutOptions { md5: Some([0; 16]), ..PutOptions::default() };
+    assert!(matches!(Upload::begin(&store).unwrap().commit("k", digest), Err(PutError::Digest)));
+    assert_eq!(body(&store, "k").as_deref(), Some("kept"));
+    assert_eq!(files(folder.path()), 1);
+}
+
+#[test]
+fn a_reader_keeps_the_object_that_it_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    put(&store, "k", "before");
+    let (_, mut file) = store.open_object("k").unwrap().unwrap();
+    put(&store, "k", "after");
+    store.delete("k").unwrap();
+    let mut read = String::new();
+    file.read_to_string(&mut read).unwrap();
+    assert_eq!(read, "before");
+}
+
+#[test]
+fn synced_puts_survive_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().to_owned(), Durability::Power).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    put(store, &format!("{writer}/{number}"), "x");
+                }
+            });
+        }
+    });
+    assert_eq!(*store.synced.lock().unwrap(), 20);
+    drop(store);
+    assert_eq!(open(folder.path()).list("", None, 100).objects.len(), 20);
+}
+
+/// `cargo nextest run -p s3-server --run-ignored only --no-capture measure`
+#[test]
+#[ignore = "a measurement"]
+#[expect(clippy::print_stdout, reason = "its result")]
+fn measure_opening_100_000_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()));
+    let mut journal = std::fs::read_to_string(folder.path().join("journal")).unwrap();
+    for id in 1..=100_000 {
+        let entry = Entry { id, size: 4096, md5: [7; 16], modified_ms: 1_700_000_000_000 };
+        Record::Put { key: format!("{:032x}/{:032x}", id % 100, id), entry, used: None }.write(&mut journal);
+    }
+    std::fs::write(folder.path().join("journal"), journal).unwrap();
+    let started = Instant::now();
+    let store = open(folder.path());
+    let opened = started.elapsed();
+    let started = Instant::now();
+    let page = store.list("", Some(&format!("{:032x}/{:032x}", 50, 50)), 1000);
+    assert_eq!((page.objects.len(), page.truncated), (1000, true));
+    println!("opened in {opened:?}, a page of 1,000 in {:?}", started.elapsed());
+}

@@ -1,0 +1,122 @@
+//! One put, from its first byte to its line in the journal.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use md5::{Digest, Md5};
+use time::OffsetDateTime;
+
+use super::files::remove;
+use super::record::Record;
+use super::{Durability, Entry, ObjectId, Reservation, Store};
+
+/// A content on its way in. Dropped without [`commit`](Upload::commit) it leaves nothing.
+pub(crate) struct Upload {
+    store: Arc<Store>,
+    id: ObjectId,
+    file: File,
+    size: u64,
+    md5: Md5,
+    /// What to remove on drop; `None` once the journal names it.
+    unfinished: Option<PathBuf>,
+}
+
+/// Why a complete content was not stored.
+#[derive(Debug)]
+pub(crate) enum PutError {
+    /// There is an object, and the put was to be the first.
+    Exists,
+    /// The content is not the one that the sender took the digest of.
+    Digest,
+    Io(io::Error),
+}
+
+impl From<io::Error> for PutError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What a put asks beside storing.
+#[derive(Debug, Default)]
+pub(crate) struct PutOptions {
+    /// Refuse to replace (`If-None-Match: *`).
+    pub only_if_absent: bool,
+    /// What the sender says that the content's MD5 is (`Content-MD5`).
+    pub md5: Option<[u8; 16]>,
+    /// The presigned URL that this put uses up.
+    pub reservation: Option<Reservation>,
+}
+
+impl Upload {
+    pub fn begin(store: &Arc<Store>) -> io::Result<Self> {
+        let id = {
+            let mut state = store.write();
+            state.next_id += 1;
+            state.next_id - 1
+        };
+        let path = store.files.incoming(id);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        Ok(Self { store: Arc::clone(store), id, file, size: 0, md5: Md5::new(), unfinished: Some(path) })
+    }
+
+    pub fn write(&mut self, chunks: &[Bytes]) -> io::Result<()> {
+        for chunk in chunks {
+            self.md5.update(chunk);
+            self.file.write_all(chunk)?;
+            self.size += chunk.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Makes the content the object at `key`. When this returns, the object is visible to all and survives what the
+    /// store's [`Durability`] says.
+    pub fn commit(mut self, key: &str, options: PutOptions) -> Result<Entry, PutError> {
+        let store = Arc::clone(&self.store);
+        let md5: [u8; 16] = std::mem::take(&mut self.md5).finalize().into();
+        if options.md5.is_some_and(|expected| expected != md5) {
+            return Err(PutError::Digest);
+        }
+        if store.durability == Durability::Power {
+            self.file.sync_data()?;
+            store.files.sync_incoming()?;
+        }
+        let now = OffsetDateTime::now_utc();
+        let modified_ms = now.unix_timestamp() * 1000 + i64::from(now.millisecond());
+        let entry = Entry { id: self.id, size: self.size, md5, modified_ms };
+        let (replaced, written) = {
+            let mut state = store.write();
+            if options.only_if_absent && state.objects.contains_key(key) {
+                return Err(PutError::Exists);
+            }
+            let used = options.reservation.as_ref().map(|reservation| reservation.signature().clone());
+            state.journal.write(&Record::Put { key: key.to_owned(), entry, used })?;
+            state.written += 1;
+            self.unfinished = None;
+            let replaced = state.objects.insert(key.into(), entry);
+            if let Some(reservation) = options.reservation {
+                reservation.use_up();
+            }
+            // Under the lock, so that nobody looks for the file before it is in its place.
+            store.files.admit(self.id)?;
+            store.compact_if_worthwhile(&mut state);
+            (replaced, state.written)
+        };
+        store.make_durable(written)?;
+        if let Some(replaced) = replaced {
+            store.files.remove_object(replaced.id);
+        }
+        Ok(entry)
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Some(path) = self.unfinished.take() {
+            remove(&path);
+        }
+    }
+}

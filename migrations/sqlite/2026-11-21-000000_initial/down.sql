@@ -1,0 +1,15 @@
+DROP TABLE usage_events;
+DROP TABLE leases;
+DROP TABLE outbox;
+DROP TABLE index_runs;
+DROP TABLE files;
+DROP TABLE feedback;
+DROP TABLE searches;
+DROP TABLE grants;
+DROP TABLE passages;
+DROP TABLE captures;
+DROP TABLE documents;
+DROP TABLE balance_entries;
+DROP TABLE balances;
+DROP TABLE api_keys;
+DROP TABLE organizations;

@@ -1,0 +1,105 @@
+//! `cargo xtask bench`: speed and size of the release server, measured from outside over HTTP.
+
+mod client;
+mod collection;
+mod generate;
+mod load;
+mod machine;
+mod main_job;
+mod process;
+mod random;
+mod report;
+mod samples;
+mod server;
+
+use crate::interrupt;
+use anyhow::bail;
+use indicatif::{ProgressBar, ProgressStyle};
+use report::Report;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// What to measure
+    #[arg(value_enum, default_value_t = Name::Main)]
+    name: Name,
+    /// Folder of a collection: corpus.jsonl or corpus.jsonl.gz (_id, title, text) and queries.jsonl (_id, text)
+    #[arg(long, value_name = "DIR")]
+    collection: Option<PathBuf>,
+    /// Measure this server instead of building the release one
+    #[arg(long, value_name = "FILE")]
+    server: Option<PathBuf>,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Generated documents (0: none)
+    #[arg(long, default_value_t = 20_000)]
+    documents: usize,
+    /// Generated queries; also the least number of searches that the latencies of one client are taken from
+    #[arg(long, default_value_t = 2_000)]
+    queries: usize,
+    /// Small files to upload and index (0: none)
+    #[arg(long, default_value_t = 300)]
+    files: usize,
+    /// Clients that search at the same time
+    #[arg(long, default_value_t = 8)]
+    clients: usize,
+    /// Seconds that they search for
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// Seed of everything generated
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Name {
+    /// Search, indexing, start, memory and size of the embedded composition
+    Main,
+}
+
+/// Measures, and prints what came of it on standard output.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    interrupt::watch()?;
+    let server = match &options.server {
+        Some(server) => server.canonicalize()?,
+        None => crate::server::build(true)?,
+    };
+    let mut report = Report::new(machine::describe()?);
+    if options.collection.is_none() {
+        eprintln!("no --collection given: only generated documents are searched");
+    }
+    match options.name {
+        Name::Main => main_job::measure(options, &server, &mut report)?,
+    }
+    if options.json {
+        println!("{}", serde_json::to_string(&report.json())?);
+    } else {
+        print!("{}", report.text());
+    }
+    Ok(interrupt::exit_code(true))
+}
+
+/// A progress bar on a terminal, nothing elsewhere.
+fn progress(steps: usize, what: impl Into<String>) -> ProgressBar {
+    const TEMPLATE: &str = "{elapsed_precise} {bar:30} {pos}/{len} {msg}";
+    let bar = ProgressBar::new(steps as u64).with_message(what.into());
+    ProgressStyle::with_template(TEMPLATE).map(|style| bar.clone().with_style(style)).unwrap_or(bar)
+}
+
+/// A spinner for what has no countable steps.
+fn spinner(what: impl Into<String>) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_message(what.into());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Ends a measurement that somebody stopped.
+fn go_on() -> anyhow::Result<()> {
+    if interrupt::caught() {
+        bail!("stopped before the end");
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What the system says of a running process (Linux: /proc).
+
+use anyhow::Context;
+use std::path::Path;
+
+/// Resident memory now, in bytes: of the process and of its children (the extraction workers).
+///
+/// Pages that both share are counted twice.
+///
+/// # Errors
+///
+/// When there is no such process, or no /proc.
+pub fn resident(pid: u32) -> anyhow::Result<u64> {
+    let mut total = field(pid, "VmRSS:")?;
+    for child in children(pid) {
+        // It may end between the two looks.
+        total += field(child, "VmRSS:").unwrap_or(0);
+    }
+    Ok(total)
+}
+
+/// The most memory that the process alone has ever had resident, in bytes.
+///
+/// # Errors
+///
+/// When there is no such process, or no /proc.
+pub fn peak(pid: u32) -> anyhow::Result<u64> {
+    field(pid, "VmHWM:")
+}
+
+fn field(pid: u32, name: &str) -> anyhow::Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    let status = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{path}`"))?;
+    kilobytes(&status, name).map(|kb| kb * 1024).with_context(|| format!("`{path}` has no {name}"))
+}
+
+/// The number in a line such as `VmRSS:     1234 kB`.
+pub fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The processes started by any thread of `pid`.
+fn children(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task"));
+    let lists = tasks.into_iter().flatten().flatten().map(|task| task.path().join("children"));
+    let ids = lists.filter_map(|list| std::fs::read_to_string(list).ok());
+    ids.flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::{kilobytes, peak, resident};
+
+    #[test]
+    fn fields_of_a_status_file_are_read() {
+        assert_eq!(kilobytes("VmPeak:\t 5 kB\nVmRSS:\t    1234 kB\n", "VmRSS:"), Some(1234));
+        assert_eq!(kilobytes("VmPeak:\t 5 kB\n", "VmRSS:"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn our_own_memory_is_known() {
+        let touched = std::hint::black_box(vec![1_u8; 8 << 20]);
+        assert!(resident(std::process::id()).unwrap() > touched.len() as u64);
+        assert!(peak(std::process::id()).unwrap() > touched.len() as u64);
+    }
+}

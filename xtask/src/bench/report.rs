@@ -1,0 +1,160 @@
+//! The figures, as tables for people and as JSON for programs.
+
+use super::machine::Machine;
+use super::samples::Samples;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Figures by section, in the order in which they were measured.
+pub struct Report {
+    machine: Machine,
+    sections: Vec<Section>,
+}
+
+/// Figures of one workload.
+pub struct Section {
+    title: String,
+    rows: Vec<Row>,
+}
+
+/// One figure. Its name is a key in the JSON too, so it says its unit.
+struct Row {
+    name: &'static str,
+    value: f64,
+    /// The figure should be below this.
+    aim: Option<f64>,
+}
+
+impl Report {
+    pub fn new(machine: Machine) -> Self {
+        Self { machine, sections: Vec::new() }
+    }
+
+    pub fn section(&mut self, title: impl Into<String>) -> &mut Section {
+        self.sections.push(Section { title: title.into(), rows: Vec::new() });
+        let last = self.sections.len() - 1;
+        &mut self.sections[last]
+    }
+
+    /// One object: `machine`, and under `figures` an object for each section.
+    pub fn json(&self) -> Value {
+        let figures = self.sections.iter().map(|section| {
+            let rows = section.rows.iter().map(|row| (row.name.to_owned(), json!(row.value)));
+            (section.title.clone(), Value::Object(rows.collect::<Map<_, _>>()))
+        });
+        json!({"machine": self.machine, "figures": Value::Object(figures.collect())})
+    }
+
+    /// A table for each section; a missed aim is marked.
+    pub fn text(&self) -> String {
+        let m = &self.machine;
+        let mut text = format!(
+            "{}, {} cores, {:.1} GB; commit {}; {}; load before {:.2}\n",
+            m.cpu, m.cores, m.memory_gb, m.commit, m.date, m.load_before
+        );
+        for section in &self.sections {
+            let _ = writeln!(text, "\n{}", section.title);
+            for Row { name, value, aim } in &section.rows {
+                let figure = readable(*value);
+                let note = match aim {
+                    Some(aim) if value < aim => format!("  (aim: below {})", readable(*aim)),
+                    Some(aim) => format!("  MISSES THE AIM: below {}", readable(*aim)),
+                    None => String::new(),
+                };
+                let _ = writeln!(text, "  {name:<36}{figure:>12}{note}");
+            }
+        }
+        text
+    }
+}
+
+impl Section {
+    pub fn number(&mut self, name: &'static str, value: f64) -> &mut Self {
+        self.rows.push(Row { name, value, aim: None });
+        self
+    }
+
+    /// Sets the aim of the figure added last.
+    pub fn aim(&mut self, below: f64) -> &mut Self {
+        if let Some(row) = self.rows.last_mut() {
+            row.aim = Some(below);
+        }
+        self
+    }
+
+    pub fn count(&mut self, name: &'static str, value: usize) -> &mut Self {
+        self.number(name, value as f64)
+    }
+
+    pub fn milliseconds(&mut self, name: &'static str, value: Duration) -> &mut Self {
+        self.number(name, value.as_secs_f64() * 1e3)
+    }
+
+    pub fn seconds(&mut self, name: &'static str, value: Duration) -> &mut Self {
+        self.number(name, value.as_secs_f64())
+    }
+
+    pub fn megabytes(&mut self, name: &'static str, bytes: u64) -> &mut Self {
+        self.number(name, bytes as f64 / 1e6)
+    }
+
+    pub fn per_second(&mut self, name: &'static str, count: f64, time: Duration) -> &mut Self {
+        self.number(name, count / time.as_secs_f64().max(f64::EPSILON))
+    }
+
+    /// Median, 99th percentile and maximum, under three names.
+    pub fn latencies(&mut self, names: [&'static str; 3], samples: &Samples) -> &mut Self {
+        let [p50, p99, max] = names;
+        self.milliseconds(p50, samples.median()).milliseconds(p99, samples.percentile(99.0));
+        self.milliseconds(max, samples.max())
+    }
+}
+
+/// As many digits as say something.
+fn readable(value: f64) -> String {
+    match value {
+        _ if value.fract() == 0.0 || value >= 1_000.0 => format!("{value:.0}"),
+        _ if value >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Machine, Report};
+    use std::time::Duration;
+
+    fn report() -> Report {
+        let mut report = Report::new(Machine {
+            cpu: "abacus".to_owned(),
+            cores: 2,
+            memory_gb: 1.0,
+            commit: "abc".to_owned(),
+            date: "2026-01-01T00:00:00Z".to_owned(),
+            load_before: 0.5,
+        });
+        let section = report.section("search");
+        section.milliseconds("p50 ms", Duration::from_micros(1_500)).aim(5.0);
+        section.milliseconds("p99 ms", Duration::from_millis(26)).aim(25.0);
+        section.per_second("searches/s", 30.0, Duration::from_millis(100));
+        report
+    }
+
+    #[test]
+    fn a_missed_aim_is_said() {
+        let text = report().text();
+        assert!(text.contains("abacus, 2 cores"));
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(lines.contains(&vec!["p50", "ms", "1.50", "(aim:", "below", "5)"]), "{text}");
+        assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "AIM:", "below", "25"]), "{text}");
+        assert!(lines.contains(&vec!["searches/s", "300"]), "{text}");
+    }
+
+    #[test]
+    fn json_holds_the_exact_figures() {
+        let json = report().json();
+        assert_eq!(json["figures"]["search"]["p50 ms"], 1.5);
+        assert_eq!(json["machine"]["commit"], "abc");
+    }
+}

@@ -1,0 +1,113 @@
+//! Which crate of the workspace may use which: the layers of `docs/architecture.md`.
+
+use super::Breach;
+use super::workspace::Crate;
+
+/// A crate and the workspace crates that its library may use. Programs below `bins/` may use any.
+///
+/// A new arrow is a decision about the design: add it here with the change that needs it, and say why there.
+const MAY_USE: &[(&str, &[&str])] = &[
+    // Pure: other services link these without a server, a database or a runtime.
+    ("retrieval-core", &[]),
+    ("api-types", &[]),
+    // Seams and what stands on its own.
+    ("engine", &["retrieval-core"]),
+    ("blobs", &[]),
+    ("docstore", &[]),
+    ("extract", &[]),
+    ("fetcher", &[]),
+    ("rate-limit", &[]),
+    ("s3-server", &[]),
+    ("settings", &[]),
+    // Adapters: one outside library each, behind their seam.
+    ("engine-tantivy", &["engine", "retrieval-core"]),
+    ("engine-meilisearch", &["engine", "retrieval-core"]),
+    ("blobs-s3", &["blobs"]),
+    // Use cases.
+    ("ingest", &["blobs", "docstore", "engine", "extract", "retrieval-core"]),
+    ("app", &["blobs", "docstore", "engine", "extract", "fetcher", "ingest", "rate-limit", "retrieval-core"]),
+    // The edge.
+    ("http-actix", &["api-types", "app", "rate-limit", "retrieval-core"]),
+    ("xtask", &["api-types"]),
+];
+
+/// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.
+const ALONE_IN_TESTS: &[&str] = &["retrieval-core", "api-types"];
+
+/// Compares every arrow between crates with the table.
+pub fn check(crates: &[Crate]) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for krate in crates.iter().filter(|krate| !krate.is_bin) {
+        let name = &krate.name;
+        let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| known == name) else {
+            breaches.push(Breach::new(
+                format!("`{name}` is not in the table of layers"),
+                "add a row for it to MAY_USE in xtask/src/check/arrows.rs",
+            ));
+            continue;
+        };
+        for used in krate.dependencies.iter().filter(|dependency| dependency.ours) {
+            if used.name == *name || allowed.contains(&used.name.as_str()) {
+                continue;
+            }
+            if !used.dev {
+                breaches.push(Breach::new(
+                    format!("`{name}` uses `{}`", used.name),
+                    format!("`{name}` may use {}; take the dependency out, or pass what is needed in", list(allowed)),
+                ));
+            } else if ALONE_IN_TESTS.contains(&name.as_str()) {
+                breaches.push(Breach::new(
+                    format!("the tests of `{name}` use `{}`", used.name),
+                    format!("move the test to `{}`, or to a crate that may use both", used.name),
+                ));
+            }
+        }
+    }
+    breaches
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "no crate of the workspace".to_owned();
+    }
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workspace::fake::{for_tests, library, ours, outside, program};
+    use super::*;
+
+    fn broken(crates: &[Crate]) -> Vec<String> {
+        check(crates).into_iter().map(|breach| breach.what).collect()
+    }
+
+    #[test]
+    fn arrows_of_the_table_hold() {
+        let crates = [
+            library("ingest", vec![ours("docstore"), ours("engine"), outside("tokio")]),
+            program("retrieval-server", vec![ours("engine-tantivy"), ours("http-actix")]),
+        ];
+        assert_eq!(broken(&crates), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_arrow_upwards_is_found() {
+        let crates = [library("docstore", vec![ours("app")]), library("http-actix", vec![ours("docstore")])];
+        assert_eq!(broken(&crates), ["`docstore` uses `app`", "`http-actix` uses `docstore`"]);
+    }
+
+    #[test]
+    fn a_crate_without_a_row_is_found() {
+        assert_eq!(broken(&[library("helpers", vec![])]), ["`helpers` is not in the table of layers"]);
+    }
+
+    #[test]
+    fn tests_may_use_more_but_not_those_of_the_core() {
+        let crates = [
+            library("http-actix", vec![for_tests(ours("docstore"))]),
+            library("retrieval-core", vec![for_tests(ours("engine"))]),
+        ];
+        assert_eq!(broken(&crates), ["the tests of `retrieval-core` use `engine`"]);
+    }
+}

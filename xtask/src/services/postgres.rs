@@ -1,0 +1,300 @@
+//! A private PostgreSQL for one run: its own folder, its own port, gone afterwards.
+
+use super::account::{Account, is_root, shared_temporary_folder};
+use super::{Provided, Running, Service, free_port};
+use crate::{interrupt, shell};
+use anyhow::{Context, bail};
+use rustix::process::Signal;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What the tests find the database by: a role that may create databases.
+const VARIABLE: &str = "TEST_DATABASE_URL";
+
+/// The first start of a cluster on a slow disk takes seconds.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A fast shutdown ends what runs; after this long it is ended the hard way: the data is thrown away anyhow.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Between choosing a free port and listening on it another program may take it.
+const ATTEMPTS: u32 = 3;
+
+/// Folders of clusters are named after the process that made them.
+const FOLDER_PREFIX: &str = "retrieval-postgres-";
+
+/// Safety of data is worth nothing here, and many small test databases are made at once.
+const SETTINGS: &[&str] = &[
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "max_connections=300",
+    "unix_socket_directories=",
+    "listen_addresses=127.0.0.1",
+    // Containers often have a /dev/shm of 64 MB.
+    "dynamic_shared_memory_type=mmap",
+];
+
+/// PostgreSQL for the tests: the one that `TEST_DATABASE_URL` names, or a private one.
+pub struct Postgres {
+    pub disabled: bool,
+}
+
+impl Service for Postgres {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn provide(&self) -> Provided {
+        if self.disabled {
+            return Provided::Absent { reason: "--no-postgres was given".to_owned() };
+        }
+        if std::env::var(VARIABLE).is_ok_and(|url| !url.is_empty()) {
+            let how = format!("the database that {VARIABLE} names");
+            return Provided::Running(Running { how, environment: vec![], _guard: None });
+        }
+        match Cluster::start() {
+            Ok(cluster) => Provided::Running(Running {
+                how: format!("a private cluster of {}", cluster.version),
+                environment: vec![(VARIABLE, cluster.url.clone())],
+                _guard: Some(Box::new(cluster)),
+            }),
+            Err(error) => Provided::Absent { reason: format!("{error:#}") },
+        }
+    }
+
+    fn required_in_ci(&self) -> bool {
+        true
+    }
+}
+
+/// A running PostgreSQL in a temporary folder. Dropping it stops the server and removes the folder.
+pub struct Cluster {
+    /// Address of its database `postgres`, as a superuser without a password.
+    pub url: String,
+    /// What `postgres --version` says.
+    pub version: String,
+    /// Where its programs are, `psql` among them.
+    pub programs: PathBuf,
+    server: Child,
+    _folder: TempDir,
+}
+
+impl Cluster {
+    /// Makes and starts a cluster, from installed programs or, as root on Debian, from freshly installed ones.
+    ///
+    /// # Errors
+    ///
+    /// When there are no programs, or the cluster does not start; the message holds the end of the server's log.
+    pub fn start() -> anyhow::Result<Self> {
+        let programs = match find_programs() {
+            Some(programs) => programs,
+            None => install()?,
+        };
+        let version = shell::output(Command::new(programs.join("postgres")).arg("--version"))?;
+        let account = Account::instead_of_root()?;
+        let temporary = shared_temporary_folder();
+        remove_leftovers(&temporary);
+        let prefix = format!("{FOLDER_PREFIX}{}-", std::process::id());
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(temporary)?;
+        if let Some(account) = account {
+            account.own(folder.path())?;
+        }
+        create(&programs, account, folder.path())?;
+        for attempt in 1.. {
+            let port = free_port()?;
+            match serve(&programs, account, folder.path(), port) {
+                Ok(server) => {
+                    let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+                    return Ok(Self { url, version, programs, server, _folder: folder });
+                }
+                Err(error) if attempt == ATTEMPTS => return Err(error),
+                Err(_) => {}
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for ask in [Signal::INT, Signal::QUIT] {
+            interrupt::signal(self.server.id(), ask);
+            let deadline = Instant::now() + STOP_TIMEOUT;
+            while Instant::now() < deadline {
+                if matches!(self.server.try_wait(), Ok(Some(_))) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        eprintln!("warning: PostgreSQL (process {}) does not stop: it is killed", self.server.id());
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A command under `account`, in a folder that the account can read: ours may be closed to it.
+fn command(program: &Path, account: Option<Account>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null());
+    if let Some(account) = account {
+        account.run(&mut command);
+    }
+    command
+}
+
+/// Makes the cluster's files.
+///
+/// Text is ordered by the rules of a language wherever this PostgreSQL can: most databases in use are set up so, and a
+/// query that counts on byte order must say it.
+fn create(programs: &Path, account: Option<Account>, folder: &Path) -> anyhow::Result<()> {
+    let by_language = ["--locale-provider=icu", "--icu-locale=en-US"];
+    let attempt = |more: &[&str]| {
+        let mut initdb = command(&programs.join("initdb"), account, folder);
+        initdb.arg("-D").arg(folder.join("data"));
+        initdb.args(["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]).args(more);
+        shell::output(&mut initdb).map(drop)
+    };
+    attempt(&by_language).or_else(|_| attempt(&[]))
+}
+
+/// Starts the server and waits until it takes connections.
+fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) -> anyhow::Result<Child> {
+    let data = folder.join("data");
+    let log = folder.join("log");
+    let mut postgres = match shell::find_program("setpriv") {
+        // Where Linux lets us, the server ends even when we are killed and cannot stop it.
+        Some(setpriv) => {
+            let mut setpriv = command(&setpriv, account, folder);
+            setpriv.args(["--pdeathsig", "INT", "--"]).arg(programs.join("postgres"));
+            setpriv
+        }
+        None => command(&programs.join("postgres"), account, folder),
+    };
+    postgres.arg("-D").arg(&data).args(["-p", &port.to_string()]);
+    for setting in SETTINGS {
+        postgres.args(["-c", setting]);
+    }
+    postgres.stdout(Stdio::null()).stderr(File::create(&log)?);
+    // Ctrl-C is for the tests first: the database goes when they have ended.
+    postgres.process_group(0);
+    let mut server = postgres.spawn().context("cannot start postgres")?;
+    let deadline = Instant::now() + START_TIMEOUT;
+    loop {
+        let ended = server.try_wait()?;
+        if ended.is_none() && is_ready(&data) {
+            return Ok(server);
+        }
+        if ended.is_some() || Instant::now() > deadline || interrupt::caught() {
+            let _ = server.kill();
+            let _ = server.wait();
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            let tail: Vec<&str> = said.lines().rev().take(5).collect();
+            bail!("postgres did not start: {}", tail.into_iter().rev().collect::<Vec<_>>().join("; "));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Removes the folders of those who were killed before they could.
+fn remove_leftovers(temporary: &Path) {
+    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let maker = name.strip_prefix(FOLDER_PREFIX).and_then(|rest| rest.split_once('-')?.0.parse().ok());
+        if maker.is_some_and(|maker| !interrupt::is_running(maker)) {
+            // Another's, on a machine that is shared: the system refuses, and rightly.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether the server has written `ready` as the last line of its pid file (PostgreSQL 10 and newer).
+fn is_ready(data: &Path) -> bool {
+    let file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    file.lines().last().is_some_and(|line| line.trim() == "ready")
+}
+
+/// The folder of the newest PostgreSQL found, or of the one on the PATH.
+///
+/// Programs are linked into a folder of the PATH on some systems; the others (`psql`, `initdb`) lie beside the file
+/// that such a link leads to.
+fn find_programs() -> Option<PathBuf> {
+    let linked = shell::find_program("postgres").and_then(|file| file.canonicalize().ok());
+    let on_path = linked.and_then(|file| file.parent().map(Path::to_path_buf));
+    let mut folders: Vec<PathBuf> = on_path.into_iter().collect();
+    for installed in ["/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt"] {
+        let Ok(entries) = std::fs::read_dir(installed) else { continue };
+        let mut versions: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("bin")).collect();
+        versions.sort_by_key(|folder| std::cmp::Reverse(version_of(folder)));
+        folders.extend(versions);
+    }
+    folders.extend(["/usr/local/pgsql/bin", "/usr/local/bin", "/usr/bin", "/usr/pgsql/bin"].map(PathBuf::from));
+    folders.into_iter().find(|folder| ["postgres", "initdb"].iter().all(|name| folder.join(name).is_file()))
+}
+
+/// The number in a folder such as `/usr/lib/postgresql/15/bin` or `postgresql@16/bin`; 0 where there is none.
+fn version_of(programs: &Path) -> u32 {
+    let name = programs.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    name.rsplit('@').next().and_then(|version| version.parse().ok()).unwrap_or(0)
+}
+
+/// Installs PostgreSQL where that is ours to do: as root, with apt.
+fn install() -> anyhow::Result<PathBuf> {
+    const WANTED: &str = "no PostgreSQL found on the PATH or in /usr/lib/postgresql/*/bin";
+    if !is_root() || shell::find_program("apt-get").is_none() {
+        bail!("{WANTED}; install it (Debian, Ubuntu: `apt-get install postgresql`) or set {VARIABLE}");
+    }
+    eprintln!("{WANTED}: installing it with apt-get");
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        shell::run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()))
+    };
+    let installed = apt(&["update", "-qq"])
+        .and_then(|()| apt(&["install", "-y", "-qq", "--no-install-recommends", "postgresql"]))
+        .with_context(|| format!("{WANTED}, and it could not be installed"));
+    installed?;
+    find_programs().context("apt-get installed PostgreSQL, but its programs are not where they are expected")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::{Cluster, find_programs, version_of};
+    use crate::shell;
+    use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    fn a_cluster_makes_databases_and_leaves_nothing_behind() {
+        // Installing it is for the command, not for a test: its summary says what was not tested.
+        if find_programs().is_none() {
+            eprintln!("NOT tested: no PostgreSQL installed");
+            return;
+        }
+        let cluster = Cluster::start().unwrap();
+        let psql = |url: &str, query: &str| {
+            shell::output(Command::new(cluster.programs.join("psql")).args(["-X", "-At", url, "-c", query]))
+        };
+        psql(&cluster.url, "create database other").unwrap();
+        assert_eq!(psql(&format!("{}?dbname=other", cluster.url), "select current_database()").unwrap(), "other");
+
+        let (folder, url) = (cluster._folder.path().to_path_buf(), cluster.url.clone());
+        assert!(folder.join("data").is_dir());
+        drop(cluster);
+        assert!(!folder.exists());
+        let port: u16 = url.split([':', '/']).rev().nth(1).unwrap().parse().unwrap();
+        assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+    }
+
+    #[test]
+    fn versions_are_read_from_folders() {
+        assert_eq!(version_of(Path::new("/usr/lib/postgresql/15/bin")), 15);
+        assert_eq!(version_of(Path::new("/opt/homebrew/opt/postgresql@16/bin")), 16);
+        assert_eq!(version_of(Path::new("/usr/bin")), 0);
+    }
+}

@@ -1,0 +1,129 @@
+//! What came of the tests, read from the runner's lines and said again at the very end.
+
+/// The result of a run of tests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub succeeded: bool,
+    /// The runner's closing line: `Summary [ 0.5s] 12 tests run: 12 passed, 0 skipped`.
+    pub summary: Option<String>,
+    /// The lines that name a failed test.
+    pub failures: Vec<String>,
+    pub skipped: u32,
+    /// The tests that are ignored by their own mark.
+    pub ignored: Vec<String>,
+}
+
+impl Report {
+    /// Reads the lines of cargo-nextest: the summary, and what follows it.
+    pub fn of_nextest(lines: &[String]) -> Self {
+        let lines: Vec<String> = lines.iter().map(|line| without_colors(line)).collect();
+        let Some(at) = lines.iter().rposition(|line| line.trim_start().starts_with("Summary [")) else {
+            return Self::default();
+        };
+        let failed = |line: &&String| {
+            ["FAIL", "TIMEOUT", "SIG", "ABORT", "LEAK-FAIL", "EXEC"]
+                .iter()
+                .any(|mark| line.trim_start().starts_with(mark))
+        };
+        Self {
+            summary: Some(lines[at].clone()),
+            failures: lines[at + 1..].iter().filter(failed).cloned().collect(),
+            skipped: number_before(&lines[at], " skipped").unwrap_or(0),
+            ..Self::default()
+        }
+    }
+
+    /// Adds up the `test result:` lines of `cargo test` into one summary of the same form.
+    pub fn of_cargo_test(lines: &[String]) -> Self {
+        let results: Vec<&String> = lines.iter().filter(|line| line.starts_with("test result:")).collect();
+        let sum = |what| results.iter().filter_map(|line| number_before(line, what)).sum::<u32>();
+        let (passed, failed, skipped) = (sum(" passed"), sum(" failed"), sum(" ignored") + sum(" filtered out"));
+        let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+        Self {
+            summary: Some(format!(
+                "     Summary {} tests run: {passed} passed{failures}, {skipped} skipped",
+                passed + failed
+            )),
+            failures: lines
+                .iter()
+                .filter(|line| line.starts_with("test ") && line.ends_with("FAILED"))
+                .cloned()
+                .collect(),
+            skipped,
+            ..Self::default()
+        }
+    }
+
+    /// Prints the notes, then the runner's closing lines once more: the summary is the last line of all.
+    pub fn print(&self, notes: &[String]) {
+        println!("\n------------");
+        for note in notes {
+            println!("{note}");
+        }
+        for test in &self.ignored {
+            println!("ignored: {test}");
+        }
+        for failure in &self.failures {
+            println!("{failure}");
+        }
+        println!("{}", self.summary.as_deref().unwrap_or("no test was run"));
+    }
+}
+
+/// The number that stands right before `word`.
+fn number_before(line: &str, word: &str) -> Option<u32> {
+    let before = &line[..line.find(word)?];
+    before.rsplit(|other: char| !other.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// A line without the escape sequences that color it.
+fn without_colors(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or("", |(_, text)| text));
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_closing_lines_of_nextest_are_read() {
+        let report = Report::of_nextest(&lines(
+            "        PASS [   0.004s] (1/3) app it::search\n\
+             \u{1b}[31;1m        FAIL\u{1b}[0m [   0.005s] (2/3) app it::read\n\
+             ------------\n\
+             \u{1b}[31;1m     Summary\u{1b}[0m [   0.014s] 3 tests run: 2 passed, 1 failed, 4 skipped\n\
+             \u{1b}[31;1m        FAIL\u{1b}[0m [   0.005s] (2/3) app it::read\n\
+             error: test run failed",
+        ));
+        let summary = "     Summary [   0.014s] 3 tests run: 2 passed, 1 failed, 4 skipped";
+        assert_eq!(report.summary.as_deref(), Some(summary));
+        assert_eq!(report.failures, ["        FAIL [   0.005s] (2/3) app it::read"]);
+        assert_eq!(report.skipped, 4);
+    }
+
+    #[test]
+    fn results_of_cargo_test_are_added_up() {
+        let report = Report::of_cargo_test(&lines(
+            "test a::b ... ok\n\
+             test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
+             test c::d ... FAILED\n\
+             test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.01s",
+        ));
+        assert_eq!(report.summary.as_deref(), Some("     Summary 6 tests run: 5 passed, 1 failed, 3 skipped"));
+        assert_eq!(report.failures, ["test c::d ... FAILED"]);
+    }
+
+    #[test]
+    fn a_run_that_never_came_to_its_end_has_no_summary() {
+        assert_eq!(Report::of_nextest(&lines("error: could not compile")), Report::default());
+    }
+}
