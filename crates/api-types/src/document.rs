@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::optional::{is_default, not_null};
+use crate::strict::{is_default, not_null, object, optional_object, optional_words, word};
 use crate::validation;
 use crate::{Access, DocumentProvenance, IgnoredSchema, Passage, Usage, Warning};
 
@@ -25,7 +25,7 @@ pub struct DocumentRequest {
     #[schemars(with = "String")]
     pub canonical_url: Option<String>,
     /// The sections to return; all when left out. `["metadata"]` fetches nothing.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_words", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Section>")]
     pub include: Option<Vec<Section>>,
     /// Selects passages when `content.selection` is `query_relevant`.
@@ -34,7 +34,7 @@ pub struct DocumentRequest {
     #[validate(length(max = 8192))]
     pub query: Option<String>,
     /// Which content to return, and how.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub content: ContentRequest,
     /// Reserved for internal evaluation; ignored.
@@ -56,9 +56,9 @@ pub enum Section {
 #[serde(deny_unknown_fields)]
 pub struct ContentRequest {
     /// `none` leaves the content block out.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub selection: Selection,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub format: ContentFormat,
     /// Maximum characters of text; the whole selected content when left out.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct ContentRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passage_ids: Vec<String>,
     /// Reads a part of the content; use with selection `full_document`.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_object", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ContentRange")]
     #[validate(nested)]
     pub range: Option<ContentRange>,

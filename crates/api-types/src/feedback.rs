@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::optional::{is_default, not_null};
+use crate::strict::{is_default, not_null, object, word};
 use crate::validation;
 use crate::{Access, IgnoredSchema, Usage};
 
@@ -15,9 +15,10 @@ pub struct FeedbackRequest {
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
     /// What happened.
+    #[serde(deserialize_with = "word")]
     pub event_type: EventType,
     /// The agent that gives the feedback.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub agent_context: AgentContext,
     /// The document that the event concerns.

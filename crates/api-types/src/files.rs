@@ -4,7 +4,7 @@ use uuid::Uuid;
 use validator::Validate;
 
 use crate::IgnoredSchema;
-use crate::optional::{is_default, not_null};
+use crate::strict::{is_default, not_null, word};
 
 /// The body of `POST /v1/files/presign`.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
@@ -88,7 +88,7 @@ pub struct IndexRequest {
     /// Accepted and ignored.
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub mode: IndexMode,
 }
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use validator::Validate;
 
 use crate::IgnoredSchema;
-use crate::optional::{is_default, not_null};
+use crate::strict::{is_default, not_null, nullable_words, object, optional_word, word};
 use crate::validation;
 
 /// The body of `POST /v1/search`.
@@ -25,21 +25,21 @@ pub struct SearchRequest {
     #[schemars(with = "String")]
     pub client_model: Option<String>,
     /// Narrows the results.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub filters: Filters,
     /// How recent results must be.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub freshness_policy: FreshnessPolicy,
     /// How many results to return at most. Fewer are returned when the index has fewer matches.
     #[serde(default = "default_max_results")]
     #[validate(range(min = 1, max = 50))]
     pub max_results: i64,
     /// How much of each result to return.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub response: ResponseShape,
     /// Which indexes to search. The web index when left out.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub scope: SearchScope,
     /// Rewrites by the caller. The first replaces `query` as the text sent to the index.
@@ -52,7 +52,7 @@ pub struct SearchRequest {
     #[validate(custom(function = "validation::uuid_text"))]
     pub session_id: Option<String>,
     /// Which web sites may answer.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub source_policy: SourcePolicy,
 }
 
@@ -89,7 +89,7 @@ pub struct FreshnessPolicy {
     #[schemars(with = "String")]
     pub published_after: Option<String>,
     /// A window that ends now. Ignored when `published_after` is set.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Freshness")]
     pub freshness: Option<Freshness>,
 }
@@ -113,7 +113,7 @@ pub struct ResponseShape {
     #[serde(default, skip_serializing_if = "is_default")]
     pub verbosity: Verbosity,
     /// Limits the size of the response.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub budget: ResponseBudget,
 }
@@ -181,7 +181,7 @@ pub struct ResponseBudget {
     #[validate(range(min = 1))]
     pub max_chars_total: Option<i64>,
     /// What to do when the body is larger.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub on_exceed: OnExceed,
 }
 
@@ -200,7 +200,7 @@ pub enum OnExceed {
 #[serde(deny_unknown_fields)]
 pub struct SearchScope {
     /// `web` (shared corpus) and/or `workspace` (the organization's own documents). Null or empty: `["web"]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable_words", skip_serializing_if = "Option::is_none")]
     pub indexes: Option<Vec<SearchIndex>>,
     /// The organization id; required when `indexes` includes `workspace`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]

@@ -1,1 +1,27 @@
+#![doc = include_str!("../README.md")]
 
+mod body;
+mod call;
+mod compression;
+mod door;
+mod endpoint;
+mod failure;
+mod handlers;
+mod metered;
+mod numbers;
+mod operations;
+mod reply;
+mod routes;
+mod search;
+mod server;
+mod service;
+mod session;
+mod state;
+mod times;
+mod usage_record;
+
+pub use operations::create_operations_app;
+pub use routes::create_app;
+pub use server::{Listeners, Running, serve};
+pub use service::{DependencyState, Service, UsageEvent};
+pub use state::{Clock, Options, State, system_clock};

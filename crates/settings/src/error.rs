@@ -15,9 +15,9 @@ pub enum SettingsError {
     UnknownKey { key: String, origin: String, hint: String },
     #[error("`{key}` = `{value}`: {reason}")]
     Invalid { key: String, value: String, reason: String },
-    /// As `Invalid`, for a key whose value must not be shown.
+    /// As `Invalid`, where the value must not be shown or the reason quotes it.
     #[error("`{key}`: {reason}")]
-    InvalidSecret { key: String, reason: String },
+    Refused { key: String, reason: String },
     #[error("{origin} gives both `{key}` and `{key}_file`: give one")]
     SecretTwice { key: String, origin: String },
     #[error("cannot read the file `{}` that `{key}_file` names", path.display())]
@@ -34,7 +34,7 @@ impl SettingsError {
         SettingsError::Invalid { key: key.to_owned(), value: value.to_string(), reason: reason.into() }
     }
 
-    pub(crate) fn invalid_secret(key: &str, reason: impl Into<String>) -> Self {
-        SettingsError::InvalidSecret { key: key.to_owned(), reason: reason.into() }
+    pub(crate) fn refused(key: &str, reason: impl Into<String>) -> Self {
+        SettingsError::Refused { key: key.to_owned(), reason: reason.into() }
     }
 }

@@ -107,7 +107,7 @@ fn environment_layer(
         let path: Vec<String> = path.split("__").map(str::to_lowercase).collect();
         let key = path.join(".");
         let invalid = |reason: &str| match is_secret(&key) {
-            true => SettingsError::invalid_secret(&key, reason),
+            true => SettingsError::refused(&key, reason),
             false => SettingsError::invalid(&key, &text, reason),
         };
         let value = match find(defaults, &path) {
@@ -159,7 +159,7 @@ fn explain(error: figment::Error) -> SettingsError {
     let key = error.path.join(".");
     let reason = |expected: &str| format!("must be {expected}");
     match error.kind {
-        _ if is_secret(&key) => SettingsError::invalid_secret(&key, "must be text"),
+        _ if is_secret(&key) => SettingsError::refused(&key, "must be text"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
             SettingsError::invalid(&key, shown(&actual), reason(&expected))
         }
@@ -168,8 +168,8 @@ fn explain(error: figment::Error) -> SettingsError {
             SettingsError::invalid(&key, variant, format!("must be one of {}", names.join(", ")))
         }
         // Only our own readers of text make messages, and they quote the value.
-        Kind::Message(message) => SettingsError::InvalidSecret { key, reason: message },
-        other => SettingsError::InvalidSecret { key, reason: other.to_string() },
+        Kind::Message(message) => SettingsError::Refused { key, reason: message },
+        other => SettingsError::Refused { key, reason: other.to_string() },
     }
 }
 
@@ -189,7 +189,7 @@ fn text_of(value: &Value) -> String {
     match value {
         Value::String(_, text) => text.clone(),
         Value::Bool(_, value) => value.to_string(),
-        Value::Num(_, number) => number.to_actual_text(),
+        Value::Num(_, number) => number_text(number),
         Value::Char(_, value) => value.to_string(),
         Value::Array(..) => "a list".to_owned(),
         Value::Dict(..) => "a section".to_owned(),
@@ -197,17 +197,11 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-trait ActualText {
-    fn to_actual_text(&self) -> String;
-}
-
-impl ActualText for Num {
-    fn to_actual_text(&self) -> String {
-        match (self.to_i128(), self.to_f64()) {
-            (Some(whole), _) => whole.to_string(),
-            (None, Some(float)) => float.to_string(),
-            (None, None) => String::new(),
-        }
+fn number_text(number: &Num) -> String {
+    match (number.to_i128(), number.to_f64()) {
+        (Some(whole), _) => whole.to_string(),
+        (None, Some(float)) => float.to_string(),
+        (None, None) => String::new(),
     }
 }
 

@@ -47,6 +47,6 @@ impl Settings {
     /// A URL of another kind. [`Settings::validate`] has refused it already.
     pub fn database_url(&self) -> Result<DatabaseUrl, SettingsError> {
         DatabaseUrl::parse(self.database.url.expose(), &self.data_dir)
-            .map_err(|reason| SettingsError::invalid_secret("database.url", reason))
+            .map_err(|reason| SettingsError::refused("database.url", reason))
     }
 }

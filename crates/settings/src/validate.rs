@@ -90,7 +90,7 @@ impl Settings {
             ("storage.access_key_id", &storage.secret_access_key, &storage.access_key_id),
         ] {
             if !given.is_empty() && missing.is_empty() {
-                return Err(SettingsError::invalid_secret(key, "must be given too: the two belong together"));
+                return Err(SettingsError::refused(key, "must be given too: the two belong together"));
             }
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Settings {
             let known = ["redis://", "rediss://", "unix://", "redis+unix://"];
             if !known.iter().any(|scheme| self.rate_limit.url.expose().starts_with(scheme)) {
                 let reason = "must be a Redis address such as `redis://host:6379` with `rate_limit.backend` = `redis`";
-                return Err(SettingsError::invalid_secret("rate_limit.url", reason));
+                return Err(SettingsError::refused("rate_limit.url", reason));
             }
         }
         Ok(())

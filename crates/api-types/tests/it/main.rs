@@ -71,6 +71,33 @@ fn null_is_accepted_exactly_where_the_interface_says_so() {
 }
 
 #[test]
+fn objects_and_words_have_no_other_form() {
+    for field in ["filters", "freshness_policy", "response", "scope", "source_policy"] {
+        check_search(json!({"query": "x", field: []}), Some(field));
+        check_search(json!({"query": "x", field: "x"}), Some(field));
+    }
+    check_search(json!({"query": "x", "filters": ["de"]}), Some("filters"));
+    check_search(json!({"query": "x", "response": {"budget": [1]}}), Some("response.budget"));
+    check_search(
+        json!({"query": "x", "freshness_policy": {"freshness": {"pd": null}}}),
+        Some("freshness_policy.freshness"),
+    );
+    check_search(json!({"query": "x", "scope": {"indexes": [{"web": null}]}}), Some("scope.indexes[0]"));
+    check_search(
+        json!({"query": "x", "response": {"budget": {"on_exceed": {"shed": null}}}}),
+        Some("response.budget.on_exceed"),
+    );
+    check_document(json!({"content": []}), Some("content"));
+    check_document(json!({"content": {"range": [0]}}), Some("content.range"));
+    check_document(json!({"content": {"selection": {"none": null}}}), Some("content.selection"));
+    check_document(json!({"include": [{"metadata": null}]}), Some("include[0]"));
+    let feedback = |body: Value| refused_at::<FeedbackRequest>(&body);
+    assert_eq!(feedback(json!({"event_type": {"stale_result": null}})).as_deref(), Some("event_type"));
+    assert_eq!(feedback(json!({"event_type": "stale_result", "agent_context": []})).as_deref(), Some("agent_context"));
+    assert_eq!(refused_at::<IndexRequest>(&json!({"mode": {"full": null}})).as_deref(), Some("mode"));
+}
+
+#[test]
 fn schema_annotations_are_ignored_whatever_they_hold() {
     check_search(json!({"query": "x", "$schema": "https://example.com/schemas/SearchRequest.json"}), None);
     check_search(json!({"query": "x", "$schema": {"any": [1]}}), None);

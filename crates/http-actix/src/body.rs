@@ -1,0 +1,166 @@
+//! Reading a request body: one JSON object of at most 1 MiB, strictly.
+
+use std::time::Duration;
+
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
+use actix_web::{HttpRequest, web};
+use api_types::validation::first_violation;
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+use validator::Validate;
+
+use crate::failure::Failure;
+
+/// Largest body that is parsed.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What is read and thrown away of a body that is too large. Clients that write before they read get their answer only
+/// when the server has taken what they wrote; beyond this the connection is closed on them.
+const MAX_DISCARDED: usize = 8 << 20;
+
+/// A refused request's body up to this size is taken, so that the connection can be used again.
+const SMALL: usize = 64 << 10;
+
+/// A body that trickles in for longer holds a connection for nothing.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Reads the body as `T`: media type, size, shape, fields, rules, in this order.
+pub(crate) async fn read<T: DeserializeOwned + Validate>(
+    request: &HttpRequest,
+    payload: &mut web::Payload,
+) -> Result<T, Failure> {
+    check_media_type(request)?;
+    let bytes = collect(request, payload).await?;
+    let parsed: T = parse(&bytes)?;
+    match first_violation(&parsed) {
+        None => Ok(parsed),
+        Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
+    }
+}
+
+/// Takes the rest of a small body off the connection, which could not be used again otherwise.
+pub(crate) async fn discard_small(request: &HttpRequest, mut payload: web::Payload) {
+    let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length <= SMALL) {
+        discard(&mut payload, SMALL).await;
+    }
+}
+
+async fn discard(payload: &mut web::Payload, most: usize) {
+    let reading = async {
+        let mut taken = 0;
+        while let Some(Ok(chunk)) = payload.next().await {
+            taken += chunk.len();
+            if taken > most {
+                return;
+            }
+        }
+    };
+    // The answer is the same whether the rest came or not.
+    let _ = tokio::time::timeout(TIME_LIMIT, reading).await;
+}
+
+fn header(request: &HttpRequest, name: HeaderName) -> Option<&str> {
+    request.headers().get(name).and_then(|value| value.to_str().ok())
+}
+
+fn check_media_type(request: &HttpRequest) -> Result<(), Failure> {
+    if let Some(value) = request.headers().get(CONTENT_TYPE) {
+        let text = String::from_utf8_lossy(value.as_bytes());
+        let essence = text.split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/json") {
+            let error = format!("the content type `{essence}` is not `application/json`");
+            return Err(Failure::malformed("the request body must be application/json", error));
+        }
+    }
+    if let Some(value) = request.headers().get(CONTENT_ENCODING)
+        && !value.as_bytes().eq_ignore_ascii_case(b"identity")
+    {
+        let error = format!("the content encoding `{}` is not supported", String::from_utf8_lossy(value.as_bytes()));
+        return Err(Failure::malformed("the request body must not be compressed", error));
+    }
+    Ok(())
+}
+
+async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > MAX_BYTES as u64) {
+        discard(payload, MAX_DISCARDED).await;
+        return Err(too_large());
+    }
+    let mut bytes = BytesMut::new();
+    let reading = async {
+        while let Some(chunk) = payload.next().await {
+            let chunk =
+                chunk.map_err(|error| Failure::malformed("the request body could not be read", error.to_string()))?;
+            if bytes.len() + chunk.len() > MAX_BYTES {
+                return Ok(false);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(true)
+    };
+    match tokio::time::timeout(TIME_LIMIT, reading).await {
+        Ok(Ok(true)) => Ok(bytes),
+        Ok(Ok(false)) => {
+            discard(payload, MAX_DISCARDED).await;
+            Err(too_large())
+        }
+        Ok(Err(failure)) => Err(failure),
+        Err(_) => {
+            let error = format!("the body did not arrive within {} s", TIME_LIMIT.as_secs());
+            Err(Failure::malformed("the request body could not be read", error))
+        }
+    }
+}
+
+fn too_large() -> Failure {
+    Failure::malformed("the request body is too large", format!("the body has more than {MAX_BYTES} bytes"))
+}
+
+/// Parses one JSON object and nothing after it.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    // serde would take an array for a struct, field by field.
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => {}
+        Some(_) => {
+            return Err(Failure::malformed("the request body must be a JSON object", "expected `{` at the start"));
+        }
+        None => return Err(Failure::malformed("the request body must be a JSON object", "the body is empty")),
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        explain(&path, error.inner())
+    })?;
+    json.end()
+        .map_err(|error| Failure::malformed("the request body must be a single JSON object", error.to_string()))?;
+    Ok(parsed)
+}
+
+fn explain(path: &str, error: &serde_json::Error) -> Failure {
+    let text = error.to_string();
+    if !error.is_data() {
+        return Failure::malformed("the request body is not valid JSON", text);
+    }
+    match field_of(path, &text) {
+        Some(field) => Failure::malformed(format!("{field}: {text}"), text).with("field", field),
+        None => Failure::malformed(format!("the request body is not valid: {text}"), text),
+    }
+}
+
+/// The path of the offending field; the root is `.`. serde names a missing field in its message alone, at the path of
+/// the object that lacks it.
+fn field_of(path: &str, message: &str) -> Option<String> {
+    let parent = if path == "." { "" } else { path };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let field = match (parent.is_empty(), missing) {
+        (true, Some(name)) => name.to_owned(),
+        (false, Some(name)) => format!("{parent}.{name}"),
+        (false, None) => parent.to_owned(),
+        (true, None) => return None,
+    };
+    // An unknown field has the name that the caller gave it, however long.
+    Some(field.chars().take(200).collect())
+}

@@ -1,0 +1,60 @@
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, web};
+use api_types::{Access, Usage};
+use app::Viewer;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+use validator::Validate;
+
+use crate::failure::Failure;
+use crate::{Service, State, body};
+
+/// An admitted request, as handlers get it.
+pub(crate) struct Call {
+    pub state: Arc<State>,
+    pub request_id: Uuid,
+    pub viewer: Viewer,
+    pub access: Access,
+    /// The session id of the header, checked.
+    pub header_session: Option<String>,
+    pub request: HttpRequest,
+    pub payload: web::Payload,
+}
+
+impl Call {
+    /// Reads the body as `T` and checks its rules.
+    pub async fn read<T: DeserializeOwned + Validate>(&mut self) -> Result<T, Failure> {
+        body::read(&self.request, &mut self.payload).await
+    }
+
+    /// The session of this request: the body's wins over the header's; without either, a fresh one. Echoed as sent.
+    pub fn session(&self, from_body: Option<String>) -> String {
+        from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
+    }
+
+    /// Runs a use case to its end on the service's runtime, whatever becomes of the client.
+    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<dyn Service>, Viewer) -> F) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, app::Error>> + Send + 'static,
+    {
+        let work = use_case(self.state.service.clone(), self.viewer.clone());
+        match self.state.runtime.spawn(work).await {
+            Ok(outcome) => outcome.map_err(Failure::from),
+            // A panic of the use case, or a runtime that is shutting down.
+            Err(error) => Err(Failure::internal(error)),
+        }
+    }
+
+    /// The `$schema` of an answer of this type.
+    pub fn schema(&self, name: &str) -> Option<String> {
+        Some(self.state.schema_url(name))
+    }
+
+    /// The usage block before the body's length is known.
+    pub fn usage(&self) -> Option<Usage> {
+        Some(Usage { requests: 1, bytes_returned: 0 })
+    }
+}

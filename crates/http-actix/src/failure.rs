@@ -1,0 +1,76 @@
+use api_types::ErrorCode;
+use app::error::BoxError;
+use serde_json::{Map, Value};
+
+/// Longest echo of what a caller sent, in characters: an error must not return a megabyte to its sender.
+const MAX_ECHO: usize = 500;
+
+/// Why a request is not answered, as the caller is told, with the cause that only the log is told.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub code: ErrorCode,
+    pub message: String,
+    pub details: Map<String, Value>,
+    pub cause: Option<BoxError>,
+    /// The methods that the path takes, for `method_not_allowed`.
+    pub allow: Option<&'static str>,
+}
+
+impl Failure {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into(), details: Map::new(), cause: None, allow: None }
+    }
+
+    /// A field that holds a value it may not. `field` is a dotted path.
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::ValidationError, clipped(message.into())).with("field", field.into())
+    }
+
+    /// A body that cannot be read as the request it should be; `error` is the parser's message.
+    pub fn malformed(message: impl Into<String>, error: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::ValidationError, clipped(message.into())).with("error", clipped(error.into()))
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub fn internal(cause: impl Into<BoxError>) -> Self {
+        let mut failure = Failure::new(ErrorCode::InternalError, "the server failed to answer; it is safe to retry");
+        failure.cause = Some(cause.into());
+        failure
+    }
+}
+
+fn clipped(text: String) -> String {
+    match text.char_indices().nth(MAX_ECHO) {
+        None => text,
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
+impl From<app::Error> for Failure {
+    fn from(error: app::Error) -> Self {
+        use app::Error;
+        let message = error.to_string();
+        match error {
+            Error::Invalid { field, message } => Failure::invalid(field, message),
+            Error::DocumentNotFound => Failure::new(ErrorCode::DocumentNotFound, message),
+            Error::SearchNotFound => Failure::new(ErrorCode::SearchNotFound, message),
+            Error::SyncNotFound => Failure::new(ErrorCode::SyncNotFound, message),
+            Error::FileTooLarge { size: _, max_object_bytes } => Failure::new(ErrorCode::FileTooLarge, message)
+                .with("field", "size")
+                .with("max_object_bytes", max_object_bytes),
+            Error::UnsupportedFileType { .. } => {
+                Failure::new(ErrorCode::UnsupportedFileType, clipped(message)).with("field", "filename")
+            }
+            Error::InsufficientBalance => Failure::new(ErrorCode::InsufficientBalance, message),
+            Error::Unavailable { backend: _, source } => {
+                Failure { cause: Some(source), ..Failure::new(ErrorCode::ProviderUnavailable, message) }
+            }
+            Error::NoRetrieval => Failure::new(ErrorCode::RetrievalNotConfigured, message),
+            Error::Internal(source) => Failure::internal(source),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+use actix_web::{HttpRequest, HttpResponse, web};
+use api_types::timestamp::rfc3339;
+use api_types::validation::parse_uuid;
+use api_types::{
+    CaptureEntry, Content, ContentFormat, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest,
+    DocumentResponse, Passage, Section, Selection, Warning, WarningCode,
+};
+use app::Permission;
+use app::documents::{
+    CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
+};
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, answer};
+use crate::failure::Failure;
+use crate::metered;
+use crate::numbers::wire_int;
+use crate::reply::Reply;
+
+const READ: Endpoint =
+    Endpoint { route: "POST /v1/document", permission: Some(Permission::DocumentRead), query_parameters: Some(&[]) };
+
+pub(crate) async fn read_document(request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    answer(&READ, request, payload, run_read).await
+}
+
+async fn run_read(mut call: Call) -> Result<Reply, Failure> {
+    let body: DocumentRequest = call.read().await?;
+    let session_id = call.session(None);
+    let request = read_request(body)?;
+    let outcome = call.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+    let mut response = document_response(&call, session_id, outcome);
+    Ok(Reply::ok(metered::serialize(&mut response)?))
+}
+
+fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
+    let target = match (body.doc_id.as_deref().and_then(parse_uuid), body.canonical_url) {
+        (Some(doc_id), _) => Target::DocId(doc_id),
+        (None, Some(url)) => Target::Url(url),
+        (None, None) => {
+            return Err(Failure::invalid("doc_id", "either doc_id or canonical_url is required"));
+        }
+    };
+    let ContentRequest { selection, format, max_chars, include_offsets, passage_ids, range } = body.content;
+    Ok(ReadRequest {
+        target,
+        include: include(body.include.as_deref()),
+        query: body.query,
+        selection: match selection {
+            Selection::None => app::documents::Selection::None,
+            Selection::QueryRelevant => app::documents::Selection::QueryRelevant,
+            Selection::TopPassages => app::documents::Selection::TopPassages,
+            Selection::PassageIds => app::documents::Selection::PassageIds,
+            Selection::FullDocument => app::documents::Selection::FullDocument,
+        },
+        format: match format {
+            ContentFormat::Text => app::documents::ContentFormat::Text,
+            ContentFormat::Markdown => app::documents::ContentFormat::Markdown,
+        },
+        max_chars: max_chars.and_then(positive),
+        include_offsets,
+        passage_ids,
+        range: range.map(|range| Range {
+            start_char: u64::try_from(range.start_char).unwrap_or(0),
+            max_chars: range.max_chars.and_then(positive),
+            capture_id: range.capture_id.as_deref().and_then(parse_uuid),
+        }),
+    })
+}
+
+fn positive(number: i64) -> Option<u64> {
+    u64::try_from(number).ok()
+}
+
+/// The allowlist of sections; left out means all.
+fn include(sections: Option<&[Section]>) -> Include {
+    let Some(sections) = sections else { return Include::ALL };
+    Include {
+        metadata: sections.contains(&Section::Metadata),
+        passages: sections.contains(&Section::Passages),
+        capture_history: sections.contains(&Section::CaptureHistory),
+        content: sections.contains(&Section::Content),
+    }
+}
+
+fn document_response(call: &Call, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
+    DocumentResponse {
+        schema: call.schema("DocumentResponse"),
+        request_id: call.request_id,
+        session_id,
+        access: call.access.clone(),
+        doc: document(outcome.document),
+        content: outcome.content.map(content),
+        passages: outcome.passages.map(|passages| passages.into_iter().map(passage).collect()),
+        provenance: outcome.capture.map(|capture| DocumentProvenance {
+            capture_id: capture.capture_id,
+            capture_time: rfc3339(capture.capture_time),
+        }),
+        capture_history: outcome.capture_history.map(|captures| captures.into_iter().map(capture).collect()),
+        usage: call.usage(),
+        warnings: outcome.warnings.into_iter().map(warning).collect(),
+    }
+}
+
+fn document(view: DocumentView) -> DocumentBlock {
+    DocumentBlock {
+        doc_id: view.doc_id,
+        canonical_url: view.canonical_url,
+        source_url: view.source_url,
+        title: view.title,
+        meta_description: view.meta_description,
+        headings: view.headings,
+        content_digest: view.content_digest,
+        latest_capture_id: view.latest_capture_id,
+        published_at: view.published_at.map(rfc3339),
+        first_seen_at: rfc3339(view.first_seen_at),
+        last_seen_at: rfc3339(view.last_seen_at),
+    }
+}
+
+fn content(view: ContentView) -> Content {
+    Content {
+        selection: match view.selection {
+            app::documents::Selection::None => Selection::None,
+            app::documents::Selection::QueryRelevant => Selection::QueryRelevant,
+            app::documents::Selection::TopPassages => Selection::TopPassages,
+            app::documents::Selection::PassageIds => Selection::PassageIds,
+            app::documents::Selection::FullDocument => Selection::FullDocument,
+        },
+        format: format(view.format),
+        text: view.text,
+        truncated: view.truncated,
+        char_count: wire_int(view.char_count),
+        start_char: wire_int(view.start_char),
+    }
+}
+
+fn format(format: app::documents::ContentFormat) -> ContentFormat {
+    match format {
+        app::documents::ContentFormat::Text => ContentFormat::Text,
+        app::documents::ContentFormat::Markdown => ContentFormat::Markdown,
+    }
+}
+
+fn passage(view: PassageView) -> Passage {
+    let (char_start, char_end) = view.chars.map(|(start, end)| (wire_int(start), wire_int(end))).unzip();
+    Passage {
+        passage_id: view.passage_id,
+        doc_id: view.doc_id,
+        ordinal: i64::from(view.ordinal),
+        text: view.text,
+        char_start,
+        char_end,
+        section_heading: view.section_heading,
+        section_path: (!view.section_path.is_empty()).then_some(view.section_path),
+    }
+}
+
+fn capture(view: CaptureView) -> CaptureEntry {
+    CaptureEntry {
+        capture_id: view.capture_id,
+        capture_time: rfc3339(view.capture_time),
+        content_digest: view.content_digest,
+        content_format: Some(format(view.format)),
+    }
+}
+
+fn warning(warning: ReadWarning) -> Warning {
+    let (code, message, details) = match warning {
+        ReadWarning::ContentUnavailable => {
+            (WarningCode::ContentUnavailable, "the content could not be fetched".to_owned(), Value::Null)
+        }
+        ReadWarning::ContentTruncated { field, max_chars } => (
+            WarningCode::ContentTruncated,
+            format!("the content is longer than the {max_chars} characters of {field}"),
+            json!({"field": field, "max_chars": max_chars}),
+        ),
+        ReadWarning::StaleRange { requested, latest } => (
+            WarningCode::StaleRange,
+            "the range was read from the latest capture, which is not the requested one".to_owned(),
+            json!({"requested_capture_id": requested, "latest_capture_id": latest}),
+        ),
+        ReadWarning::StalePassageIds { passage_ids } => (
+            WarningCode::StalePassageId,
+            format!("{} of the requested passages are not in the latest capture", passage_ids.len()),
+            json!({"passage_ids": passage_ids}),
+        ),
+    };
+    let details = match details {
+        Value::Object(details) => details,
+        _ => Map::new(),
+    };
+    Warning { code, message, details }
+}

@@ -1,0 +1,63 @@
+use actix_web::{HttpRequest, HttpResponse, web};
+use api_types::validation::parse_uuid;
+use api_types::{EventType, FeedbackResponse};
+use app::Permission;
+use app::feedback::{FeedbackEvent, FeedbackRequest};
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, answer};
+use crate::failure::Failure;
+use crate::metered;
+use crate::reply::Reply;
+
+const SUBMIT: Endpoint =
+    Endpoint { route: "POST /v1/feedback", permission: Some(Permission::FeedbackWrite), query_parameters: Some(&[]) };
+
+pub(crate) async fn submit_feedback(request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    answer(&SUBMIT, request, payload, run_submit).await
+}
+
+async fn run_submit(mut call: Call) -> Result<Reply, Failure> {
+    let mut body: api_types::FeedbackRequest = call.read().await?;
+    let session_id = call.session(body.session_id.take());
+    let request = feedback_request(body, &session_id);
+    let feedback_id =
+        call.run(|service, viewer| async move { service.submit_feedback(&viewer, request).await }).await?;
+    let mut response = FeedbackResponse {
+        schema: call.schema("FeedbackResponse"),
+        request_id: call.request_id,
+        session_id,
+        accepted: true,
+        feedback_id,
+        access: call.access.clone(),
+        usage: call.usage(),
+    };
+    Ok(Reply::ok(metered::serialize(&mut response)?))
+}
+
+fn feedback_request(body: api_types::FeedbackRequest, session_id: &str) -> FeedbackRequest {
+    let id = |text: Option<String>| text.as_deref().and_then(parse_uuid);
+    FeedbackRequest {
+        event: match body.event_type {
+            EventType::ResultHelpful => FeedbackEvent::ResultHelpful,
+            EventType::ResultNotHelpful => FeedbackEvent::ResultNotHelpful,
+            EventType::PassageUsed => FeedbackEvent::PassageUsed,
+            EventType::ReadAbandoned => FeedbackEvent::ReadAbandoned,
+            EventType::DuplicateResult => FeedbackEvent::DuplicateResult,
+            EventType::StaleResult => FeedbackEvent::StaleResult,
+            EventType::SpamOrLowQuality => FeedbackEvent::SpamOrLowQuality,
+            EventType::MissingExpectedSource => FeedbackEvent::MissingExpectedSource,
+            EventType::UnsafeOrPolicyIssue => FeedbackEvent::UnsafeOrPolicyIssue,
+        },
+        search_id: id(body.search_id),
+        doc_id: id(body.doc_id),
+        passage_id: id(body.passage_id),
+        // Checked when it was read, or made here.
+        session_id: parse_uuid(session_id).unwrap_or_else(Uuid::new_v4),
+        comment: body.comment,
+        query: body.query,
+        rank: body.rank.and_then(|rank| u32::try_from(rank).ok()),
+        client_model: body.agent_context.client_model,
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per resource: read the request, run the use case, write the answer.
+
+pub(crate) mod documents;
+pub(crate) mod feedback;
+pub(crate) mod files;
+pub(crate) mod schemas;
+pub(crate) mod searches;
+pub(crate) mod unmatched;

@@ -1,0 +1,96 @@
+//! The internal listener: is the process alive, and can it do its work.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::endpoint::caught;
+use crate::handlers::unmatched;
+use crate::reply::{Reply, respond};
+use crate::{DependencyState, State};
+
+/// `/healthz` and `/readyz`.
+pub fn create_operations_app(
+    state: web::Data<State>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody + use<>>,
+        Error = Error,
+        InitError = (),
+    > + use<>,
+> {
+    App::new()
+        .app_data(state)
+        .service(probe("/healthz").route(web::get().to(health)).route(web::head().to(health)))
+        .service(probe("/readyz").route(web::get().to(readiness)).route(web::head().to(readiness)))
+        .default_service(web::to(unmatched::unknown_path))
+}
+
+fn probe(path: &'static str) -> Resource {
+    web::resource(path).default_service(web::to(|request: HttpRequest, state: web::Data<State>| async move {
+        unmatched::wrong_method("GET, HEAD", request, state).await
+    }))
+}
+
+#[derive(Serialize)]
+struct Health {
+    request_id: Uuid,
+    status: &'static str,
+}
+
+/// The process answers: nothing else is looked at, so that a backend that is down does not get it restarted.
+async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    let request_id = Uuid::now_v7();
+    let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
+    respond(&state, &request, request_id, "GET /healthz", reply, None).await
+}
+
+#[derive(Serialize)]
+struct Readiness {
+    request_id: Uuid,
+    /// `ready` or `unavailable`.
+    status: &'static str,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Serialize)]
+struct Dependency {
+    name: &'static str,
+    required: bool,
+    /// `up` or `down`.
+    state: &'static str,
+    latency_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl From<DependencyState> for Dependency {
+    fn from(state: DependencyState) -> Self {
+        Dependency {
+            name: state.name,
+            required: state.required,
+            state: if state.up { "up" } else { "down" },
+            // Microseconds are what a local database takes; more digits are noise.
+            latency_ms: (state.latency.as_secs_f64() * 1e6).round() / 1e3,
+            detail: state.detail,
+        }
+    }
+}
+
+/// 503 when a required dependency is down.
+async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    let request_id = Uuid::now_v7();
+    let reply = caught(state.service.readiness()).await.and_then(|dependencies| {
+        let ready = dependencies.iter().all(|dependency| dependency.up || !dependency.required);
+        let (code, status) =
+            if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "unavailable") };
+        let dependencies = dependencies.into_iter().map(Dependency::from).collect();
+        Reply::json(code, &Readiness { request_id, status, dependencies })
+    });
+    respond(&state, &request, request_id, "GET /readyz", reply, None).await
+}

@@ -1,0 +1,116 @@
+use std::error::Error;
+use std::fmt::Write;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, WWW_AUTHENTICATE};
+use actix_web::{HttpRequest, HttpResponse};
+use api_types::{ErrorBody, ErrorCode, ErrorEnvelope, RateLimit};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::State;
+use crate::compression::gzip_if_asked;
+use crate::failure::Failure;
+
+/// A complete answer before its headers.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub status: StatusCode,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn ok(body: Vec<u8>) -> Self {
+        Reply { status: StatusCode::OK, body }
+    }
+
+    pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, Failure> {
+        Ok(Reply { status, body: serde_json::to_vec(value).map_err(Failure::internal)? })
+    }
+}
+
+/// Writes an answer or the error envelope, with the headers that every answer has.
+pub(crate) async fn respond(
+    state: &State,
+    request: &HttpRequest,
+    request_id: Uuid,
+    route: &str,
+    outcome: Result<Reply, Failure>,
+    rate_limit: Option<&RateLimit>,
+) -> HttpResponse {
+    let (reply, refusal) = match outcome {
+        Ok(reply) => (reply, None),
+        Err(failure) => {
+            log(&failure, request_id, route);
+            (envelope(state, request_id, &failure), Some((failure.code, failure.allow)))
+        }
+    };
+    let mut response = HttpResponse::build(reply.status);
+    response
+        .insert_header((CONTENT_TYPE, "application/json"))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((VARY, "Accept-Encoding"))
+        .insert_header(("X-Request-ID", request_id.to_string()));
+    if let Some(rate_limit) = rate_limit {
+        response
+            .insert_header(("X-RateLimit-Limit-RPS", rate_limit.limit_rps.to_string()))
+            .insert_header(("X-RateLimit-Remaining", rate_limit.remaining.to_string()))
+            .insert_header(("X-RateLimit-Reset", rate_limit.reset_at.as_str()));
+    }
+    if let Some((code, allow)) = refusal {
+        if code.status() == 401 {
+            response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        if let Some(methods) = allow {
+            response.insert_header((ALLOW, methods));
+        }
+    }
+    match gzip_if_asked(request.headers(), &reply.body).await {
+        Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
+        None => response.body(reply.body),
+    }
+}
+
+fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
+    let status = failure.code.status();
+    // Refusals at the door carry no `$schema`: they are the same whatever endpoint was asked.
+    let at_the_door = matches!(status, 401 | 403 | 429);
+    let body = ErrorEnvelope {
+        schema: (!at_the_door).then(|| state.schema_url("ErrorEnvelope")),
+        kind: "error".to_owned(),
+        request_id,
+        error: ErrorBody {
+            code: failure.code.as_str().to_owned(),
+            message: failure.message.clone(),
+            details: failure.details.clone(),
+        },
+    };
+    Reply {
+        status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        // Strings and maps of strings always serialize.
+        body: serde_json::to_vec(&body).unwrap_or_default(),
+    }
+}
+
+/// Says why, once, with the id that the caller has. Never bodies or tokens.
+fn log(failure: &Failure, request_id: Uuid, route: &str) {
+    let cause = failure.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
+    let code = failure.code.as_str();
+    match failure.code {
+        ErrorCode::InternalError => tracing::error!(%request_id, route, code, cause, "request failed"),
+        ErrorCode::ProviderUnavailable => tracing::warn!(%request_id, route, code, cause, "backend unavailable"),
+        _ => tracing::debug!(%request_id, route, code, "request refused"),
+    }
+}
+
+/// An error and all its sources on one line.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        // Writing to a String cannot fail.
+        let _ = write!(text, ": {source}");
+        next = source.source();
+    }
+    text
+}

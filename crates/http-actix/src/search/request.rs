@@ -1,0 +1,93 @@
+use api_types::validation::parse_uuid;
+use api_types::{OnExceed, SearchIndex, Verbosity};
+use app::search::{Detail, SearchRequest, SourcePolicy};
+use retrieval_core::domain::Domain;
+use retrieval_core::shape;
+use time::OffsetDateTime;
+
+use crate::failure::Failure;
+use crate::times;
+
+/// How the answer is shaped, which the use case need not know.
+#[derive(Clone, Debug)]
+pub(crate) struct Shaping {
+    pub verbosity: shape::Verbosity,
+    /// The value that is no preset, for the warning.
+    pub unrecognized_verbosity: Option<String>,
+    pub max_chars: Option<u64>,
+    pub on_exceed: OnExceed,
+}
+
+/// The use case's request and the shape of its answer. Rules of single values hold already; those that need a parser
+/// are checked here.
+pub(crate) fn convert(
+    body: api_types::SearchRequest,
+    now: OffsetDateTime,
+) -> Result<(SearchRequest, Shaping), Failure> {
+    let (verbosity, unrecognized_verbosity) = match body.response.verbosity {
+        Verbosity::IdsOnly => (shape::Verbosity::IdsOnly, None),
+        Verbosity::Compact => (shape::Verbosity::Compact, None),
+        Verbosity::Standard => (shape::Verbosity::Standard, None),
+        Verbosity::Full => (shape::Verbosity::Full, None),
+        Verbosity::Unrecognized(value) => (shape::Verbosity::Standard, Some(value)),
+    };
+    let indexes = body.scope.indexes.filter(|indexes| !indexes.is_empty()).unwrap_or_else(|| vec![SearchIndex::Web]);
+    let published_after = times::published_after(&body.freshness_policy, now)?;
+    check_domains("include_domains", &body.source_policy.include_domains)?;
+    check_domains("exclude_domains", &body.source_policy.exclude_domains)?;
+    let request = SearchRequest {
+        query: body.query,
+        // A blank rewrite would replace the query by nothing.
+        search_queries: body
+            .search_queries
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect(),
+        max_results: usize::try_from(body.max_results).unwrap_or(1),
+        web: indexes.contains(&SearchIndex::Web),
+        workspace: indexes.contains(&SearchIndex::Workspace),
+        workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid),
+        language: two_letters("filters.language", body.filters.language)?,
+        country: two_letters("filters.country", body.filters.country)?,
+        exact_match: body.filters.exact_match,
+        published_after,
+        source_policy: SourcePolicy {
+            include_domains: body.source_policy.include_domains,
+            exclude_domains: body.source_policy.exclude_domains,
+            require_domain_match: body.source_policy.require_domain_match,
+        },
+        detail: match verbosity {
+            shape::Verbosity::IdsOnly => Detail::Ids,
+            shape::Verbosity::Compact => Detail::Snippets,
+            shape::Verbosity::Standard | shape::Verbosity::Full => Detail::Passages,
+        },
+    };
+    let shaping = Shaping {
+        verbosity,
+        unrecognized_verbosity,
+        max_chars: body.response.budget.max_chars_total.and_then(|chars| u64::try_from(chars).ok()),
+        on_exceed: body.response.budget.on_exceed,
+    };
+    Ok((request, shaping))
+}
+
+fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Failure> {
+    match code {
+        None => Ok(None),
+        Some(code) if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            Ok(Some(code.to_ascii_lowercase()))
+        }
+        Some(_) => Err(Failure::invalid(field, format!("{field} must be a two-letter code"))),
+    }
+}
+
+fn check_domains(list: &str, domains: &[String]) -> Result<(), Failure> {
+    for (index, domain) in domains.iter().enumerate() {
+        if let Err(error) = Domain::parse(domain) {
+            let field = format!("source_policy.{list}[{index}]");
+            return Err(Failure::invalid(field.clone(), format!("{field}: {error}")));
+        }
+    }
+    Ok(())
+}

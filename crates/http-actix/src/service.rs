@@ -1,0 +1,56 @@
+use std::time::Duration;
+
+use app::documents::{ReadOutcome, ReadRequest};
+use app::feedback::FeedbackRequest;
+use app::files::{FileView, PresignRequest, Presigned, RunMode, RunView};
+use app::search::{SearchOutcome, SearchRequest};
+use app::{Error, Identity, Viewer};
+use async_trait::async_trait;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// The use cases as the HTTP layer sees them: a seam, so that routes are tested without a database.
+#[async_trait]
+pub trait Service: Send + Sync + 'static {
+    /// Who a token stands for; `None` when it is unknown, malformed, expired or revoked.
+    async fn authenticate(&self, token: &str) -> Result<Option<Viewer>, Error>;
+    async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome, Error>;
+    async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome, Error>;
+    /// The id of the stored event.
+    async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error>;
+    async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned, Error>;
+    async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>, Error>;
+    /// Whether there was such a file.
+    async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool, Error>;
+    async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView, Error>;
+    async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView, Error>;
+    /// Called once per authenticated request, after its answer. Must not block.
+    fn record_usage(&self, event: UsageEvent);
+    /// Every dependency, each within its own time limit.
+    async fn readiness(&self) -> Vec<DependencyState>;
+}
+
+/// One authenticated request.
+#[derive(Clone, Debug)]
+pub struct UsageEvent {
+    pub organization_id: Uuid,
+    pub identity: Identity,
+    /// Method and path template: `POST /v1/search`.
+    pub route: &'static str,
+    /// 499 when the client hung up before the answer.
+    pub status: u16,
+    pub duration: Duration,
+    pub at: OffsetDateTime,
+}
+
+/// What the service stands on.
+#[derive(Clone, Debug)]
+pub struct DependencyState {
+    pub name: &'static str,
+    /// The service is not ready without it.
+    pub required: bool,
+    pub up: bool,
+    pub latency: Duration,
+    /// Why it is down.
+    pub detail: Option<String>,
+}

@@ -1,0 +1,15 @@
+use actix_web::http::header::HeaderMap;
+use api_types::validation::parse_uuid;
+
+use crate::failure::Failure;
+
+const HEADER: &str = "X-Session-ID";
+
+/// The session id of the header, which every endpoint accepts and checks.
+pub(crate) fn from_header(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get(HEADER) else { return Ok(None) };
+    match value.to_str() {
+        Ok(text) if parse_uuid(text).is_some() => Ok(Some(text.to_owned())),
+        Ok(_) | Err(_) => Err(Failure::invalid(HEADER, format!("{HEADER} must be a UUID"))),
+    }
+}

@@ -1,0 +1,60 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use rate_limit::RateLimiter;
+use time::OffsetDateTime;
+use tokio::runtime::Handle;
+
+use crate::Service;
+
+/// Where the time comes from.
+pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
+
+/// The wall clock.
+pub fn system_clock() -> Clock {
+    Arc::new(OffsetDateTime::now_utc)
+}
+
+/// How the listeners behave.
+#[derive(Clone)]
+pub struct Options {
+    /// How clients reach the API, without a slash at the end: `$schema` links start with it.
+    pub public_url: String,
+    /// Threads of the public listener; 0: one per CPU, at most 8.
+    pub workers: usize,
+    /// How long [`crate::Running::stop`] waits for requests under way.
+    pub drain: Duration,
+    pub clock: Clock,
+}
+
+/// What every request needs, shared by all workers.
+pub struct State {
+    pub(crate) service: Arc<dyn Service>,
+    pub(crate) limiter: Arc<dyn RateLimiter>,
+    pub(crate) clock: Clock,
+    /// Where use cases run.
+    pub(crate) runtime: Handle,
+    public_url: String,
+}
+
+impl State {
+    /// Use cases run on the tokio runtime that this is called on.
+    pub fn new(service: Arc<dyn Service>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
+        State {
+            service,
+            limiter,
+            clock: options.clock.clone(),
+            runtime: Handle::current(),
+            public_url: options.public_url.trim_end_matches('/').to_owned(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> OffsetDateTime {
+        (self.clock)()
+    }
+
+    /// The `$schema` of a body of this type.
+    pub(crate) fn schema_url(&self, name: &str) -> String {
+        format!("{}/schemas/{name}.json", self.public_url)
+    }
+}

@@ -1,0 +1,82 @@
+//! Times in requests.
+
+use api_types::{Freshness, FreshnessPolicy};
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use time::{Date, Duration, OffsetDateTime};
+
+use crate::failure::Failure;
+
+/// The bound that results must be published after, if any. `published_after` wins over the window.
+pub(crate) fn published_after(
+    policy: &FreshnessPolicy,
+    now: OffsetDateTime,
+) -> Result<Option<OffsetDateTime>, Failure> {
+    if let Some(text) = &policy.published_after {
+        return parse(text).map(Some).ok_or_else(|| {
+            let field = "freshness_policy.published_after";
+            Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`"))
+        });
+    }
+    // The same lengths as the search APIs that these codes come from.
+    let days = match policy.freshness {
+        None => return Ok(None),
+        Some(Freshness::Pd) => 1,
+        Some(Freshness::Pw) => 7,
+        Some(Freshness::Pm) => 31,
+        Some(Freshness::Py) => 365,
+    };
+    Ok(Some(now.saturating_sub(Duration::days(days))))
+}
+
+/// RFC 3339, or a date, which stands for the start of that day in UTC.
+fn parse(text: &str) -> Option<OffsetDateTime> {
+    if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
+        return Some(at);
+    }
+    let date = Date::parse(text, format_description!("[year]-[month]-[day]")).ok()?;
+    (text.len() == 10).then(|| date.midnight().assume_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use time::macros::datetime;
+
+    fn check(text: &str, expected: Option<OffsetDateTime>) {
+        let policy = FreshnessPolicy { published_after: Some(text.to_owned()), freshness: Some(Freshness::Pd) };
+        let bound = published_after(&policy, datetime!(2026-06-15 12:00 UTC));
+        assert_eq!(bound.ok().flatten(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_bound_is_a_time_or_a_day() {
+        check("2026-01-05T10:00:00Z", Some(datetime!(2026-01-05 10:00 UTC)));
+        check("2026-01-05T10:00:00.5+02:00", Some(datetime!(2026-01-05 08:00:00.5 UTC)));
+        check("2026-01-05", Some(datetime!(2026-01-05 00:00 UTC)));
+        for bad in [
+            "yesterday",
+            "2026-13-01",
+            "2026-02-30",
+            "2026-1-5",
+            "+2026-01-05",
+            "2026-01-05T10:00:00",
+            "",
+            "1767607200",
+        ] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn a_window_ends_now() {
+        let now = datetime!(2026-06-15 12:00 UTC);
+        let bound = |freshness| published_after(&FreshnessPolicy { published_after: None, freshness }, now).unwrap();
+        assert_eq!(bound(None), None);
+        assert_eq!(bound(Some(Freshness::Pd)), Some(datetime!(2026-06-14 12:00 UTC)));
+        assert_eq!(bound(Some(Freshness::Pw)), Some(datetime!(2026-06-08 12:00 UTC)));
+        assert_eq!(bound(Some(Freshness::Pm)), Some(datetime!(2026-05-15 12:00 UTC)));
+        assert_eq!(bound(Some(Freshness::Py)), Some(datetime!(2025-06-15 12:00 UTC)));
+    }
+}

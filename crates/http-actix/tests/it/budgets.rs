@@ -1,0 +1,111 @@
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api};
+use crate::fake::{Fake, outcome};
+
+/// The clock stands still, so that all requests of a test share one window.
+fn api() -> Api {
+    Api::with(Fake { limit_rps: 1_000_000, ..Fake::default() })
+}
+
+async fn within(api: &Api, verbosity: &str, budget: usize, on_exceed: &str) -> Answer {
+    let response = json!({"verbosity": verbosity, "budget": {"max_chars_total": budget, "on_exceed": on_exceed}});
+    api.search_with("response", response).await
+}
+
+fn codes(body: &Value) -> Vec<&str> {
+    body["warnings"].as_array().map_or(vec![], |list| list.iter().map(|item| item["code"].as_str().unwrap()).collect())
+}
+
+fn chars(answer: &Answer) -> usize {
+    std::str::from_utf8(&answer.bytes).unwrap().chars().count()
+}
+
+#[actix_web::test]
+async fn a_budget_is_kept_to_the_character() {
+    let api = api();
+    api.service.on_search(|| Ok(outcome(6, 3)));
+    for verbosity in ["ids_only", "compact", "standard", "full"] {
+        let whole = api.search_with("response", json!({"verbosity": verbosity})).await;
+        let length = chars(&whole);
+        assert!(whole.bytes.len() > length, "the answer has characters of several bytes");
+        let exact = within(&api, verbosity, length, "shed").await;
+        assert!(exact.json().get("truncated").is_none(), "{verbosity}: what fits is whole");
+
+        let mut shown = usize::MAX;
+        for budget in (1..length).rev().step_by(97) {
+            let answer = within(&api, verbosity, budget, "shed").await;
+            let body = answer.json();
+            assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
+            assert!(!body["results"].as_array().unwrap().is_empty(), "never below one result");
+            assert!(body["truncated"] == true || codes(&body).contains(&"budget_unsatisfiable"));
+            if !codes(&body).contains(&"budget_unsatisfiable") {
+                assert!(chars(&answer) <= budget, "{verbosity}: {} of {budget}", chars(&answer));
+                assert!(codes(&body).contains(&"response_truncated"));
+            }
+            let results = body["results"].as_array().unwrap().len();
+            assert!(results <= shown, "less budget never shows more results");
+            shown = results;
+        }
+    }
+}
+
+#[actix_web::test]
+async fn shedding_says_what_was_left_out() {
+    let api = api();
+    api.service.on_search(|| Ok(outcome(6, 3)));
+    let whole = chars(&api.search(json!({"query": "x"})).await);
+    let body = within(&api, "standard", whole - 1, "shed").await.json();
+    let warning = &body["warnings"][0];
+    assert_eq!(warning["code"], "response_truncated");
+    assert_eq!(warning["details"], json!({"shed_levels": ["passages"]}));
+    assert_eq!(body["results"][0]["passages"].as_array().unwrap().len(), 3, "the tail gives first");
+
+    let body = within(&api, "standard", 1, "shed").await.json();
+    let levels = json!(["passages", "snippet_tails", "preset_extras", "tail_results"]);
+    assert_eq!(body["warnings"][0]["details"]["shed_levels"], levels);
+    assert_eq!(codes(&body), ["response_truncated", "budget_unsatisfiable"]);
+    assert_eq!(body["results"].as_array().unwrap().len(), 1);
+}
+
+#[actix_web::test]
+async fn an_error_is_given_only_when_shedding_does_not_help() {
+    let api = api();
+    api.service.on_search(|| Ok(outcome(6, 3)));
+    let met = within(&api, "full", 2000, "error").await;
+    assert_eq!(met.status, 200);
+    assert!(chars(&met) <= 2000);
+    assert_eq!(met.json()["truncated"], true);
+
+    let unmet = within(&api, "full", 50, "error").await;
+    let details = unmet.expect_error(400, "response_too_large");
+    assert_eq!(details["field"], "response.budget.max_chars_total");
+    assert_eq!(unmet.rate_headers(), 3);
+}
+
+#[actix_web::test]
+async fn warnings_survive_the_budget() {
+    let api = api();
+    api.service.on_search(|| {
+        let mut outcome = outcome(6, 3);
+        outcome.filtered_results = 2;
+        Ok(outcome)
+    });
+    let body = within(&api, "chatty", 1500, "shed").await.json();
+    assert_eq!(codes(&body), ["unknown_field", "source_policy_filtered", "response_truncated"]);
+}
+
+#[actix_web::test]
+async fn selected_counts_what_is_left() {
+    let api = api();
+    api.service.on_search(|| Ok(outcome(6, 0)));
+    for budget in (1..3000).step_by(50) {
+        let body = within(&api, "ids_only", budget, "shed").await.json();
+        if let Some(counts) = body.get("integration_results") {
+            let shown = body["results"].as_array().unwrap().iter();
+            let workspace =
+                shown.filter(|hit| hit["canonical_url"].as_str().unwrap().starts_with("workspace:")).count();
+            assert_eq!(counts["selected"], workspace);
+        }
+    }
+}

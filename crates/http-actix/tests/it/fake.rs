@@ -1,0 +1,242 @@
+use std::sync::Mutex;
+use std::time::Duration;
+
+use app::documents::{DocumentView, ReadOutcome, ReadRequest};
+use app::feedback::FeedbackRequest;
+use app::files::{FileView, PresignRequest, Presigned, RunMode, RunState, RunStats, RunView};
+use app::search::{SearchOutcome, SearchRequest, WorkspaceCounts};
+use app::{Error, Identity, Permission, Viewer};
+use async_trait::async_trait;
+use http_actix::{DependencyState, Service, UsageEvent};
+use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
+use time::macros::datetime;
+use uuid::Uuid;
+
+type Answer<T> = Mutex<Box<dyn FnMut() -> Result<T, Error> + Send>>;
+
+fn answer<T>(make: impl FnMut() -> Result<T, Error> + Send + 'static) -> Answer<T> {
+    Mutex::new(Box::new(make))
+}
+
+/// A service of one organization. Answers can be replaced; what was asked is kept.
+pub struct Fake {
+    pub search_answer: Answer<SearchOutcome>,
+    pub read_answer: Answer<ReadOutcome>,
+    pub run_answer: Answer<RunView>,
+    pub presign_answer: Answer<Presigned>,
+    pub authenticate_answer: Answer<()>,
+    pub dependencies: Mutex<Vec<DependencyState>>,
+    pub searches: Mutex<Vec<SearchRequest>>,
+    pub reads: Mutex<Vec<ReadRequest>>,
+    pub feedback: Mutex<Vec<FeedbackRequest>>,
+    pub deleted: Mutex<Vec<String>>,
+    pub runs: Mutex<Vec<String>>,
+    pub presigned: Mutex<Vec<PresignRequest>>,
+    pub usage: Mutex<Vec<UsageEvent>>,
+    pub limit_rps: u32,
+}
+
+pub const ORGANIZATION: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0001);
+pub const SYNC_ID: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0002);
+pub const FEEDBACK_ID: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0003);
+
+impl Default for Fake {
+    fn default() -> Self {
+        Fake {
+            search_answer: answer(|| Ok(outcome(3, 2))),
+            read_answer: answer(|| Ok(read_outcome())),
+            run_answer: answer(|| Ok(run())),
+            presign_answer: answer(|| {
+                Ok(Presigned {
+                    name: "a.txt".to_owned(),
+                    url: "http://storage.example/a".to_owned(),
+                    expires_in_seconds: 900,
+                    max_object_bytes: 104_857_600,
+                })
+            }),
+            authenticate_answer: answer(|| Ok(())),
+            dependencies: Mutex::default(),
+            searches: Mutex::default(),
+            reads: Mutex::default(),
+            feedback: Mutex::default(),
+            deleted: Mutex::default(),
+            runs: Mutex::default(),
+            presigned: Mutex::default(),
+            usage: Mutex::default(),
+            limit_rps: 100,
+        }
+    }
+}
+
+impl Fake {
+    pub fn on_search(&self, make: impl FnMut() -> Result<SearchOutcome, Error> + Send + 'static) {
+        *self.search_answer.lock().unwrap() = Box::new(make);
+    }
+
+    pub fn on_read(&self, make: impl FnMut() -> Result<ReadOutcome, Error> + Send + 'static) {
+        *self.read_answer.lock().unwrap() = Box::new(make);
+    }
+}
+
+#[async_trait]
+impl Service for Fake {
+    async fn authenticate(&self, token: &str) -> Result<Option<Viewer>, Error> {
+        (self.authenticate_answer.lock().unwrap())()?;
+        let permissions = match token {
+            "good" => Permission::ALL.to_vec(),
+            "reader" => vec![Permission::DocumentRead],
+            _ => return Ok(None),
+        };
+        Ok(Some(Viewer {
+            organization_id: ORGANIZATION,
+            identity: Identity::ApiKey(Uuid::from_u128(u128::from(token.len() as u64))),
+            permissions,
+            limit_rps: self.limit_rps,
+            billed: false,
+        }))
+    }
+
+    async fn search(&self, _: &Viewer, request: SearchRequest) -> Result<SearchOutcome, Error> {
+        self.searches.lock().unwrap().push(request);
+        (self.search_answer.lock().unwrap())()
+    }
+
+    async fn read_document(&self, _: &Viewer, request: ReadRequest) -> Result<ReadOutcome, Error> {
+        self.reads.lock().unwrap().push(request);
+        (self.read_answer.lock().unwrap())()
+    }
+
+    async fn submit_feedback(&self, _: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error> {
+        self.feedback.lock().unwrap().push(request);
+        Ok(FEEDBACK_ID)
+    }
+
+    async fn presign_file(&self, _: &Viewer, request: PresignRequest) -> Result<Presigned, Error> {
+        self.presigned.lock().unwrap().push(request);
+        (self.presign_answer.lock().unwrap())()
+    }
+
+    async fn list_files(&self, _: &Viewer) -> Result<Vec<FileView>, Error> {
+        Ok(vec![FileView { name: "a.txt".to_owned(), size: 5, last_modified: datetime!(2026-01-01 00:00 UTC) }])
+    }
+
+    async fn delete_file(&self, _: &Viewer, name: &str) -> Result<bool, Error> {
+        self.deleted.lock().unwrap().push(name.to_owned());
+        Ok(name.ends_with(".txt"))
+    }
+
+    async fn start_run(&self, _: &Viewer, mode: RunMode) -> Result<RunView, Error> {
+        self.runs.lock().unwrap().push(format!("{mode:?}"));
+        (self.run_answer.lock().unwrap())()
+    }
+
+    async fn run_status(&self, _: &Viewer, sync_id: &str) -> Result<RunView, Error> {
+        self.runs.lock().unwrap().push(sync_id.to_owned());
+        if sync_id == SYNC_ID.to_string() { (self.run_answer.lock().unwrap())() } else { Err(Error::SyncNotFound) }
+    }
+
+    fn record_usage(&self, event: UsageEvent) {
+        self.usage.lock().unwrap().push(event);
+    }
+
+    async fn readiness(&self) -> Vec<DependencyState> {
+        self.dependencies.lock().unwrap().clone()
+    }
+}
+
+pub fn run() -> RunView {
+    RunView {
+        sync_id: SYNC_ID,
+        state: RunState::Queued,
+        started_at: None,
+        completed_at: None,
+        error: None,
+        stats: RunStats::default(),
+    }
+}
+
+/// A search answer with hits that have everything, in several scripts.
+pub fn outcome(hits: usize, passages: usize) -> SearchOutcome {
+    SearchOutcome {
+        search_id: Uuid::from_u128(7),
+        hits: (1..=hits).map(|rank| hit(rank as u32, passages)).collect(),
+        ranker_version: "lexical_v1".to_owned(),
+        workspace: Some(WorkspaceCounts { total: 9, selected: 1 }),
+        rerank_unavailable: false,
+        filtered_results: 0,
+    }
+}
+
+pub fn hit(rank: u32, passages: usize) -> SearchHit {
+    let doc_id = Uuid::from_u128(1000 + u128::from(rank));
+    let passage = |ordinal: usize| HitPassage {
+        passage_id: Uuid::from_u128(2000 + ordinal as u128),
+        doc_id,
+        ordinal: ordinal as u32,
+        text: format!("Passage {ordinal} \"quoted\" — 日本語のテキスト, naïve café 🦀.\n").repeat(3),
+        char_start: Some(ordinal as u64 * 100),
+        char_end: Some(ordinal as u64 * 100 + 99),
+        section_heading: Some("Überschrift".to_owned()),
+        section_path: if ordinal == 0 { vec![] } else { vec!["Root".to_owned(), "Überschrift".to_owned()] },
+    };
+    let workspace = rank == 2;
+    SearchHit {
+        rank,
+        doc_id,
+        canonical_url: match workspace {
+            true => format!("workspace://{ORGANIZATION}/notes.txt"),
+            false => format!("https://example.com/{rank}"),
+        },
+        title: Some(format!("Title {rank} é")),
+        description: Some("A description".to_owned()),
+        snippet: Some(
+            format!("Snippet {rank} with sieben Wörtern und noch einigen mehr, so that a tail can go. ").repeat(2),
+        ),
+        mime: Some("text/html".to_owned()),
+        source_url: Some(format!("https://example.com/{rank}?utm_source=x")),
+        source_uri: workspace.then(|| "s3://workspace/x".to_owned()),
+        index: workspace.then(|| "workspace".to_owned()),
+        labels: Some(if workspace { vec!["kind:txt".to_owned()] } else { vec![] }),
+        metadata: Some(HitMetadata {
+            content_digest: Some("sha256:00".to_owned()),
+            extracted_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            first_seen_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            last_crawled_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            last_seen_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            published_at: None,
+        }),
+        passages: Some((0..passages).map(passage).collect()),
+        provenance: Some(HitProvenance {
+            capture_id: Uuid::from_u128(3000),
+            capture_time: "2026-01-01T00:00:00Z".to_owned(),
+        }),
+        score: Some(1.0 / f64::from(rank)),
+    }
+}
+
+pub fn read_outcome() -> ReadOutcome {
+    ReadOutcome {
+        document: DocumentView {
+            doc_id: Uuid::from_u128(1001),
+            canonical_url: "https://example.com/1".to_owned(),
+            source_url: "https://example.com/1#top".to_owned(),
+            title: Some("Title".to_owned()),
+            meta_description: None,
+            headings: vec![],
+            content_digest: None,
+            latest_capture_id: None,
+            published_at: None,
+            first_seen_at: datetime!(2026-01-01 00:00 UTC),
+            last_seen_at: datetime!(2026-01-02 00:00 UTC),
+        },
+        content: None,
+        passages: None,
+        capture_history: None,
+        capture: None,
+        warnings: vec![],
+    }
+}
+
+pub fn dependency(name: &'static str, required: bool, up: bool) -> DependencyState {
+    DependencyState { name, required, up, latency: Duration::from_micros(1500), detail: None }
+}

@@ -1,0 +1,15 @@
+#![allow(clippy::unwrap_used)]
+
+mod api;
+mod bodies;
+mod budgets;
+mod documents;
+mod door;
+mod envelopes;
+mod fake;
+mod feedback;
+mod files;
+mod operations;
+mod searches;
+mod server;
+mod sessions;
