@@ -4,9 +4,16 @@
 //! index can be cleared and filled again at any time. Engines store no text for display: a hit is a
 //! document id, and everything shown to a caller is read from the docstore.
 
+pub mod bm25;
 mod change;
+#[cfg(feature = "testing")]
+pub mod conformance;
 mod error;
+pub mod indexing;
+#[cfg(feature = "testing")]
+pub mod memory;
 mod request;
+pub mod search_terms;
 
 pub use change::{Change, IndexDocument};
 pub use error::{EngineError, EngineErrorKind};
@@ -23,7 +30,9 @@ pub trait SearchEngine: Send + Sync {
     ///   (rarer words, more of them) come first.
     /// - `exact_phrase`: only documents that hold the words of the first text next to one another and
     ///   in order, unstemmed, case and diacritics folded, in one field.
-    /// - Filters hold for every hit. A text without words matches nothing, unless it comes with no error.
+    /// - Filters hold for every hit. A text is text, never a query language; one without words matches
+    ///   nothing, and that is no error.
+    /// - Equal requests against an unchanged index have equal answers.
     /// - `Scope::Workspace` never yields a document of another organization, and `total` and the
     ///   statistics are those of that organization alone.
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError>;

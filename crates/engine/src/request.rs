@@ -20,7 +20,7 @@ impl IndexName {
 }
 
 /// Where to search. A workspace search cannot be written without naming the organization.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Scope {
     Web,
     Workspace { organization_id: Uuid },
@@ -55,7 +55,11 @@ pub struct FirstStageRequest {
     pub scope: Scope,
     /// The query and its rewrites, each searched with all words optional; a document's score is its best.
     pub texts: Vec<String>,
+    /// Only documents that hold the first text word for word.
     pub exact_phrase: bool,
+    /// The text that hits will be reranked by, where it is none of `texts`. It is not searched for, but the
+    /// statistics cover its terms too.
+    pub ranked_by: Option<String>,
     pub filters: Filters,
     /// At least 1.
     pub limit: usize,
@@ -73,7 +77,8 @@ pub struct FirstStageAnswer {
     pub hits: Vec<Hit>,
     /// Documents that match, exact or (for engines that only estimate) a close estimate.
     pub total: u64,
-    /// Of the searched collection (one organization's documents for a workspace), for every term that
-    /// the query analysis yields. Filters do not change it.
+    /// Of the searched collection (one organization's documents for a workspace), for every variant of every
+    /// term that the analysis of `texts` and `ranked_by` yields under the collection's languages. Filters do
+    /// not change it.
     pub statistics: CollectionStatistics,
 }

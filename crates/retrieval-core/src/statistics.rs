@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 pub struct CollectionStatistics {
     /// Documents in the collection.
     pub documents: u64,
-    /// Mean number of terms of a document's body.
+    /// Mean number of words of a document's body: tokens that take a position
+    /// ([`TokenKind::is_positional`](crate::analysis::TokenKind::is_positional)).
     pub average_length: f64,
     /// How many documents hold each analysed term of the query in any field. A term that is missing here
     /// is held by none.

@@ -27,7 +27,7 @@ const LISTS: &[(Language, &str)] = &[
     (Language::Turkish, "ama bir bu cok da daha de icin ile ise kim ki mi nasil ne nerede o olan olarak su ve veya ya"),
     (Language::Russian, "а без бы был была были было в во вот все вы где да для до его ее если есть же за и из или им их к как какая какие какой когда кто ли мне мы на над не нет но о об он она они оно от по под при с со так также там то того только у уже что чтобы эта эти это этот я"),
     (Language::Ukrainian, "а але без був була були було в вже ви вона вони він де для до є за з із і й його її їх як яка яке який які коли мене ми на не ні об от по при та так також то у хто це цей ця чи що щоб я"),
-    (Language::Greek, "αν απο αυτη αυτο για δεν εγω ειναι εχει η θα και κατα με μεσα να ο οι οπωσ οταν οτι που πως σε στα στη στην στο στον τα τη την τησ τι τισ το τον του τουσ τους των ωσ"),
+    (Language::Greek, "αν απο αυτη αυτο για δεν εγω ειναι εχει η θα και κατα με μεσα να ο οι οπωσ οταν οτι που πωσ σε στα στη στην στο στον τα τη την τησ τι τισ το τον του τουσ τουσ των ωσ"),
     (Language::Indonesian, "ada adalah akan apa atau bagaimana dalam dan dari dengan di dia ini itu juga kami ke kepada mereka oleh pada saya sebagai tidak untuk yang"),
 ];
 

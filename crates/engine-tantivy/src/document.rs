@@ -1,0 +1,66 @@
+//! A document as fields.
+
+use engine::IndexDocument;
+use engine::indexing::{TermSink, domains_of, index_terms};
+use retrieval_core::analysis::Analyzers;
+use tantivy::TantivyDocument;
+
+use crate::schema::{Fields, scope_prefix};
+
+struct Lines {
+    terms: String,
+    words: String,
+    count: u64,
+}
+
+impl TermSink for Lines {
+    fn term(&mut self, stem: &str, times: u32) {
+        for _ in 0..times {
+            self.terms.push_str(stem);
+            self.terms.push('\n');
+        }
+        self.count += u64::from(times);
+    }
+
+    fn word(&mut self, word: &str) {
+        self.words.push_str(word);
+        self.words.push('\n');
+    }
+
+    fn gap(&mut self) {
+        self.words.push('\n');
+    }
+}
+
+pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Analyzers) -> TantivyDocument {
+    let mut prefix = scope_prefix(document.organization_id);
+    let mut out = TantivyDocument::new();
+    let (high, low) = document.doc_id.as_u64_pair();
+    out.add_bytes(fields.id, document.doc_id.as_bytes());
+    out.add_u64(fields.id_high, high);
+    out.add_u64(fields.id_low, low);
+    if document.organization_id.is_some() {
+        out.add_text(fields.organization, &prefix);
+    }
+    out.add_text(fields.language, format!("{prefix}{}", document.language.as_deref().unwrap_or_default()));
+    if let Some(country) = &document.country {
+        out.add_text(fields.country, country);
+    }
+    for domain in domains_of(&document.host) {
+        out.add_text(fields.domain, domain);
+    }
+    if let Some(published_at) = document.published_at {
+        out.add_i64(fields.published_at, published_at);
+    }
+    prefix.push('\n');
+    let capacity = document.body.len() + document.body.len() / 8 + 256;
+    let mut lines = Lines { terms: String::with_capacity(capacity), words: String::with_capacity(capacity), count: 0 };
+    lines.terms.push_str(&prefix);
+    lines.words.push_str(&prefix);
+    let body_words = index_terms(document, analyzers, &mut lines);
+    out.add_text(fields.terms, &lines.terms);
+    out.add_text(fields.words, &lines.words);
+    out.add_u64(fields.term_count, lines.count);
+    out.add_u64(fields.body_words, body_words);
+    out
+}

@@ -1,0 +1,124 @@
+//! The fields of both indexes.
+//!
+//! No text is stored: a hit is a document id, read from two fast fields. Terms and words of workspace
+//! documents carry their organization as a prefix, so that one organization's postings, document
+//! frequencies and phrases are apart from another's by construction, and a search costs by the size of the
+//! organization, not of the index.
+
+use engine::Scope;
+use tantivy::Term;
+use tantivy::schema::{
+    BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
+use uuid::Uuid;
+
+use crate::lines::TOKENIZER;
+
+/// Raised with every change of fields or of what is written into them.
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Clone, Debug)]
+pub struct Fields {
+    pub schema: Schema,
+    /// The document id, to replace and remove by.
+    pub id: Field,
+    /// The same as two halves, to name hits by.
+    pub id_high: Field,
+    pub id_low: Field,
+    /// The owner, as a scope prefix; workspace documents only.
+    pub organization: Field,
+    /// Stems with frequencies, for ranking. Line format (see [`crate::lines`]).
+    pub terms: Field,
+    /// Unstemmed words with positions, for phrases. Line format.
+    pub words: Field,
+    /// Scope prefix and code; the code is empty where the language is not known.
+    pub language: Field,
+    pub country: Field,
+    /// The host and every domain above it.
+    pub domain: Field,
+    pub published_at: Field,
+    /// Number of tokens in `terms`.
+    pub term_count: Field,
+    /// Number of words of the body.
+    pub body_words: Field,
+}
+
+pub mod names {
+    pub const ID_HIGH: &str = "id_high";
+    pub const ID_LOW: &str = "id_low";
+    pub const PUBLISHED_AT: &str = "published_at";
+    pub const TERM_COUNT: &str = "term_count";
+    pub const BODY_WORDS: &str = "body_words";
+}
+
+impl Fields {
+    pub fn new() -> Self {
+        let mut builder = Schema::builder();
+        let exact = || {
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer("raw")
+                .set_index_option(IndexRecordOption::Basic)
+                .set_fieldnorms(false);
+            TextOptions::default().set_indexing_options(indexing)
+        };
+        let lines = |option, fieldnorms| {
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer(TOKENIZER)
+                .set_index_option(option)
+                .set_fieldnorms(fieldnorms);
+            TextOptions::default().set_indexing_options(indexing)
+        };
+        let number = || NumericOptions::default() | FAST;
+        let id = builder.add_bytes_field("id", BytesOptions::default().set_indexed());
+        let id_high = builder.add_u64_field(names::ID_HIGH, number());
+        let id_low = builder.add_u64_field(names::ID_LOW, number());
+        let organization = builder.add_text_field("organization", exact());
+        let terms = builder.add_text_field("terms", lines(IndexRecordOption::WithFreqs, true));
+        let words = builder.add_text_field("words", lines(IndexRecordOption::WithFreqsAndPositions, false));
+        let language = builder.add_text_field("language", exact());
+        let country = builder.add_text_field("country", exact());
+        let domain = builder.add_text_field("domain", exact());
+        let published_at = builder.add_i64_field(names::PUBLISHED_AT, number());
+        let term_count = builder.add_u64_field(names::TERM_COUNT, number());
+        let body_words = builder.add_u64_field(names::BODY_WORDS, number());
+        Self {
+            schema: builder.build(),
+            id,
+            id_high,
+            id_low,
+            organization,
+            terms,
+            words,
+            language,
+            country,
+            domain,
+            published_at,
+            term_count,
+            body_words,
+        }
+    }
+
+    pub fn id_term(&self, doc_id: Uuid) -> Term {
+        Term::from_field_bytes(self.id, doc_id.as_bytes())
+    }
+
+    pub fn scoped_term(&self, field: Field, prefix: &str, text: &str) -> Term {
+        let mut term = String::with_capacity(prefix.len() + text.len());
+        term.push_str(prefix);
+        term.push_str(text);
+        Term::from_field_text(field, &term)
+    }
+}
+
+/// What stands before every scoped term: nothing for web documents, the organization's id for those of a
+/// workspace, always as long, so that no prefix is the beginning of another.
+pub fn scope_prefix(organization_id: Option<Uuid>) -> String {
+    organization_id.map(|id| id.simple().to_string()).unwrap_or_default()
+}
+
+pub fn prefix_of(scope: Scope) -> String {
+    match scope {
+        Scope::Web => String::new(),
+        Scope::Workspace { organization_id } => scope_prefix(Some(organization_id)),
+    }
+}

@@ -1,0 +1,238 @@
+//! One search: analyse, weigh, score every matching document.
+//!
+//! Scoring goes through the postings term by term, a window of documents at a time, adding into an array.
+//! That counts all matches exactly, takes the best variant of a term and the best of several texts without
+//! nested scorers, and breaks ties by document id; skipping ahead by score bounds would give up the first
+//! and pays only in indexes far larger than an embedded one.
+
+use engine::search_terms::SearchTerms;
+use engine::{FirstStageAnswer, FirstStageRequest, bm25};
+use retrieval_core::analysis::Language;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
+use uuid::Uuid;
+
+use crate::filter::{FilterPlan, SegmentFilter};
+use crate::hits::BestHits;
+use crate::schema::{Fields, names, prefix_of};
+use crate::scope::ScopeCache;
+
+/// Documents scored at a time: three arrays of this many scores stay in the processor's cache.
+const WINDOW: usize = 16 * 1024;
+
+/// Postings up to this number are counted one by one where a segment holds deleted documents; of longer
+/// lists the same share is taken to be deleted as of the segment. The rarity of a word that so many
+/// documents hold hardly changes by it.
+const COUNTED_POSTINGS: u32 = 10_000;
+
+pub fn first_stage(
+    request: &FirstStageRequest,
+    searcher: &Searcher,
+    fields: &Fields,
+    scopes: &ScopeCache,
+) -> tantivy::Result<FirstStageAnswer> {
+    let prefix = prefix_of(request.scope);
+    let scope = scopes.of(request.scope, searcher, fields)?;
+    let of_filter: Option<Vec<Language>> =
+        request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
+    let languages = of_filter.as_deref().unwrap_or(&scope.languages);
+    let terms = SearchTerms::of(request, languages, |stem| document_frequency(searcher, fields, &prefix, stem))?;
+    let mut hits = BestHits::new(request.limit);
+    let mut total = 0;
+    let nothing_asked = match &terms.phrase {
+        Some(words) => words.is_empty(),
+        None => terms.texts.iter().all(Vec::is_empty),
+    };
+    if !nothing_asked {
+        let filter = FilterPlan::new(&request.filters, terms.phrase.as_deref(), &prefix, fields);
+        let norms = length_norms(scope.average_terms);
+        for reader in searcher.segment_readers() {
+            let filter = filter.in_segment(searcher, reader)?;
+            if filter.admits_none() {
+                continue;
+            }
+            let texts = open_texts(&terms, scope.documents, reader, fields, &prefix)?;
+            let segment = SegmentSearch {
+                filter,
+                norms: &norms,
+                lengths: reader.get_fieldnorms_reader(fields.terms)?,
+                every_admitted: terms.phrase.is_some(),
+                max_doc: reader.max_doc(),
+            };
+            total += segment.run(texts, &mut hits, &IdColumns::open(reader)?);
+        }
+    }
+    let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
+    Ok(FirstStageAnswer { hits: hits.into_hits(), total, statistics })
+}
+
+/// Living documents of the scope that hold the stem.
+fn document_frequency(searcher: &Searcher, fields: &Fields, prefix: &str, stem: &str) -> tantivy::Result<u64> {
+    let term = fields.scoped_term(fields.terms, prefix, stem);
+    let mut sum = 0;
+    for reader in searcher.segment_readers() {
+        let index = reader.inverted_index(fields.terms)?;
+        let Some(info) = index.get_term_info(&term)? else { continue };
+        sum += match reader.alive_bitset() {
+            None => u64::from(info.doc_freq),
+            Some(alive) if info.doc_freq <= COUNTED_POSTINGS => {
+                let postings = index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+                u64::from(postings.doc_freq_given_deletes(alive))
+            }
+            Some(_) => u64::from(info.doc_freq) * u64::from(reader.num_docs()) / u64::from(reader.max_doc().max(1)),
+        };
+    }
+    Ok(sum)
+}
+
+/// The part of the formula that depends on the length, by the one-byte code in which the index keeps it.
+fn length_norms(average: f32) -> [f32; 256] {
+    std::array::from_fn(|code| bm25::length_norm(FieldNormReader::id_to_fieldnorm(code as u8) as f32, average))
+}
+
+/// A term in one segment: the postings of its variants, and what one of it is worth.
+struct OpenTerm {
+    variants: Vec<SegmentPostings>,
+    weight: f32,
+}
+
+fn open_texts(
+    terms: &SearchTerms,
+    documents: u64,
+    reader: &SegmentReader,
+    fields: &Fields,
+    prefix: &str,
+) -> tantivy::Result<Vec<Vec<OpenTerm>>> {
+    let index = reader.inverted_index(fields.terms)?;
+    let mut texts = Vec::new();
+    for text in &terms.texts {
+        let mut open = Vec::new();
+        for term in text {
+            let mut variants = Vec::new();
+            for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
+                let term = fields.scoped_term(fields.terms, prefix, stem);
+                variants.extend(index.read_postings(&term, IndexRecordOption::WithFreqs)?);
+            }
+            if !variants.is_empty() {
+                let weight = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
+                open.push(OpenTerm { variants, weight });
+            }
+        }
+        texts.push(open);
+    }
+    Ok(texts)
+}
+
+/// Where a segment keeps document ids.
+struct IdColumns {
+    high: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
+    low: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
+}
+
+impl IdColumns {
+    fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
+        let column = |name| reader.fast_fields().column_first_or_default::<u64>(name);
+        Ok(Self { high: column(names::ID_HIGH)?, low: column(names::ID_LOW)? })
+    }
+
+    fn id(&self, doc: DocId) -> Uuid {
+        Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc))
+    }
+}
+
+struct SegmentSearch<'a> {
+    filter: SegmentFilter,
+    norms: &'a [f32; 256],
+    lengths: FieldNormReader,
+    /// With a phrase, what holds it is a match, whatever its score.
+    every_admitted: bool,
+    max_doc: DocId,
+}
+
+impl SegmentSearch<'_> {
+    /// Offers all matches to `hits` and returns their number.
+    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, hits: &mut BestHits, ids: &IdColumns) -> u64 {
+        let mut total = 0;
+        let mut best = vec![0.0f32; WINDOW];
+        let mut sum = vec![0.0f32; if texts.len() > 1 { WINDOW } else { 0 }];
+        let mut variant = vec![0.0f32; WINDOW];
+        let mut touched = Vec::new();
+        let mut start = 0;
+        while start < self.max_doc {
+            if !self.every_admitted {
+                // Straight to the next document that holds anything.
+                let postings = texts.iter().flatten().flat_map(|term| &term.variants);
+                start = postings.map(DocSet::doc).min().unwrap_or(TERMINATED);
+                if start >= self.max_doc {
+                    break;
+                }
+            }
+            let end = self.max_doc.min(start.saturating_add(WINDOW as u32));
+            if let [text] = &mut *texts {
+                self.score(text, start..end, &mut best, &mut variant, &mut touched);
+            } else {
+                for text in &mut texts {
+                    self.score(text, start..end, &mut sum, &mut variant, &mut touched);
+                    for (best, sum) in best.iter_mut().zip(&mut sum) {
+                        *best = best.max(std::mem::take(sum));
+                    }
+                }
+            }
+            for (doc, score) in (start..end).zip(&mut best) {
+                let score = std::mem::take(score);
+                if (score > 0.0 || self.every_admitted) && self.filter.admits(doc) {
+                    total += 1;
+                    hits.offer(score, || ids.id(doc));
+                }
+            }
+            start = end;
+        }
+        total
+    }
+
+    /// Adds the scores of one text to the documents of a window. Of a term's variants the best counts.
+    /// `variant` is all zero before and after.
+    fn score(
+        &self,
+        text: &mut [OpenTerm],
+        window: std::ops::Range<DocId>,
+        scores: &mut [f32],
+        variant: &mut [f32],
+        touched: &mut Vec<DocId>,
+    ) {
+        for OpenTerm { variants, weight } in text {
+            if let [postings] = &mut **variants {
+                self.each_posting(postings, &window, |at, saturation| scores[at as usize] += *weight * saturation);
+                continue;
+            }
+            for postings in variants {
+                self.each_posting(postings, &window, |at, saturation| {
+                    let best = &mut variant[at as usize];
+                    if *best == 0.0 {
+                        touched.push(at);
+                    }
+                    *best = best.max(saturation);
+                });
+            }
+            for at in touched.drain(..) {
+                scores[at as usize] += *weight * std::mem::take(&mut variant[at as usize]);
+            }
+        }
+    }
+
+    fn each_posting(
+        &self,
+        postings: &mut SegmentPostings,
+        window: &std::ops::Range<DocId>,
+        mut with: impl FnMut(u32, f32),
+    ) {
+        let mut doc = postings.doc();
+        while doc < window.end {
+            let norm = self.norms[usize::from(self.lengths.fieldnorm_id(doc))];
+            with(doc - window.start, bm25::saturation(postings.term_freq() as f32, norm));
+            doc = postings.advance();
+        }
+    }
+}

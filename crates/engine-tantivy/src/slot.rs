@@ -1,0 +1,194 @@
+//! One index: its reader, and its writer while there is something to write.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use engine::{Change, EngineError, FirstStageAnswer, FirstStageRequest, IndexDocument};
+use retrieval_core::analysis::Analyzers;
+use tantivy::directory::MmapDirectory;
+use tantivy::index::IndexSettings;
+use tantivy::indexer::IndexWriterOptions;
+use tantivy::merge_policy::LogMergePolicy;
+use tantivy::store::Compressor;
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher};
+
+use crate::TantivyOptions;
+use crate::document::to_fields;
+use crate::error::{from_directory, from_io, from_tantivy};
+use crate::lines::{LineTokenizer, TOKENIZER};
+use crate::schema::Fields;
+use crate::scope::ScopeCache;
+use crate::search;
+
+pub struct Slot {
+    fields: Fields,
+    index: Index,
+    reader: IndexReader,
+    scopes: ScopeCache,
+    writer: Mutex<OpenWriter>,
+    options: TantivyOptions,
+}
+
+#[derive(Default)]
+struct OpenWriter {
+    writer: Option<IndexWriter>,
+    last_use: Option<Instant>,
+}
+
+/// Below this many documents a second thread costs more than it brings.
+const PARALLEL_DOCUMENTS: usize = 64;
+
+impl Slot {
+    /// Opens the index in the folder, or makes it. Fails with `Corrupt` when what is there cannot be used.
+    pub fn open(path: &Path, options: TantivyOptions) -> Result<Self, EngineError> {
+        std::fs::create_dir_all(path).map_err(from_io("cannot make the index folder"))?;
+        let fields = Fields::new();
+        let directory = MmapDirectory::open(path).map_err(from_directory)?;
+        let settings = IndexSettings {
+            // Nothing is stored, so there is nothing to compress and no thread to do it.
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let builder = Index::builder().schema(fields.schema.clone()).settings(settings);
+        let index = builder.open_or_create(directory).map_err(from_tantivy)?;
+        index.tokenizers().register(TOKENIZER, LineTokenizer::default());
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_tantivy)?;
+        Ok(Self { fields, index, reader, scopes: ScopeCache::default(), writer: Mutex::default(), options })
+    }
+
+    pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+        search::first_stage(request, &self.reader.searcher(), &self.fields, &self.scopes).map_err(from_tantivy)
+    }
+
+    pub fn document_count(&self) -> u64 {
+        self.reader.searcher().num_docs()
+    }
+
+    pub fn apply(&self, changes: &[Change]) -> Result<(), EngineError> {
+        // Only the last change of a document has an effect.
+        let mut last: HashMap<_, _> = HashMap::new();
+        for (at, change) in changes.iter().enumerate() {
+            last.insert(change.doc_id(), at);
+        }
+        if last.is_empty() {
+            return Ok(());
+        }
+        let searcher = self.reader.searcher();
+        self.write(|writer| {
+            let mut documents = Vec::new();
+            for (at, change) in changes.iter().enumerate() {
+                if last.get(&change.doc_id()) != Some(&at) {
+                    continue;
+                }
+                self.delete_if_there(writer, &searcher, change)?;
+                if let Change::Put(document) = change {
+                    documents.push(&**document);
+                }
+            }
+            self.add(writer, &documents)
+        })
+    }
+
+    pub fn clear(&self) -> Result<(), EngineError> {
+        self.write(|writer| writer.delete_all_documents().map(drop))
+    }
+
+    /// Lets go of a writer that has not been used since `before`, after its merges are done; its buffers
+    /// are most of what an idle server would hold. Returns whether one is left.
+    pub fn close_writer(&self, before: Instant) -> Result<bool, EngineError> {
+        let mut open = self.lock();
+        if open.last_use.is_some_and(|last_use| last_use > before) {
+            return Ok(open.writer.is_some());
+        }
+        if let Some(writer) = open.writer.take() {
+            writer.wait_merging_threads().map_err(from_tantivy)?;
+            self.reader.reload().map_err(from_tantivy)?;
+        }
+        Ok(false)
+    }
+
+    /// Runs the changes, commits, and makes the result visible. After a failure nothing of it remains.
+    fn write(&self, changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>) -> Result<(), EngineError> {
+        let mut open = self.lock();
+        let mut writer = match open.writer.take() {
+            Some(writer) => writer,
+            None => self.new_writer().map_err(from_tantivy)?,
+        };
+        // On an error the writer is dropped here, and what it had not committed with it.
+        changes(&mut writer).and_then(|()| writer.commit()).map_err(from_tantivy)?;
+        self.reader.reload().map_err(from_tantivy)?;
+        open.writer = Some(writer);
+        open.last_use = Some(Instant::now());
+        Ok(())
+    }
+
+    fn new_writer(&self) -> tantivy::Result<IndexWriter> {
+        let threads = self.options.threads.max(1);
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .memory_budget_per_thread((self.options.writer_memory / threads).max(MIN_THREAD_MEMORY))
+            .num_merge_threads(1)
+            .build();
+        let writer = self.index.writer_with_options(options)?;
+        let mut policy = LogMergePolicy::default();
+        // Small commits are the rule here (one uploaded file, one fetched page). Every segment is one more
+        // lookup of each term, so a few small ones are merged soon.
+        policy.set_min_num_segments(5);
+        policy.set_min_layer_size(1_000);
+        // Replaced documents are dead weight and blur document frequencies.
+        policy.set_del_docs_ratio_before_merge(0.25);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(writer)
+    }
+
+    fn delete_if_there(&self, writer: &IndexWriter, searcher: &Searcher, change: &Change) -> tantivy::Result<()> {
+        // The lock makes the searcher current. A delete that finds nothing would still be tried on every
+        // segment, and an import is nothing but new documents.
+        let term = self.fields.id_term(change.doc_id());
+        for reader in searcher.segment_readers() {
+            if reader.inverted_index(self.fields.id)?.get_term_info(&term)?.is_some() {
+                writer.delete_term(term);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Analysis costs about as much as indexing, so several threads share it.
+    fn add(&self, writer: &IndexWriter, documents: &[&IndexDocument]) -> tantivy::Result<()> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut analyzers = Analyzers::default();
+            while let Some(document) = documents.get(next.fetch_add(1, Ordering::Relaxed)) {
+                writer.add_document(to_fields(document, &self.fields, &mut analyzers))?;
+            }
+            Ok(())
+        };
+        if documents.len() < PARALLEL_DOCUMENTS || self.options.threads < 2 {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..self.options.threads).map(|_| scope.spawn(work)).collect();
+            let mut result = work();
+            for other in others {
+                let of_other = other.join().unwrap_or_else(|_| {
+                    Err(tantivy::TantivyError::ErrorInThread("analysis of a document panicked".to_owned()))
+                });
+                result = result.and(of_other);
+            }
+            result
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenWriter> {
+        // `write` takes the writer out while it works: after a panic there is none, which is a good state.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the library demands at least.
+const MIN_THREAD_MEMORY: usize = 15_000_000;

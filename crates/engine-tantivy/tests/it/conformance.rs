@@ -1,0 +1,28 @@
+use std::ops::Deref;
+
+use engine::SearchEngine;
+use engine_tantivy::{TantivyEngine, TantivyOptions};
+
+/// An engine and the folder it lives in.
+struct Temporary {
+    engine: TantivyEngine,
+    _folder: tempfile::TempDir,
+}
+
+impl Temporary {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = TantivyEngine::open(folder.path(), TantivyOptions::default()).expect("a new index");
+        Self { engine, _folder: folder }
+    }
+}
+
+impl Deref for Temporary {
+    type Target = dyn SearchEngine;
+
+    fn deref(&self) -> &(dyn SearchEngine + 'static) {
+        &self.engine
+    }
+}
+
+engine::conformance_tests!(Temporary::new());

@@ -1,0 +1,117 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{EngineErrorKind, IndexName, SearchEngine};
+use engine_tantivy::{TantivyEngine, TantivyOptions};
+
+use crate::{count, open, put, total};
+
+#[tokio::test]
+async fn what_was_applied_is_there_after_reopening() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.apply(IndexName::Web, vec![put(1, "copper"), put(2, "brass")]).await.expect("changes");
+    drop(engine);
+    let engine = open(folder.path());
+    assert_eq!(total(&engine, "copper").await, 1);
+    assert_eq!(count(&engine).await, 2);
+    engine.ping().await.expect("a sign of life");
+}
+
+#[tokio::test]
+async fn one_process_owns_the_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let owner = open(folder.path());
+    let second = TantivyEngine::try_open(folder.path(), TantivyOptions::default()).expect("no failure");
+    assert!(second.is_none());
+    let Err(error) = TantivyEngine::open(folder.path(), TantivyOptions::default()) else { panic!("two owners") };
+    assert_eq!(error.kind, EngineErrorKind::Unavailable);
+    drop(owner);
+    assert!(TantivyEngine::try_open(folder.path(), TantivyOptions::default()).expect("no failure").is_some());
+}
+
+#[tokio::test]
+async fn a_new_folder_needs_a_rebuild_until_it_is_marked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(open(folder.path()).needs_rebuild());
+    // Also after a crash in the middle of filling it.
+    let engine = open(folder.path());
+    assert!(engine.needs_rebuild());
+    engine.mark_rebuilt().expect("marked");
+    assert!(!engine.needs_rebuild());
+    drop(engine);
+    assert!(!open(folder.path()).needs_rebuild());
+}
+
+/// A filled folder after the damage: it opens, works, and says that it must be filled.
+async fn check_recovery(damage: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    engine.mark_rebuilt().expect("marked");
+    drop(engine);
+    damage(folder.path());
+    let engine = open(folder.path());
+    assert!(engine.needs_rebuild());
+    assert_eq!(count(&engine).await, 0);
+    engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    assert_eq!(total(&engine, "copper").await, 1);
+}
+
+#[tokio::test]
+async fn garbage_in_the_metadata_is_replaced() {
+    check_recovery(|folder| fs::write(folder.join("web/meta.json"), "garbage").expect("written")).await;
+}
+
+#[tokio::test]
+async fn a_lost_segment_is_replaced() {
+    check_recovery(|folder| {
+        for file in segment_files(folder) {
+            fs::remove_file(file).expect("removed");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cut_segment_is_replaced() {
+    check_recovery(|folder| {
+        for file in segment_files(folder) {
+            fs::write(file, "x").expect("written");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_index_of_another_version_is_replaced() {
+    check_recovery(|folder| fs::write(folder.join("VERSION"), "older").expect("written")).await;
+}
+
+#[tokio::test]
+async fn a_file_in_place_of_the_index_is_replaced() {
+    check_recovery(|folder| {
+        fs::remove_dir_all(folder.join("web")).expect("removed");
+        fs::write(folder.join("web"), "not a folder").expect("written");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_folder_fails_the_ping() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.ping().await.expect("a sign of life");
+    fs::remove_file(folder.path().join("VERSION")).expect("removed");
+    assert!(engine.ping().await.is_err());
+}
+
+fn segment_files(folder: &Path) -> Vec<PathBuf> {
+    let files: Vec<PathBuf> = fs::read_dir(folder.join("web"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "idx" || extension == "term"))
+        .collect();
+    assert!(!files.is_empty());
+    files
+}

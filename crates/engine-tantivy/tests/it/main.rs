@@ -1,0 +1,39 @@
+//! The embedded engine against the contract, and what is its own: reopening, locks, damage, crashes,
+//! concurrency.
+
+mod concurrency;
+mod conformance;
+mod crash;
+mod folder;
+
+use engine::{Change, Filters, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use engine_tantivy::{TantivyEngine, TantivyOptions};
+use uuid::Uuid;
+
+fn open(folder: &std::path::Path) -> TantivyEngine {
+    TantivyEngine::open(folder, TantivyOptions::default()).expect("the index opens")
+}
+
+fn put(number: u128, body: &str) -> Change {
+    Change::Put(Box::new(IndexDocument {
+        doc_id: Uuid::from_u128(number),
+        body: body.to_owned(),
+        ..IndexDocument::default()
+    }))
+}
+
+async fn total(engine: &TantivyEngine, text: &str) -> u64 {
+    let request = FirstStageRequest {
+        scope: Scope::Web,
+        texts: vec![text.to_owned()],
+        exact_phrase: false,
+        ranked_by: None,
+        filters: Filters::default(),
+        limit: 10,
+    };
+    engine.first_stage(&request).await.expect("a search").total
+}
+
+async fn count(engine: &TantivyEngine) -> u64 {
+    engine.document_count(IndexName::Web).await.expect("a count")
+}

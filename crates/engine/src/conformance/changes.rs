@@ -1,0 +1,60 @@
+use super::{NONE, file, found_by, id, organization, page, put, put_web};
+use crate::{Change, IndexName, SearchEngine};
+
+pub async fn put_replace_remove(engine: &dyn SearchEngine) {
+    put_web(engine, vec![page(1, "copper pipes"), page(2, "steel pipes")]).await;
+    assert_eq!(found_by(engine, "copper").await, [id(1)]);
+    put_web(engine, vec![page(1, "lead pipes")]).await;
+    assert_eq!(found_by(engine, "copper").await, NONE);
+    assert_eq!(found_by(engine, "lead").await, [id(1)]);
+    assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 2);
+    engine.apply(IndexName::Web, vec![Change::Remove { doc_id: id(1) }]).await.expect("a removal");
+    assert_eq!(found_by(engine, "lead pipes").await, [id(2)]);
+    assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
+}
+
+pub async fn repeated_changes_leave_the_same_index(engine: &dyn SearchEngine) {
+    for _ in 0..3 {
+        put_web(engine, vec![page(1, "copper pipes")]).await;
+        assert_eq!(found_by(engine, "copper").await, [id(1)]);
+        assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
+    }
+    for _ in 0..3 {
+        engine.apply(IndexName::Web, vec![Change::Remove { doc_id: id(1) }]).await.expect("a removal");
+        assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 0);
+    }
+    engine.apply(IndexName::Web, Vec::new()).await.expect("no changes are changes too");
+}
+
+pub async fn changes_apply_in_order(engine: &dyn SearchEngine) {
+    let put = |text: &str| Change::Put(Box::new(page(1, text)));
+    let remove = || Change::Remove { doc_id: id(1) };
+    engine.apply(IndexName::Web, vec![put("first"), put("second")]).await.expect("changes");
+    assert_eq!(found_by(engine, "first").await, NONE);
+    assert_eq!(found_by(engine, "second").await, [id(1)]);
+    engine.apply(IndexName::Web, vec![put("third"), remove()]).await.expect("changes");
+    assert_eq!(found_by(engine, "second third").await, NONE);
+    engine.apply(IndexName::Web, vec![remove(), put("fourth")]).await.expect("changes");
+    assert_eq!(found_by(engine, "fourth").await, [id(1)]);
+    assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
+}
+
+pub async fn clear_empties_one_index(engine: &dyn SearchEngine) {
+    put_web(engine, vec![page(1, "copper"), page(2, "copper")]).await;
+    put(engine, IndexName::Workspace, vec![file(3, organization(1), "copper")]).await;
+    engine.clear(IndexName::Web).await.expect("cleared");
+    assert_eq!(found_by(engine, "copper").await, NONE);
+    assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 0);
+    assert_eq!(engine.document_count(IndexName::Workspace).await.expect("a count"), 1);
+    put_web(engine, vec![page(1, "copper")]).await;
+    assert_eq!(found_by(engine, "copper").await, [id(1)]);
+}
+
+pub async fn an_empty_index_answers(engine: &dyn SearchEngine) {
+    engine.ping().await.expect("a sign of life");
+    assert_eq!(found_by(engine, "anything").await, NONE);
+    let answer = super::answer(engine, &super::request("anything")).await;
+    assert_eq!(answer.statistics.documents, 0);
+    assert!(answer.statistics.document_frequency.is_empty());
+    assert_eq!(answer.statistics.average_length, 0.0);
+}

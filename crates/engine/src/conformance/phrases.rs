@@ -1,0 +1,64 @@
+use super::{NONE, found_by_phrase, id, page, put_web};
+use crate::{IndexDocument, SearchEngine};
+
+pub async fn phrases_are_in_order_and_adjacent(engine: &dyn SearchEngine) {
+    put_web(
+        engine,
+        vec![
+            page(1, "the red pump station"),
+            page(2, "station for a red pump"),
+            page(3, "red and pump"),
+            page(4, "pump red"),
+        ],
+    )
+    .await;
+    let mut both = found_by_phrase(engine, "red pump").await;
+    both.sort();
+    assert_eq!(both, {
+        let mut ids = [id(1), id(2)];
+        ids.sort();
+        ids
+    });
+    assert_eq!(found_by_phrase(engine, "red pump station").await, [id(1)]);
+    assert_eq!(found_by_phrase(engine, "red station").await, NONE);
+    assert_eq!(found_by_phrase(engine, "\"pump red\"").await, [id(4)]);
+    assert_eq!(found_by_phrase(engine, "red pump unheard").await, NONE);
+}
+
+pub async fn phrases_are_not_stemmed_but_folded(engine: &dyn SearchEngine) {
+    put_web(engine, vec![page(1, "Pumping stations, a Café"), page(2, "the pumped station")]).await;
+    assert_eq!(found_by_phrase(engine, "pumping STATIONS").await, [id(1)]);
+    assert_eq!(found_by_phrase(engine, "pump station").await, NONE);
+    assert_eq!(found_by_phrase(engine, "a cafe").await, [id(1)]);
+    // One word is a phrase too.
+    assert_eq!(found_by_phrase(engine, "pumped").await, [id(2)]);
+    assert_eq!(found_by_phrase(engine, "pumps").await, NONE);
+}
+
+pub async fn phrases_of_stop_words(engine: &dyn SearchEngine) {
+    put_web(engine, vec![page(1, "to be or not to be"), page(2, "not to or be to be")]).await;
+    assert_eq!(found_by_phrase(engine, "to be or not to be").await, [id(1)]);
+    assert_eq!(found_by_phrase(engine, "or be").await, [id(2)]);
+}
+
+pub async fn phrases_stay_in_one_field(engine: &dyn SearchEngine) {
+    let document = IndexDocument {
+        title: "Alpha beta".into(),
+        headings: "Gamma delta\nEpsilon zeta".into(),
+        ..page(1, "eta theta")
+    };
+    put_web(engine, vec![document]).await;
+    for inside in ["alpha beta", "gamma delta", "epsilon zeta", "eta theta"] {
+        assert_eq!(found_by_phrase(engine, inside).await, [id(1)], "{inside}");
+    }
+    for across in ["beta gamma", "delta epsilon", "zeta eta"] {
+        assert_eq!(found_by_phrase(engine, across).await, NONE, "{across}");
+    }
+}
+
+pub async fn phrases_in_scripts_without_spaces(engine: &dyn SearchEngine) {
+    put_web(engine, vec![page(1, "東京都の天気"), page(2, "京都の天気、東都")]).await;
+    assert_eq!(found_by_phrase(engine, "東京").await, [id(1)]);
+    assert_eq!(found_by_phrase(engine, "東都").await, [id(2)]);
+    assert_eq!(found_by_phrase(engine, "都の天気").await.len(), 2);
+}

@@ -1,0 +1,176 @@
+//! An engine in memory: small, exact, for tests.
+
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use retrieval_core::analysis::{Analyzers, Language};
+use uuid::Uuid;
+
+use crate::indexing::{TermSink, domains_of, index_terms};
+use crate::search_terms::SearchTerms;
+use crate::{
+    Change, EngineError, Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, IndexName, Scope,
+    SearchEngine, bm25,
+};
+
+/// Looks at every document for every search.
+#[derive(Default)]
+pub struct MemoryEngine {
+    indexes: Mutex<HashMap<IndexName, BTreeMap<Uuid, Entry>>>,
+}
+
+struct Entry {
+    document: IndexDocument,
+    frequencies: HashMap<String, u32>,
+    /// The words of each stretch that a phrase may lie in.
+    stretches: Vec<Vec<String>>,
+    terms: u64,
+    body_words: u64,
+}
+
+impl TermSink for Entry {
+    fn term(&mut self, stem: &str, times: u32) {
+        *self.frequencies.entry(stem.to_owned()).or_default() += times;
+        self.terms += u64::from(times);
+    }
+
+    fn word(&mut self, word: &str) {
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.push(word.to_owned());
+        }
+    }
+
+    fn gap(&mut self) {
+        self.stretches.push(Vec::new());
+    }
+}
+
+impl Entry {
+    fn new(document: &IndexDocument) -> Self {
+        let mut entry = Entry {
+            document: document.clone(),
+            frequencies: HashMap::new(),
+            stretches: vec![Vec::new()],
+            terms: 0,
+            body_words: 0,
+        };
+        entry.body_words = index_terms(document, &mut Analyzers::default(), &mut entry);
+        entry
+    }
+
+    fn is_in(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Web => true,
+            Scope::Workspace { organization_id } => self.document.organization_id == Some(organization_id),
+        }
+    }
+
+    fn passes(&self, filters: &Filters) -> bool {
+        let document = &self.document;
+        let inside = |domains: &[String]| domains_of(&document.host).any(|own| domains.iter().any(|d| d == own));
+        filters.language.as_ref().is_none_or(|language| document.language.as_ref() == Some(language))
+            && filters.country.as_ref().is_none_or(|country| document.country.as_ref() == Some(country))
+            && filters.published_after.is_none_or(|after| document.published_at.is_some_and(|at| at > after))
+            && (filters.include_domains.is_empty() || inside(&filters.include_domains))
+            && !inside(&filters.exclude_domains)
+    }
+
+    fn holds_phrase(&self, phrase: &[String]) -> bool {
+        !phrase.is_empty() && self.stretches.iter().any(|stretch| stretch.windows(phrase.len()).any(|w| w == phrase))
+    }
+}
+
+impl MemoryEngine {
+    fn lock(&self) -> MutexGuard<'_, HashMap<IndexName, BTreeMap<Uuid, Entry>>> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl SearchEngine for MemoryEngine {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+        let indexes = self.lock();
+        let none = BTreeMap::new();
+        let index = indexes.get(&request.scope.index()).unwrap_or(&none);
+        let collection: Vec<&Entry> = index.values().filter(|entry| entry.is_in(request.scope)).collect();
+        let languages = match &request.filters.language {
+            Some(language) => Language::from_code(language).into_iter().collect(),
+            None => languages_of(&collection),
+        };
+        let held = |stem: &str| collection.iter().filter(|entry| entry.frequencies.contains_key(stem)).count() as u64;
+        let Ok(terms) = SearchTerms::of(request, &languages, |stem| Ok::<_, Infallible>(held(stem)));
+        let documents = collection.len() as u64;
+        let mean = |total: u64| if documents == 0 { 0.0 } else { total as f64 / documents as f64 };
+        let average = mean(collection.iter().map(|entry| entry.terms).sum()) as f32;
+        let mut hits: Vec<Hit> = collection
+            .iter()
+            .filter(|entry| entry.passes(&request.filters))
+            .filter_map(|entry| {
+                let score = score(entry, &terms, documents, average);
+                let matches = match &terms.phrase {
+                    Some(phrase) => entry.holds_phrase(phrase),
+                    None => score > 0.0,
+                };
+                matches.then_some(Hit { doc_id: entry.document.doc_id, score })
+            })
+            .collect();
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
+        let total = hits.len() as u64;
+        hits.truncate(request.limit.max(1));
+        let average_length = mean(collection.iter().map(|entry| entry.body_words).sum());
+        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(documents, average_length) })
+    }
+
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+        let mut indexes = self.lock();
+        let index = indexes.entry(index).or_default();
+        for change in changes {
+            match change {
+                Change::Put(document) => drop(index.insert(document.doc_id, Entry::new(&document))),
+                Change::Remove { doc_id } => drop(index.remove(&doc_id)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
+        self.lock().remove(&index);
+        Ok(())
+    }
+
+    async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
+        Ok(self.lock().get(&index).map_or(0, |documents| documents.len() as u64))
+    }
+
+    async fn ping(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Commonest first; documents of no known language are analysed as English.
+fn languages_of(collection: &[&Entry]) -> Vec<Language> {
+    let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+    for entry in collection {
+        let known = entry.document.language.as_deref().and_then(Language::from_code);
+        *counts.entry(known.unwrap_or(Language::English)).or_default() += 1;
+    }
+    let mut languages: Vec<(Language, usize)> = counts.into_iter().collect();
+    languages.sort_by_key(|(language, count)| (std::cmp::Reverse(*count), *language));
+    languages.into_iter().map(|(language, _)| language).collect()
+}
+
+/// Of the best text; 0 when the document holds no term of any.
+fn score(entry: &Entry, terms: &SearchTerms, documents: u64, average: f32) -> f32 {
+    let norm = bm25::length_norm(entry.terms as f32, average);
+    let of_text = |text: &Vec<retrieval_core::analysis::QueryTerm>| -> f32 {
+        let of_term = |term: &retrieval_core::analysis::QueryTerm| {
+            let most = term.variants.iter().filter_map(|variant| entry.frequencies.get(variant)).max();
+            let saturation = most.map_or(0.0, |times| bm25::saturation(*times as f32, norm));
+            saturation * term.weight * bm25::idf(terms.frequency_of(term, documents), documents)
+        };
+        text.iter().map(of_term).sum()
+    };
+    terms.texts.iter().map(of_text).fold(0.0, f32::max)
+}

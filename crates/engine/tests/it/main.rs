@@ -1,0 +1,6 @@
+//! The in-memory engine is held to the same contract as the real ones.
+#![cfg(feature = "testing")]
+
+use engine::memory::MemoryEngine;
+
+engine::conformance_tests!(Box::new(MemoryEngine::default()));
