@@ -39,7 +39,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     let metadata = metadata::read(&page, base.as_ref());
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
-    let markdown = content(&page, &source);
+    let markdown = content(&page, &source, request.base_url.is_some());
     Ok(Extracted {
         title: metadata.title.or_else(|| names::title_of(&request.name)),
         author: metadata.author,
@@ -53,10 +53,13 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 }
 
 /// The content of an article; of any other page what is not navigation and the like; else all there is.
-fn content(page: &Document, source: &str) -> String {
+///
+/// A page from the web stands among others of its site, and only its article is its own. A file was chosen by who put
+/// it there: all of it is content but what is marked as navigation and the like.
+fn content(page: &Document, source: &str, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
     boilerplate::remove(&body);
-    let content = main_content::find(&body);
+    let content = if from_web { main_content::find(&body) } else { None };
     if let Some(content) = content {
         main_content::weed(&content);
     }
