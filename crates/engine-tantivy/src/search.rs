@@ -48,6 +48,7 @@ pub fn first_stage(
     if !nothing_asked {
         let filter = FilterPlan::new(&request.filters, terms.phrase.as_deref(), &prefix, fields);
         let norms = length_norms(scope.average_terms);
+        let mut scratch = Scratch::default();
         for reader in searcher.segment_readers() {
             let filter = filter.in_segment(searcher, reader)?;
             if filter.admits_none() {
@@ -61,7 +62,7 @@ pub fn first_stage(
                 every_admitted: terms.phrase.is_some(),
                 max_doc: reader.max_doc(),
             };
-            total += segment.run(texts, &mut hits, &IdColumns::open(reader)?);
+            total += segment.run(texts, &mut scratch, &mut hits, &IdColumns::open(reader)?);
         }
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
@@ -142,6 +143,24 @@ impl IdColumns {
     }
 }
 
+/// Scores of one window, all zero between uses.
+struct Scratch {
+    /// Of the best text.
+    best: Vec<f32>,
+    /// Of the text at hand, where there are several.
+    sum: Vec<f32>,
+    /// Of the term at hand, where it has several variants; and where those are.
+    variant: Vec<f32>,
+    touched: Vec<DocId>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        let scores = || vec![0.0; WINDOW];
+        Self { best: scores(), sum: scores(), variant: scores(), touched: Vec::new() }
+    }
+}
+
 struct SegmentSearch<'a> {
     filter: SegmentFilter,
     norms: &'a [f32; 256],
@@ -153,12 +172,9 @@ struct SegmentSearch<'a> {
 
 impl SegmentSearch<'_> {
     /// Offers all matches to `hits` and returns their number.
-    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, hits: &mut BestHits, ids: &IdColumns) -> u64 {
+    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, scratch: &mut Scratch, hits: &mut BestHits, ids: &IdColumns) -> u64 {
+        let Scratch { best, sum, variant, touched } = scratch;
         let mut total = 0;
-        let mut best = vec![0.0f32; WINDOW];
-        let mut sum = vec![0.0f32; if texts.len() > 1 { WINDOW } else { 0 }];
-        let mut variant = vec![0.0f32; WINDOW];
-        let mut touched = Vec::new();
         let mut start = 0;
         while start < self.max_doc {
             if !self.every_admitted {
@@ -171,16 +187,16 @@ impl SegmentSearch<'_> {
             }
             let end = self.max_doc.min(start.saturating_add(WINDOW as u32));
             if let [text] = &mut *texts {
-                self.score(text, start..end, &mut best, &mut variant, &mut touched);
+                self.score(text, start..end, best, variant, touched);
             } else {
                 for text in &mut texts {
-                    self.score(text, start..end, &mut sum, &mut variant, &mut touched);
-                    for (best, sum) in best.iter_mut().zip(&mut sum) {
+                    self.score(text, start..end, sum, variant, touched);
+                    for (best, sum) in best.iter_mut().zip(sum.iter_mut()) {
                         *best = best.max(std::mem::take(sum));
                     }
                 }
             }
-            for (doc, score) in (start..end).zip(&mut best) {
+            for (doc, score) in (start..end).zip(best.iter_mut()) {
                 let score = std::mem::take(score);
                 if (score > 0.0 || self.every_admitted) && self.filter.admits(doc) {
                     total += 1;

@@ -137,7 +137,7 @@ impl Slot {
         let mut policy = LogMergePolicy::default();
         // Small commits are the rule here (one uploaded file, one fetched page). Every segment is one more
         // lookup of each term, so a few small ones are merged soon.
-        policy.set_min_num_segments(5);
+        policy.set_min_num_segments(8);
         policy.set_min_layer_size(1_000);
         // Replaced documents are dead weight and blur document frequencies.
         policy.set_del_docs_ratio_before_merge(0.25);

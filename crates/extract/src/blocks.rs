@@ -97,7 +97,7 @@ pub(crate) fn write(blocks: &[Block]) -> String {
 }
 
 /// A line of text that begins like a heading, a quote, a list item or a rule keeps its meaning by a backslash.
-fn push_escaped(line: &str, out: &mut String) {
+pub(crate) fn push_escaped(line: &str, out: &mut String) {
     let line = line.trim_start();
     let rest = line.trim_start_matches('#');
     let hashes = line.len() - rest.len();

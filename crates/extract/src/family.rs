@@ -58,7 +58,12 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     if magic::recognize(bytes).is_some() || head.contains(&0) && !bytes.starts_with(b"\xff\xfe") {
         return None;
     }
-    let start: Vec<u8> = head.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != 0).take(256).map(u8::to_ascii_lowercase).collect();
+    let start: Vec<u8> = head
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace() && **byte != 0)
+        .take(256)
+        .map(u8::to_ascii_lowercase)
+        .collect();
     let markup: [&[u8]; 4] = [b"<html", b"<!doctypehtml", b"<table", b"<meta"];
     if markup.iter().any(|tag| start.windows(tag.len()).any(|window| window == *tag)) {
         return Some(Html);

@@ -40,8 +40,12 @@ pub(crate) fn unmarked(line: &str) -> String {
     out.trim().to_owned()
 }
 
-/// A property as one line of text; `None` when nothing is left.
+/// A property as one line of text; `None` when nothing is left, and for text that was decoded wrongly: no property
+/// has the control characters of U+0080 to U+009F.
 pub(crate) fn one_line(value: &str) -> Option<String> {
+    if value.contains(|c| matches!(c, '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffd}')) {
+        return None;
+    }
     let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then_some(line)
 }

@@ -20,7 +20,12 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         let found = format!("{:?}", document.format()).to_lowercase();
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
     }
-    let DocumentIR { metadata, sections } = document.to_ir();
+    let DocumentIR { mut metadata, sections } = document.to_ir();
+    // The library takes the first section's name for a document without a title; a sheet's name is no title.
+    let sheets_named = matches!(request.kind, FileKind::Xlsx | FileKind::Xls);
+    if sheets_named && sections.iter().any(|section| section.title.is_some() && section.title == metadata.title) {
+        metadata.title = None;
+    }
     drop(document);
     let markdown = match request.kind {
         FileKind::Pptx | FileKind::Ppt => slides(sections),
@@ -35,7 +40,9 @@ fn described(request: &ExtractRequest, metadata: Metadata, markdown: String, det
     let line = |value: &Option<String>| value.as_deref().and_then(names::one_line);
     let date = |value: &Option<String>| value.as_deref().and_then(dates::parse);
     Extracted {
-        title: line(&metadata.title).or_else(|| names::title_of(&request.name)),
+        title: line(&metadata.title)
+            .filter(|title| !is_default_title(title))
+            .or_else(|| names::title_of(&request.name)),
         author: line(&metadata.author),
         description: line(&metadata.description).or_else(|| line(&metadata.subject)),
         language: detected.or_else(|| metadata.language.as_deref().and_then(language::from_tag)),
@@ -124,7 +131,7 @@ fn slides(sections: Vec<Section>) -> String {
         if body.is_empty() && title.is_none() {
             continue;
         }
-        let heading = match title {
+        let heading = match title.filter(|title| *title != format!("Slide {number}")) {
             Some(title) => format!("## Slide {number}: {title}\n"),
             None => format!("## Slide {number}\n"),
         };
@@ -151,6 +158,19 @@ fn sheets(sections: Vec<Section>) -> String {
         append(&mut markdown, &body);
     }
     markdown
+}
+
+/// Titles that presentation programs give by themselves.
+fn is_default_title(title: &str) -> bool {
+    [
+        "PowerPoint Presentation",
+        "PowerPoint-Präsentation",
+        "Présentation PowerPoint",
+        "Slide 1",
+        "Title Slide",
+        "Untitled",
+    ]
+    .contains(&title)
 }
 
 /// Names that spreadsheet programs give by themselves, in the languages seen most.

@@ -2,8 +2,8 @@ use async_trait::async_trait;
 
 use crate::worker::Input;
 use crate::{
-    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf, office, pdf,
-    plain_text, rtf,
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf,
+    office, pdf, plain_text, rtf,
 };
 
 /// Readers recurse with the nesting of a document.

@@ -59,11 +59,6 @@ fn push_row(line: &str, out: &mut String) {
     }
 }
 
-/// Words, near enough to compare two readings of one page: runs of letters and digits.
-pub(crate) fn words(text: &str) -> usize {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

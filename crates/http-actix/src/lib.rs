@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod app_service;
 mod body;
 mod call;
 mod compression;

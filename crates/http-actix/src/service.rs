@@ -1,13 +1,13 @@
-use std::time::Duration;
-
 use app::documents::{ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
 use app::files::{FileView, PresignRequest, Presigned, RunMode, RunView};
 use app::search::{SearchOutcome, SearchRequest};
-use app::{Error, Identity, Viewer};
+use app::{Error, Viewer};
 use async_trait::async_trait;
-use time::OffsetDateTime;
 use uuid::Uuid;
+
+pub use app::readiness::DependencyState;
+pub use app::usage::UsageEvent;
 
 /// The use cases as the HTTP layer sees them: a seam, so that routes are tested without a database.
 #[async_trait]
@@ -24,33 +24,9 @@ pub trait Service: Send + Sync + 'static {
     async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool, Error>;
     async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView, Error>;
     async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView, Error>;
-    /// Called once per authenticated request, after its answer. Must not block.
+    /// Called once per authenticated request, after its answer (status 499 when the client hung up before it). Must not
+    /// block.
     fn record_usage(&self, event: UsageEvent);
     /// Every dependency, each within its own time limit.
     async fn readiness(&self) -> Vec<DependencyState>;
-}
-
-/// One authenticated request.
-#[derive(Clone, Debug)]
-pub struct UsageEvent {
-    pub organization_id: Uuid,
-    pub identity: Identity,
-    /// Method and path template: `POST /v1/search`.
-    pub route: &'static str,
-    /// 499 when the client hung up before the answer.
-    pub status: u16,
-    pub duration: Duration,
-    pub at: OffsetDateTime,
-}
-
-/// What the service stands on.
-#[derive(Clone, Debug)]
-pub struct DependencyState {
-    pub name: &'static str,
-    /// The service is not ready without it.
-    pub required: bool,
-    pub up: bool,
-    pub latency: Duration,
-    /// Why it is down.
-    pub detail: Option<String>,
 }

@@ -33,7 +33,8 @@ pub struct Content {
     pub labels: Vec<String>,
 }
 
-/// A document with a full capture, read at `now` (milliseconds since the Unix epoch).
+/// A document with a full capture. `now` (milliseconds since the Unix epoch) is the time before its reading began: a
+/// document that was deleted later stays deleted.
 pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     let doc_id = url::document_id(&source.canonical_url);
     let markdown = storable(content.markdown);

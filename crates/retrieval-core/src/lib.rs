@@ -1,4 +1,4 @@
-//! Retrieval as pure functions over plain data. See README.md.
+#![doc = include_str!("../README.md")]
 
 pub mod analysis;
 pub mod blend;

@@ -1,6 +1,6 @@
 //! A query as documents are compared with it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::analysis::{self, AnalyzedQuery, Analyzer, Language, QueryTerm, Token};
 
@@ -10,14 +10,15 @@ pub(crate) struct Question {
     pub terms: Vec<QueryTerm>,
     /// Every word in order, stop words included.
     pub phrase: Vec<String>,
-    by_stem: HashMap<String, u16>,
+    /// Ordered, so that nothing that is made from it depends on chance.
+    by_stem: BTreeMap<String, u16>,
 }
 
 impl Question {
     /// For documents of the given languages, the most common first; none at all means English.
     pub fn new(text: &str, languages: &[Language]) -> Self {
         let AnalyzedQuery { terms, phrase } = analysis::analyze_query(text, languages);
-        let mut by_stem = HashMap::new();
+        let mut by_stem = BTreeMap::new();
         for (index, term) in terms.iter().enumerate() {
             let Ok(index) = u16::try_from(index) else { break };
             for variant in &term.variants {
@@ -34,7 +35,7 @@ impl Question {
         found.or_else(|| token.loose_stem.and_then(|stem| self.by_stem.get(stem))).copied()
     }
 
-    /// The stems of all terms, each with the term that it belongs to.
+    /// The stems of all terms in order, each with the term that it belongs to.
     pub fn stems(&self) -> impl Iterator<Item = (&str, u16)> {
         self.by_stem.iter().map(|(stem, term)| (stem.as_str(), *term))
     }

@@ -12,6 +12,9 @@ const ABBREVIATIONS: [&str; 25] = [
     "ms", "prof", "rev", "sr", "st", "u.a", "vs", "z.b",
 ];
 
+/// Bytes of the longest entry of both lists.
+const LONGEST_ABBREVIATION: usize = 6;
+
 /// The same before a number only: "No. 5", but "He said no."
 const NUMBERED: [&str; 15] =
     ["abb", "art", "col", "ed", "eq", "fig", "figs", "no", "nr", "op", "p", "pp", "sec", "tab", "vol"];
@@ -109,10 +112,14 @@ fn is_abbreviation(text: &str, next: &str) -> bool {
     let number = !word.is_empty()
         && word.bytes().all(|byte| byte.is_ascii_digit())
         && at_line_start.is_none_or(|character| character == '\n');
+    if initial || number {
+        return true;
+    }
+    if word.is_empty() || word.len() > LONGEST_ABBREVIATION {
+        return false;
+    }
     let lower = word.to_lowercase();
-    initial
-        || number
-        || ABBREVIATIONS.binary_search(&&*lower).is_ok()
+    ABBREVIATIONS.binary_search(&&*lower).is_ok()
         || (next.starts_with(|character: char| character.is_ascii_digit()) && NUMBERED.binary_search(&&*lower).is_ok())
 }
 
@@ -124,6 +131,8 @@ mod tests {
     #[test]
     fn sentences_are_found_in_many_scripts() {
         assert!(ABBREVIATIONS.is_sorted() && NUMBERED.is_sorted(), "looked up by binary search");
+        let all = || ABBREVIATIONS.iter().chain(&NUMBERED);
+        assert!(all().all(|word| word.len() <= LONGEST_ABBREVIATION));
         for expected in [
             vec!["One. ", "Two! ", "Three? ", "four"],
             vec!["He said \"no.\" ", "She left."],

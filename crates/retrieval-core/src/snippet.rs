@@ -38,8 +38,8 @@ impl<'a> Snippets<'a> {
     /// hold as many different words of the query as possible. Where one sentence is longer, the part of it around the
     /// words; where nothing matches, the beginning.
     ///
-    /// Verbatim, marks included, but for white space: each run of it is one space. Table rules, code fences and rules
-    /// between paragraphs are left out where they would begin or end the snippet. No mark is added where something was
+    /// Verbatim, marks included, but for white space: each run of it is one space. Headings, table rules, code fences and
+    /// rules between paragraphs neither begin nor end a snippet, unless there is nothing else. No mark is added where something was
     /// cut, and no word is cut that is not longer than the snippet itself. `language` is the ISO 639-1 code of the text.
     pub fn snippet(&mut self, text: &str, language: Option<&str>, max_chars: usize) -> String {
         let language = language.and_then(Language::from_code);
@@ -92,14 +92,16 @@ fn sentences_of(text: &str) -> Vec<Range<usize>> {
                 flush(&mut paragraph, &mut units);
                 paragraph = line.range;
             }
-            Kind::Blank
+            // A heading says where a text stands, not what it says: answers show it by itself.
+            Kind::Heading { .. }
+            | Kind::Blank
             | Kind::Underline
             | Kind::TableRule
             | Kind::ThematicBreak
             | Kind::FenceOpen
             | Kind::FenceClose
             | Kind::Definition => flush(&mut paragraph, &mut units),
-            Kind::Heading { .. } | Kind::Code | Kind::IndentedCode | Kind::TableRow | Kind::FrontMatter => {
+            Kind::Code | Kind::IndentedCode | Kind::TableRow | Kind::FrontMatter => {
                 flush(&mut paragraph, &mut units);
                 units.push(line.range);
             }
@@ -117,7 +119,10 @@ fn best_window(
     question: &Question,
     max_chars: usize,
 ) -> Option<Range<usize>> {
-    let first = units.first()?;
+    let Some(first) = units.first() else {
+        // Headings and marks alone.
+        return (!text.trim().is_empty()).then(|| fitted(text, 0..text.len(), max_chars));
+    };
     let lengths: Vec<usize> = units.iter().map(|unit| chars::count(&text[unit.clone()])).collect();
     let mut best: Option<(f64, Range<usize>)> = None;
     let mut worth = Worth::new(question);
@@ -272,7 +277,9 @@ mod tests {
 
     #[test]
     fn without_a_match_the_beginning_is_shown() {
-        assert_eq!(snippet("submarine", TEXT, 30), "# Pump manual The pump came");
+        assert_eq!(snippet("submarine", TEXT, 30), "The pump came to market in");
+        assert_eq!(snippet("manual", TEXT, 50), "The pump came to market in 1985. It has seen many");
+        assert_eq!(snippet("title", "# Title\n\n", 50), "# Title");
         assert_eq!(snippet("", "short text", 300), "short text");
         assert_eq!(snippet("x", " \n ", 300), "");
         assert_eq!(snippet("x", "", 300), "");

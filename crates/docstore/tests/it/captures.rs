@@ -16,6 +16,7 @@ on_both_backends!(
     more_rows_than_a_statement_binds_are_stored,
     a_removed_document_comes_back_when_it_is_read_again,
     content_read_before_the_removal_does_not_bring_a_document_back,
+    a_removal_while_content_is_stored_holds,
     two_documents_at_one_address_conflict_and_nothing_is_stored,
 );
 
@@ -228,6 +229,23 @@ async fn content_read_before_the_removal_does_not_bring_a_document_back(db: Data
     save(&db, late.clone()).await;
     assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
+}
+
+async fn a_removal_while_content_is_stored_holds(db: Database) {
+    let organization_id = new_organization(&db).await;
+    for n in 0..40 {
+        let name = format!("{n}.md");
+        let first = workspace_document(organization_id, &name, "what it said");
+        let doc_id = first.document.doc_id;
+        save(&db, first.clone()).await;
+        let late = read_at(workspace_document(organization_id, &name, "what it says now"), NOW + 1);
+        let (storing, removing) = (db.store.clone(), db.store.clone());
+        let storing = tokio::spawn(async move { storing.save_documents(vec![late], NOW + 3).await.unwrap() });
+        let removing = async move { removing.hide_workspace_document(organization_id, doc_id.into(), NOW + 2).await };
+        assert!(tokio::spawn(removing).await.unwrap().unwrap());
+        storing.await.unwrap();
+        assert!(db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().is_none());
+    }
 }
 
 async fn two_documents_at_one_address_conflict_and_nothing_is_stored(db: Database) {

@@ -60,8 +60,7 @@ fn an_address_that_makes_no_sense_is_refused_without_its_password() {
         "postgres://user:hunter2@db:port/retrieval",
         "postgres://user:hunter2@db/retrieval?unknown=1",
         "postgres://user:x@hunter2@db:port/retrieval",
-        "postgres://user:x?hunter2@db/retrieval",
-        "postgres://user:x?hunter2=x@db/retrieval",
+        "postgres://db/retrieval?hunter2=x",
         "postgres://user:x#hunter2@db:port/retrieval",
         "postgres://db:port/retrieval?password=hunter2",
         "mysql://db/retrieval?password=x@hunter2",
@@ -83,10 +82,16 @@ fn an_address_that_makes_no_sense_is_refused_without_its_password() {
 
 #[test]
 fn a_location_hides_its_password() {
-    for url in ["postgres://user:hunter2@db/retrieval", "postgres://db/retrieval?user=me&password=hunter2"] {
+    let shown = [
+        ("postgres://user:hunter2@db/retrieval", "postgres://...@db/retrieval"),
+        ("postgres://user:x/hunter2@db/retrieval?sslmode=require", "postgres://...@db/retrieval"),
+        ("postgres://db/retrieval?user=me&password=hunter2", "postgres://db/retrieval?..."),
+        ("postgres://db/retrieval?user=me&password=x@hunter2", "postgres://..."),
+        ("postgres://user:x?hunter2@db/retrieval", "postgres://..."),
+    ];
+    for (url, expected) in shown {
         let location = Location::parse(url, Path::new("/data")).unwrap();
-        let debug = format!("{location:?}");
-        assert!(!debug.contains("hunter2") && debug.contains("db/retrieval"), "{debug}");
+        assert_eq!(format!("{location:?}"), format!("Postgres({expected:?})"));
     }
 }
 
@@ -154,10 +159,11 @@ fn postgres_that_drops_its_connections_is_used_again() {
              WHERE datname = current_database() AND pid <> pg_backend_pid()",
         )
         .await;
-        // One call may fall on the dead connection; it says that it may be tried again.
-        if let Err(error) = db.find_organization(organization_id).await {
+        // A call may fall on a connection that is just being closed: it says so, and soon another one is served.
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while let Err(error) = db.find_organization(organization_id).await {
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-            assert!(db.find_organization(organization_id).await.unwrap().is_some());
+            assert!(Instant::now() < deadline, "{error:?}");
         }
         let organization_id = new_organization(&db).await;
         assert!(db.find_organization(organization_id).await.unwrap().is_some());

@@ -64,7 +64,7 @@ async fn many_small_commits_and_merges_leave_the_same_index() {
             .count()
     };
     let deadline = Instant::now() + Duration::from_secs(20);
-    while segments() > 10 {
+    while segments() > 16 {
         assert!(Instant::now() < deadline, "{} segments", segments());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

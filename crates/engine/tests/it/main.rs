@@ -1,5 +1,4 @@
 //! The in-memory engine is held to the same contract as the real ones.
-#![cfg(feature = "testing")]
 
 use engine::memory::MemoryEngine;
 

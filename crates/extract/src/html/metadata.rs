@@ -1,9 +1,9 @@
-//! What a page says about itself in its head and in its linked data.
+//! What a page says about itself: in its head, in linked data, in the elements made for it.
 
 use dom_query::Document;
 use url::Url;
 
-use super::links;
+use super::{linked_data, links};
 use crate::{dates, language, names};
 
 #[derive(Debug, Default)]
@@ -16,46 +16,130 @@ pub(super) struct Metadata {
     pub canonical_link: Option<String>,
 }
 
-/// Reads what is declared beyond doubt; guesses (dates in the text, headings as titles) are left to the extractor.
+const TITLES: [&str; 4] = ["og:title", "citation_title", "dc.title", "twitter:title"];
+const AUTHORS: [&str; 6] = ["author", "article:author", "citation_author", "dc.creator", "parsely-author", "byl"];
+const DESCRIPTIONS: [&str; 4] = ["description", "og:description", "dc.description", "twitter:description"];
+const DATES: [&str; 13] = [
+    "article:published_time",
+    "datePublished",
+    "og:published_time",
+    "pubdate",
+    "og:pubdate",
+    "publish-date",
+    "citation_publication_date",
+    "dc.date.issued",
+    "dc.date",
+    "dcterms.created",
+    "sailthru.date",
+    "parsely-pub-date",
+    "date",
+];
+
+/// Reads what is declared; of the date also what the page shows in a `time` element or has in its address.
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
-    let meta = |names: &[&str]| {
-        names.iter().find_map(|name| {
-            let found = page
-                .select_single(&format!("meta[property='{name}' i], meta[name='{name}' i], meta[itemprop='{name}' i]"));
-            found.attr("content").as_deref().and_then(names::one_line)
-        })
+    let data = linked_data::read(page);
+    let meta = MetaElements::of(page);
+    let date = meta.find(&DATES).as_deref().and_then(dates::parse).or(data.published_at);
+    let date = date.or_else(|| shown_date(page)).or_else(|| base.and_then(date_in_address));
+    let heading = || page.select("h1").nodes().first().and_then(|heading| names::one_line(&heading.text()));
+    let written = || {
+        page.select("[rel=author], [itemprop=author]")
+            .nodes()
+            .first()
+            .and_then(|author| names::one_line(&author.text()))
     };
-    let date = meta(&[
-        "article:published_time",
-        "datePublished",
-        "og:published_time",
-        "dc.date.issued",
-        "dc.date",
-        "date",
-        "citation_publication_date",
-        "sailthru.date",
-        "parsely-pub-date",
-    ]);
+    let root = page.html_root();
+    let declared = root.attr("lang").or_else(|| root.attr("xml:lang"));
     Metadata {
-        title: meta(&["og:title", "citation_title", "dc.title", "twitter:title"])
-            .or_else(|| names::one_line(&page.select_single("head > title").text())),
-        author: meta(&["author", "article:author", "citation_author", "dc.creator", "parsely-author"])
-            .filter(|author| !author.starts_with("http")),
-        description: meta(&["description", "og:description", "dc.description", "twitter:description"]),
-        language: page
-            .html_root()
-            .attr("lang")
-            .or_else(|| page.html_root().attr("xml:lang"))
-            .as_deref()
-            .and_then(language::from_tag)
-            .or_else(|| {
-                meta(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
-            }),
-        published_at: date.as_deref().and_then(dates::parse),
+        title: meta
+            .find(&TITLES)
+            .or(data.headline)
+            .or_else(|| names::one_line(&page.select_single("head > title").text()))
+            .or_else(heading),
+        author: meta
+            .find(&AUTHORS)
+            .filter(|author| !author.starts_with("http"))
+            .or(data.author)
+            .or_else(written)
+            .map(|author| author.strip_prefix("By ").map_or(author.clone(), str::to_owned))
+            .filter(|author| author.len() <= 200),
+        description: meta.find(&DESCRIPTIONS).or(data.description),
+        language: declared.as_deref().and_then(language::from_tag).or_else(|| {
+            meta.find(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
+        }),
+        published_at: date,
         canonical_link: page
             .select_single("link[rel='canonical' i]")
             .attr("href")
             .and_then(|href| links::absolute(&href, base))
             .filter(|link| link.starts_with("http")),
+    }
+}
+
+/// `meta` elements by their lowercase property, name or item property.
+struct MetaElements(Vec<(String, String)>);
+
+impl MetaElements {
+    fn of(page: &Document) -> Self {
+        let mut found = Vec::new();
+        for element in page.select("meta[content]").nodes() {
+            let content = element.attr("content").as_deref().and_then(names::one_line);
+            for attribute in ["property", "name", "itemprop", "http-equiv"] {
+                if let (Some(name), Some(content)) = (element.attr(attribute), &content) {
+                    found.push((name.to_ascii_lowercase(), content.clone()));
+                }
+            }
+        }
+        Self(found)
+    }
+
+    /// The first that is there, in the order of the names.
+    fn find(&self, names: &[&str]) -> Option<String> {
+        names.iter().find_map(|name| {
+            self.0.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, content)| content.clone())
+        })
+    }
+}
+
+/// The first `time` that is marked as the date of publication, or the only one on the page.
+fn shown_date(page: &Document) -> Option<i64> {
+    let times = page.select("time[datetime]");
+    let marked = page.select("time[datetime][pubdate], time[datetime][itemprop=datePublished], time[datetime].published, time[datetime].entry-date");
+    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None })?;
+    dates::parse(&time.attr("datetime")?)
+}
+
+/// `/2024/03/01/` in the path.
+fn date_in_address(url: &Url) -> Option<i64> {
+    let parts: Vec<&str> = url.path_segments()?.collect();
+    parts.windows(3).find_map(|window| {
+        let numbers = window.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+        let fits =
+            numbers && window[0].len() == 4 && (1..=2).contains(&window[1].len()) && (1..=2).contains(&window[2].len());
+        fits.then(|| dates::parse(&window.join("-"))).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_found_where_pages_put_them() {
+        let march = Some(1_709_251_200_000);
+        for (page, address) in [
+            ("<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>", "https://a.b/c"),
+            ("<time datetime='2024-03-01'>March</time>", "https://a.b/c"),
+            (
+                "<time datetime='2020-01-01'></time><time itemprop='datePublished' datetime='2024-03-01'></time>",
+                "https://a.b/c",
+            ),
+            ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html"),
+        ] {
+            let url = Url::parse(address).expect("an address");
+            assert_eq!(read(&Document::from(page), Some(&url)).published_at, march, "{page}");
+        }
+        let url = Url::parse("https://a.b/12/34/56").expect("an address");
+        assert_eq!(read(&Document::from("<p>"), Some(&url)).published_at, None);
     }
 }

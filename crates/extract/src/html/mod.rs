@@ -1,15 +1,19 @@
 //! Web pages: the main content as markdown.
 
+mod boilerplate;
 mod charset;
 mod hidden;
+mod linked_data;
 mod links;
+mod main_content;
+mod measure;
 mod metadata;
+mod render;
 mod shape;
 mod strip;
-mod whole;
+mod table;
 
 use dom_query::Document;
-use rs_trafilatura::Options;
 
 use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names, tidy};
 
@@ -18,8 +22,8 @@ const MAX_TREE_BYTES: usize = 8 << 20;
 /// Pages nested deeper are read as plain text: the time that content extraction takes grows with the square of the
 /// depth (6 s at 5,000), and no page made by people comes near.
 const MAX_DEPTH: usize = 400;
-/// Under this many words the extractor is taken to have missed, and the whole page is read where that gives more.
-const FEW_WORDS: usize = 60;
+/// A page that keeps less than this weight without its navigation and the like is nothing but these.
+const HARDLY_ANYTHING: f64 = 40.0;
 
 /// One page. Its main content where there is any to tell apart, else all that is on it.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
@@ -35,40 +39,37 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     let metadata = metadata::read(&page, base.as_ref());
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
-    let cleaned = page.html();
-
-    let options = Options {
-        output_markdown: true,
-        include_links: true,
-        include_tables: true,
-        include_formatting: true,
-        include_images: true,
-        url: request.base_url.clone(),
-        ..Options::default()
-    };
-    let found = rs_trafilatura::extract_with_options(&cleaned, &options)
-        .map_err(|error| ExtractError::corrupt(format!("unreadable page: {error}")))?;
-    let mut markdown = tidy::markdown(found.content_markdown.as_deref().unwrap_or(&found.content_text));
-    if tidy::words(&markdown) < FEW_WORDS {
-        let whole = tidy::markdown(&whole::convert(&page)?);
-        if tidy::words(&whole) > tidy::words(&markdown) {
-            markdown = whole;
-        }
-    }
-    let said = found.metadata;
+    let markdown = content(&page, &source, request.base_url.is_some());
     Ok(Extracted {
-        title: metadata
-            .title
-            .or_else(|| said.title.as_deref().and_then(names::one_line))
-            .or_else(|| names::title_of(&request.name)),
-        author: metadata.author.or_else(|| said.author.as_deref().and_then(names::one_line)),
-        description: metadata.description.or_else(|| said.description.as_deref().and_then(names::one_line)),
+        title: metadata.title.or_else(|| names::title_of(&request.name)),
+        author: metadata.author,
+        description: metadata.description,
         language: metadata.language.or_else(|| language::detect(&markdown)),
-        published_at: metadata.published_at.or_else(|| said.date.map(|date| date.timestamp_millis())),
+        published_at: metadata.published_at,
         canonical_link: metadata.canonical_link,
         labels: if hidden_text { vec!["hidden_text".to_owned()] } else { Vec::new() },
         markdown,
     })
+}
+
+/// The content of an article; of any other page what is not navigation and the like; else all there is.
+///
+/// A page from the web stands among others of its site, and only its article is its own. A file was chosen by who put
+/// it there: all of it is content but what is marked as navigation and the like.
+fn content(page: &Document, source: &str, from_web: bool) -> String {
+    let Some(body) = page.body() else { return String::new() };
+    boilerplate::remove(&body);
+    let content = if from_web { main_content::find(&body) } else { None };
+    if let Some(content) = content {
+        main_content::weed(&content);
+    }
+    let markdown = tidy::markdown(&render::markdown(&content.unwrap_or(body)));
+    if measure::weight(&markdown) >= HARDLY_ANYTHING {
+        return markdown;
+    }
+    let page = Document::from(source);
+    hidden::remove(&page);
+    page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 
 /// A page too large or too deep to be taken apart: its text, by a linear scan.

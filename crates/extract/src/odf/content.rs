@@ -329,9 +329,13 @@ impl<'a> Content<'a> {
             && let Some(Block::Heading { text: heading, .. }) =
                 self.slide_heading.and_then(|at| self.blocks.get_mut(at))
         {
+            let text = names::unmarked(&text.replace('\n', " "));
+            if text == *heading {
+                return;
+            }
             let separator = if heading.contains(": ") { " " } else { ": " };
             heading.push_str(separator);
-            heading.push_str(&names::unmarked(&text.replace('\n', " ")));
+            heading.push_str(&text);
             return;
         }
         let level = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);

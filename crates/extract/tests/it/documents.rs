@@ -142,6 +142,26 @@ fn a_page_that_is_no_article_keeps_its_content() {
     assert!(read.labels.is_empty());
 }
 
+/// Pages without an article keep what they are for.
+#[test]
+fn lists_and_forums_keep_their_content() {
+    let items: String =
+        (1..=12).map(|n| format!("<li><a href='/p/{n}'>Pump model {n}</a> <span>{n}00 EUR</span></li>")).collect();
+    let listing = format!(
+        "<html><body><nav><a href='/'>Home</a></nav><h1>Pumps</h1><ul class='products'>{items}</ul><footer>Imprint</footer></body></html>"
+    );
+    let listing = read("pumps.html", listing.as_bytes()).expect("a page").markdown;
+    assert!(listing.contains("Pump model 7](/p/7) 700 EUR"), "{listing}");
+    assert!(!listing.contains("Imprint") && !listing.contains("Home"), "{listing}");
+
+    let posts: String = (1..=6)
+        .map(|n| format!("<div class='comment'><p>Answer {n}: turn the valve to the left until the pressure falls below two bar.</p></div>"))
+        .collect();
+    let forum = format!("<html><body><h1>Valve stuck</h1><div id='comments'>{posts}</div></body></html>");
+    let forum = read("forum.html", forum.as_bytes()).expect("a page").markdown;
+    assert!(forum.contains("Answer 1:") && forum.contains("Answer 6:"), "{forum}");
+}
+
 #[test]
 fn reading_twice_gives_the_same() {
     for (name, bytes) in [("a.html", ARTICLE.as_bytes().to_vec()), ("a.pdf", pdf(&["Some text here."]))] {

@@ -1,5 +1,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
+use api_types::validation::parse_uuid;
 use app::Permission;
+use uuid::Uuid;
 
 use crate::call::Call;
 use crate::endpoint::{Endpoint, answer};
@@ -17,7 +19,9 @@ pub(crate) async fn search(request: HttpRequest, payload: web::Payload) -> HttpR
 async fn run_search(mut call: Call) -> Result<Reply, Failure> {
     let mut body: api_types::SearchRequest = call.read().await?;
     let session_id = call.session(body.session_id.take());
-    let (request, shaping) = request::convert(body, call.state.now())?;
+    // Well-formed: the door and the body's validation have seen to it.
+    let session = parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4);
+    let (request, shaping) = request::convert(body, session, call.state.now())?;
     let outcome = call.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
     let large = shaping.max_chars.is_some();
     let page = Page {

@@ -4,6 +4,7 @@ use app::search::{Detail, SearchRequest, SourcePolicy};
 use retrieval_core::domain::Domain;
 use retrieval_core::shape;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::times;
@@ -22,6 +23,7 @@ pub(crate) struct Shaping {
 /// are checked here.
 pub(crate) fn convert(
     body: api_types::SearchRequest,
+    session_id: Uuid,
     now: OffsetDateTime,
 ) -> Result<(SearchRequest, Shaping), Failure> {
     let (verbosity, unrecognized_verbosity) = match body.response.verbosity {
@@ -51,6 +53,7 @@ pub(crate) fn convert(
         language: two_letters("filters.language", body.filters.language)?,
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
+        session_id,
         published_after,
         source_policy: SourcePolicy {
             include_domains: body.source_policy.include_domains,

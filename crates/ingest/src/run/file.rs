@@ -33,6 +33,8 @@ impl FileWork<'_> {
             return Ok(self.skipped(&planned, "the type is not supported"));
         };
         let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
+        // Before the object is read: should the file be deleted meanwhile, this reading is the older of the two.
+        let read_at = now_ms();
         let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
         let (meta, input) = match fetched {
             Ok(Some(fetched)) => fetched,
@@ -49,7 +51,7 @@ impl FileWork<'_> {
         // What was read is what counts, should the object have been replaced since the plan was made.
         let planned = PlannedFile { file: file.clone(), object: meta };
         match extracted {
-            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted)),
+            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted, read_at)),
             Err(error) if error.kind == ExtractErrorKind::Unsupported => Ok(self.skipped(&planned, &error.message)),
             Err(error) => Ok(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
         }
@@ -72,7 +74,13 @@ impl FileWork<'_> {
         Ok(meta.map(|meta| (meta, Input::File(temp_path.to_owned()))))
     }
 
-    fn indexed(&self, planned: &PlannedFile, kind: FileKind, extracted: extract::Extracted) -> FileResult {
+    fn indexed(
+        &self,
+        planned: &PlannedFile,
+        kind: FileKind,
+        extracted: extract::Extracted,
+        read_at: i64,
+    ) -> FileResult {
         let PlannedFile { file, object } = planned;
         let canonical_url = retrieval_core::url::workspace_url(self.organization_id, &file.name);
         let source = prepare::Source {
@@ -96,7 +104,7 @@ impl FileWork<'_> {
         let counts =
             RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            document: Some(prepare::document(source, content, now_ms())),
+            document: Some(prepare::document(source, content, read_at)),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }

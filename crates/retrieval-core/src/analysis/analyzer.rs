@@ -6,7 +6,7 @@ use super::MAX_TERM_BYTES;
 use super::fold::{cut, fold_into, lower_into};
 use super::language::Language;
 use super::segment::{Segment, Segments, Shape};
-use super::stemming::CachedStemmer;
+use super::stemming::{CachedStemmer, DOCUMENT_SLOTS};
 
 /// What a token is. `Word` and `Character` tokens follow one another, one a position, and are what phrases
 /// are made of. The others are further terms for the same text: ranking sees them, phrases do not.
@@ -58,6 +58,7 @@ pub struct Analyzer {
 
 struct CachedStemmerOnDemand {
     algorithm: Algorithm,
+    slots: usize,
     stemmer: Option<CachedStemmer>,
 }
 
@@ -85,13 +86,13 @@ const MAX_COMPOUND_WORDS: u32 = 4;
 impl Analyzer {
     /// For documents of the language; `None` when it is not known (see [`Language`]).
     pub fn new(language: Option<Language>) -> Self {
-        Self::with_algorithm(Language::algorithm(language))
+        Self::with_algorithm(Language::algorithm(language), DOCUMENT_SLOTS)
     }
 
-    pub(super) fn with_algorithm(algorithm: Algorithm) -> Self {
+    pub(super) fn with_algorithm(algorithm: Algorithm, slots: usize) -> Self {
         Self {
-            stemmer: CachedStemmer::new(algorithm),
-            loose: CachedStemmerOnDemand { algorithm, stemmer: None },
+            stemmer: CachedStemmer::new(algorithm, slots),
+            loose: CachedStemmerOnDemand { algorithm, slots, stemmer: None },
             scratch: Scratch::default(),
         }
     }
@@ -243,7 +244,7 @@ impl Analyzer {
 
 impl CachedStemmerOnDemand {
     fn get(&mut self) -> &mut CachedStemmer {
-        self.stemmer.get_or_insert_with(|| CachedStemmer::new(self.algorithm))
+        self.stemmer.get_or_insert_with(|| CachedStemmer::new(self.algorithm, self.slots))
     }
 }
 
@@ -257,7 +258,7 @@ impl Analyzers {
     pub fn of(&mut self, language: Option<Language>) -> &mut Analyzer {
         let algorithm = Language::algorithm(language);
         let at = self.0.iter().position(|(known, _)| *known == algorithm).unwrap_or_else(|| {
-            self.0.push((algorithm, Analyzer::with_algorithm(algorithm)));
+            self.0.push((algorithm, Analyzer::with_algorithm(algorithm, DOCUMENT_SLOTS)));
             self.0.len() - 1
         });
         &mut self.0[at].1

@@ -4,6 +4,7 @@ use frostem::Algorithm;
 
 use super::analyzer::{Analyzer, TokenKind};
 use super::language::Language;
+use super::stemming::QUERY_SLOTS;
 use super::stop_words::stop_words_among;
 
 /// Distinct terms that are kept of a query, first come. A pasted text of 8,192 characters has fewer; the
@@ -75,7 +76,7 @@ pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
     for (pass, algorithm) in algorithms.into_iter().enumerate() {
         // Segmentation does not depend on the language, so the tokens of all passes line up.
         let mut at = 0;
-        Analyzer::with_algorithm(algorithm).tokens(text, |token| {
+        Analyzer::with_algorithm(algorithm, QUERY_SLOTS).tokens(text, |token| {
             if pass == 0 {
                 tokens.push(RawToken {
                     kind: token.kind,

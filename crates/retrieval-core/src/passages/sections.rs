@@ -8,9 +8,9 @@ use crate::{chars, outline, sentences};
 /// Headings in a passage's path are cut to this length: a path is kept with every passage.
 const PATH_HEADING: usize = 200;
 
-/// A document with more sections than this, which are shorter than [`TINY`] on average, is not structured by its
-/// headings (a glossary, a list, a PDF whose every line looks like one): its sections are joined to passages of the
-/// usual size, which cite the first. Without that, a hostile file would become a passage for every six bytes.
+/// Beyond this many sections that are shorter than [`TINY`] bytes on average, a document is not structured by its
+/// headings (a list, a PDF whose every line looks like one): from there on, sections are joined to passages of the usual
+/// size, which cite the first. Without that, a hostile file would become a passage for every six bytes.
 const MANY: usize = 256;
 const TINY: usize = 100;
 
@@ -63,12 +63,7 @@ pub(super) enum Strength {
 }
 
 pub(super) fn sections(content: &str) -> Vec<Section> {
-    let sections = by_headings(content);
-    if sections.len() > MANY && content.len() / sections.len() < TINY { joined(sections) } else { sections }
-}
-
-fn by_headings(content: &str) -> Vec<Section> {
-    let mut sections = Vec::new();
+    let mut sections = Sections::default();
     let mut section = Section::at(0);
     // Whether the section holds more than headings and blank lines: before that, no passage may end in it.
     let mut has_body = false;
@@ -115,7 +110,7 @@ fn by_headings(content: &str) -> Vec<Section> {
     if !section.bytes.is_empty() {
         sections.push(section);
     }
-    sections
+    sections.made
 }
 
 fn is_whole(kind: Kind) -> bool {
@@ -153,18 +148,25 @@ fn sentence_breaks(content: &str, text: Range<usize>, breaks: &mut Vec<Break>) {
     breaks.extend(at_lines);
 }
 
-fn joined(sections: Vec<Section>) -> Vec<Section> {
-    let mut result: Vec<Section> = Vec::new();
-    for section in sections {
-        match result.last_mut() {
-            Some(last) if last.bytes.len() + section.bytes.len() <= super::MIN_CHARS => {
+#[derive(Default)]
+struct Sections {
+    made: Vec<Section>,
+    /// Sections so far, those that were joined too.
+    seen: usize,
+}
+
+impl Sections {
+    fn push(&mut self, section: Section) {
+        self.seen += 1;
+        let tiny = self.seen > MANY && section.bytes.end / self.seen < TINY;
+        match self.made.last_mut() {
+            Some(last) if tiny && last.bytes.len() + section.bytes.len() <= super::MIN_CHARS => {
                 last.bytes.end = section.bytes.end;
                 last.joined_headings.extend(section.headings);
                 last.breaks.push(Break { at: section.bytes.start, strength: Strength::Block, whole: false });
                 last.breaks.extend(section.breaks);
             }
-            _ => result.push(section),
+            _ => self.made.push(section),
         }
     }
-    result
 }

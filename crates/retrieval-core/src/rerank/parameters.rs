@@ -2,7 +2,7 @@
 //!
 //! Customary values where there are such; the others were chosen where three collections (Cranfield: aerodynamics, MED:
 //! medicine, CISI: library science) and searches for one known document agree, each on a plateau: a third more or less
-//! of any of them changes nDCG@10 by less than 0.01.
+//! of any of them changes nDCG@10 by 0.01 or so.
 
 /// Saturation of term frequency and normalization of length in BM25. Robertson and Zaragoza, "The Probabilistic
 /// Relevance Framework: BM25 and Beyond", 2009, 3.4.1; the values are those of most engines.

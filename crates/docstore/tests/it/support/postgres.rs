@@ -26,7 +26,7 @@ impl Cluster {
             if let Some(name) = ["CI", "REQUIRE_POSTGRES"].into_iter().find(|name| set(name).is_some()) {
                 panic!("{name} is set, and {VARIABLE} names no PostgreSQL");
             }
-            println!("NOT RUN: {VARIABLE} names no PostgreSQL");
+            eprintln!("NOT RUN: {VARIABLE} names no PostgreSQL");
             return None;
         };
         Some(Self { url })

@@ -1,13 +1,24 @@
-//! PDF: page by page, by pdf_oxide.
+//! PDF: glyphs by pdf_oxide, their layout by us.
+//!
+//! The library's own markdown drops single punctuation marks, mixes columns of tables and turns right-to-left lines in
+//! part; its glyphs and their places are right.
 
-use std::collections::HashMap;
+mod bidi;
+mod columns;
+mod layout;
+mod piece;
+mod running;
+
+use std::collections::{HashMap, HashSet};
 
 use pdf_oxide::PdfDocument;
 use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names, tidy};
+use self::layout::Style;
+use self::piece::{Glyph, Piece};
+use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, blocks, dates, language, magic, names, tidy};
 
 /// More pages than any book has; what follows them is not read.
 const MAX_PAGES: usize = 50_000;
@@ -46,28 +57,68 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 }
 
 /// All pages, and why the first unreadable one was.
-fn pages_as_markdown(document: &PdfDocument, pages: usize) -> (String, Option<Error>) {
-    let options =
-        ConversionOptions { expand_ligatures: true, include_artifacts: false, ..ConversionOptions::default() };
-    let mut markdown = String::new();
+fn pages_as_markdown(document: &PdfDocument, count: usize) -> (String, Option<Error>) {
     let mut unreadable = None;
-    for page in 0..pages {
-        match document.to_markdown(page, &options) {
-            Ok(text) => {
-                let text = tidy::markdown(&text);
-                if !text.is_empty() {
-                    if !markdown.is_empty() {
-                        markdown.push('\n');
-                    }
-                    markdown.push_str(&text);
-                }
+    let mut pages: Vec<Vec<Piece>> = Vec::new();
+    // Pages that are turned or written in columns from above are left to the library.
+    let mut others: HashMap<usize, String> = HashMap::new();
+    for page in 0..count {
+        let read = glyphs(document, page).and_then(|glyphs| match glyphs {
+            Some(glyphs) => Ok(piece::pieces(glyphs)),
+            None => {
+                others.insert(page, document.to_markdown(page, &ConversionOptions::default())?);
+                Ok(Vec::new())
             }
-            Err(error) => {
-                unreadable.get_or_insert(error);
-            }
+        });
+        pages.push(read.unwrap_or_else(|error| {
+            unreadable.get_or_insert(error);
+            Vec::new()
+        }));
+    }
+    running::remove(&mut pages);
+    let style = Style::of(pages.iter().flatten());
+    let mut markdown = String::new();
+    let mut blocks = Vec::new();
+    for (page, pieces) in pages.into_iter().enumerate() {
+        if let Some(text) = others.remove(&page) {
+            append(&mut markdown, &blocks::write(&std::mem::take(&mut blocks)));
+            append(&mut markdown, &text);
+        }
+        for region in columns::regions(pieces) {
+            let start = blocks.len();
+            layout::blocks(region, &style, &mut blocks);
+            layout::continue_paragraph(&mut blocks, start);
         }
     }
+    append(&mut markdown, &blocks::write(&blocks));
     (markdown, unreadable)
+}
+
+fn append(markdown: &mut String, part: &str) {
+    let part = tidy::markdown(part);
+    if !part.is_empty() && !markdown.is_empty() {
+        markdown.push('\n');
+    }
+    markdown.push_str(&part);
+}
+
+/// The glyphs of a page; `None` where most text is turned or runs from above.
+///
+/// From the library's spans, whose characters are decoded best (pairs of code units, several letters for one glyph).
+/// Where text runs from the right, from its characters instead: spans have it turned already, in part.
+fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Vec<Glyph>>, Error> {
+    let spans = document.extract_spans(page)?;
+    let vertical = spans.iter().filter(|span| span.wmode == 1).count();
+    if vertical * 2 > spans.len() {
+        return Ok(None);
+    }
+    let turned = spans.iter().any(|span| span.text.chars().any(bidi::is_right_to_left));
+    let chars = if turned {
+        document.extract_chars_filtered(page, HashSet::new(), HashSet::new())?
+    } else {
+        spans.iter().flat_map(|span| span.to_chars()).collect()
+    };
+    Ok(piece::glyphs(chars))
 }
 
 fn failure(error: Error) -> ExtractError {

@@ -1,0 +1,299 @@
+//! What stands around the content of a page: navigation, sharing, advertising, what to read next, comments.
+
+use std::collections::HashSet;
+
+use dom_query::{NodeId, NodeRef};
+
+use super::measure::Measures;
+
+/// Elements that are never content.
+const NEVER: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
+     textarea, dialog, link, meta, menu, [role=navigation], [role=search], [role=dialog], [role=alertdialog], \
+     [role=menu], [role=menubar], [role=toolbar], [aria-modal=true]";
+
+/// Words in class names and ids of what surrounds content, whatever the site: words of the trade, in English, as
+/// class names are.
+const WORDS: [&str; 79] = [
+    "ad",
+    "ads",
+    "adv",
+    "advert",
+    "advertisement",
+    "advertising",
+    "adsense",
+    "alsoread",
+    "author",
+    "banner",
+    "bio",
+    "breadcrumb",
+    "breadcrumbs",
+    "byline",
+    "caption",
+    "captions",
+    "carousel",
+    "consent",
+    "cookie",
+    "cookies",
+    "credit",
+    "crumbs",
+    "dateline",
+    "dfp",
+    "disclaimer",
+    "donate",
+    "flyout",
+    "follow",
+    "gdpr",
+    "jumplinks",
+    "login",
+    "masthead",
+    "menu",
+    "meta",
+    "metadata",
+    "mostread",
+    "nav",
+    "navbar",
+    "navigation",
+    "newsletter",
+    "newsletters",
+    "noprint",
+    "outbrain",
+    "overlay",
+    "pager",
+    "paginate",
+    "pagination",
+    "paywall",
+    "pingback",
+    "popular",
+    "popup",
+    "postmeta",
+    "promo",
+    "promoted",
+    "promotion",
+    "readmore",
+    "readnext",
+    "recirc",
+    "recommend",
+    "recommended",
+    "recommendations",
+    "related",
+    "share",
+    "sharebar",
+    "sharing",
+    "sidebar",
+    "signup",
+    "skip",
+    "social",
+    "sponsor",
+    "sponsored",
+    "subscribe",
+    "subscription",
+    "taboola",
+    "tags",
+    "teaser",
+    "teasers",
+    "toolbar",
+    "trending",
+];
+/// Two words that mean it only together.
+const PAIRS: [(&str, &str); 29] = [
+    ("about", "author"),
+    ("also", "read"),
+    ("also", "like"),
+    ("also", "on"),
+    ("read", "more"),
+    ("read", "next"),
+    ("up", "next"),
+    ("most", "read"),
+    ("most", "viewed"),
+    ("more", "stories"),
+    ("more", "news"),
+    ("more", "from"),
+    ("more", "articles"),
+    ("next", "article"),
+    ("post", "nav"),
+    ("prev", "next"),
+    ("see", "also"),
+    ("side", "bar"),
+    ("tag", "list"),
+    ("print", "only"),
+    ("entry", "tags"),
+    ("call", "action"),
+    ("sr", "only"),
+    ("screen", "reader"),
+    ("visually", "hidden"),
+    ("d", "none"),
+    ("right", "rail"),
+    ("left", "rail"),
+    ("side", "rail"),
+];
+/// The end of a page. On a short page it may be the greater part.
+const ENDS: [&str; 4] = ["footer", "footers", "colophon", "copyright"];
+/// What readers wrote. It may be the greater part of a page.
+const COMMENTS: [&str; 10] = [
+    "comment",
+    "comments",
+    "commentlist",
+    "commentform",
+    "comentarios",
+    "disqus",
+    "discussion",
+    "replies",
+    "respond",
+    "livefyre",
+];
+/// Words that turn the one behind them into a property of something else: `has-sidebar`, `no-comments`.
+const PROPERTIES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+
+/// With so much running text left, a page is an article without the part in question.
+const ARTICLE: f64 = 400.0;
+const SHORT_ARTICLE: f64 = 150.0;
+
+/// Removes what is never content, and what is marked as boilerplate and small enough to be it.
+pub(super) fn remove(body: &NodeRef) {
+    let page = dom_query::Selection::from(*body);
+    page.select(NEVER).remove();
+    let measures = Measures::of(body);
+    // What structured data says to be the article is it, whatever the classes around say.
+    let declared = page.select("[itemprop=articleBody]");
+    let kept = declared
+        .nodes()
+        .iter()
+        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
+        .collect();
+    let sorting = Sorting { all: measures.get(body).running, measures, kept };
+    let mut removed = Vec::new();
+    sorting.sort_out(body, &mut removed);
+    for element in removed {
+        element.remove_from_parent();
+    }
+}
+
+struct Sorting {
+    measures: Measures,
+    /// Running text of the page.
+    all: f64,
+    /// Elements that are not boilerplate, by structured data.
+    kept: HashSet<NodeId>,
+}
+
+impl Sorting {
+    fn sort_out<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
+        for child in element.children_it(false).filter(NodeRef::is_element) {
+            let limit = if self.kept.contains(&child.id) { 0.0 } else { self.largest_share(&child) };
+            if limit > 0.0 && self.share(&child) <= limit {
+                removed.push(child);
+            } else {
+                self.sort_out(&child, removed);
+            }
+        }
+    }
+
+    fn share(&self, element: &NodeRef) -> f64 {
+        if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
+    }
+
+    /// The share of the page's running text up to which the element's marks are believed; 0 without marks.
+    fn largest_share(&self, element: &NodeRef) -> f64 {
+        let left = self.all * (1.0 - self.share(element));
+        match marked(element) {
+            Mark::Nothing => 0.0,
+            Mark::Comments if left >= ARTICLE => 1.0,
+            Mark::End if left >= SHORT_ARTICLE => 1.0,
+            Mark::Around if left >= ARTICLE => 0.6,
+            Mark::Around | Mark::Comments | Mark::End => 0.3,
+        }
+    }
+}
+
+enum Mark {
+    Nothing,
+    Around,
+    Comments,
+    End,
+}
+
+fn marked(element: &NodeRef) -> Mark {
+    let name = element.node_name().unwrap_or_default();
+    match &*name {
+        "footer" => return Mark::End,
+        "aside" => return Mark::Around,
+        "html" | "body" | "article" | "main" | "p" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
+        | "figcaption" | "caption" => return Mark::Nothing,
+        _ => {}
+    }
+    if matches!(element.attr("role").as_deref(), Some("complementary" | "banner")) {
+        return Mark::Around;
+    }
+    if element.attr("role").as_deref() == Some("contentinfo") {
+        return Mark::End;
+    }
+    let mut found = Mark::Nothing;
+    for attribute in ["class", "id"] {
+        let Some(value) = element.attr(attribute) else { continue };
+        for token in value.split_whitespace() {
+            let words = words(token);
+            for (at, word) in words.iter().enumerate() {
+                let property = at > 0 && PROPERTIES.contains(&words[at - 1].as_str());
+                if property {
+                    continue;
+                }
+                if COMMENTS.contains(&word.as_str()) {
+                    return Mark::Comments;
+                }
+                if ENDS.contains(&word.as_str()) {
+                    return Mark::End;
+                }
+                let pair = words.get(at + 1).is_some_and(|next| PAIRS.contains(&(word.as_str(), next.as_str())));
+                if pair || WORDS.contains(&word.as_str()) {
+                    found = Mark::Around;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The words of a class name: `relatedPosts`, `related-posts` and `related_posts` have the same two.
+fn words(token: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower_before = false;
+    for c in token.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
+            words.push(String::new());
+        }
+        lower_before = c.is_lowercase();
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dom_query::Document;
+
+    #[test]
+    fn class_names_are_cut_into_words() {
+        assert_eq!(words("relatedPosts"), ["related", "posts"]);
+        assert_eq!(words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
+        assert_eq!(words("ADS"), ["ads"]);
+    }
+
+    #[test]
+    fn marked_parts_go_and_marked_pages_stay() {
+        let text = "A sentence that is long enough to be taken for running text by anyone.";
+        let page = Document::from(format!(
+            "<body><div class='layout has-sidebar'><div class='article-author'>Ann</div><p>{text}</p><p>{text}</p><p>{text}</p><div class='related-posts'><p>{text}</p></div></div></body>"
+        ));
+        remove(&page.body().expect("a body"));
+        let left = page.text();
+        assert_eq!(left.matches("A sentence").count(), 3);
+        assert!(!left.contains("Ann"));
+        let forum = Document::from(format!("<body><div id='comments'><p>{text}</p><p>{text}</p></div></body>"));
+        remove(&forum.body().expect("a body"));
+        assert_eq!(forum.text().matches("A sentence").count(), 2);
+    }
+}

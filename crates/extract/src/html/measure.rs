@@ -1,0 +1,159 @@
+//! How much running text stands where on a page, and how much of it is links.
+
+use std::collections::HashMap;
+
+use dom_query::{NodeId, NodeRef};
+
+/// Elements whose text is no text of the page.
+const SILENT: [&str; 14] = [
+    "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
+    "select", "textarea", "button",
+];
+
+/// Least weight of a block that counts as running text: half a line.
+const RUNNING: f64 = 40.0;
+/// Largest share of link text in a block that counts as running text.
+const RUNNING_LINKS: f64 = 0.4;
+
+/// Sums over an element and all in it. Weights are characters; one of a script without spaces weighs as much as the
+/// letters of half a word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measure {
+    pub text: f64,
+    pub links: f64,
+    /// Weight of blocks that are running text, without their links.
+    pub running: f64,
+    pub anchors: usize,
+}
+
+impl Measure {
+    pub(super) fn link_share(&self) -> f64 {
+        if self.text > 0.0 { self.links / self.text } else { 0.0 }
+    }
+
+    fn add(&mut self, other: Measure) {
+        self.text += other.text;
+        self.links += other.links;
+        self.running += other.running;
+        self.anchors += other.anchors;
+    }
+}
+
+/// The measures of a page's elements.
+pub(super) struct Measures(HashMap<NodeId, Measure>);
+
+impl Measures {
+    pub(super) fn of(root: &NodeRef) -> Self {
+        let mut measures = Self(HashMap::new());
+        let mut own = Measure::default();
+        measures.element(root, false, &mut own);
+        measures
+    }
+
+    pub(super) fn get(&self, node: &NodeRef) -> Measure {
+        self.0.get(&node.id).copied().unwrap_or_default()
+    }
+
+    /// Measures an element; `block` gathers the inline text of the nearest block around.
+    fn element(&mut self, element: &NodeRef, in_link: bool, block: &mut Measure) -> Measure {
+        let name = element.node_name().unwrap_or_default();
+        let name: &str = &name;
+        if SILENT.contains(&name) {
+            return Measure::default();
+        }
+        let link = in_link || name == "a";
+        let is_block = is_block(name);
+        let mut own = Measure::default();
+        let mut sum = Measure { anchors: usize::from(name == "a"), ..Measure::default() };
+        for child in element.children_it(false) {
+            if child.is_text() {
+                let weight = weight(&child.text());
+                let gathered = if is_block { &mut own } else { &mut *block };
+                gathered.text += weight;
+                sum.text += weight;
+                if link {
+                    gathered.links += weight;
+                    sum.links += weight;
+                }
+            } else if child.is_element() {
+                let gathered = if is_block { &mut own } else { &mut *block };
+                sum.add(self.element(&child, link, gathered));
+            }
+        }
+        if is_block && own.text >= RUNNING && own.links <= own.text * RUNNING_LINKS {
+            sum.running += own.text - own.links;
+        }
+        self.0.insert(element.id, sum);
+        sum
+    }
+}
+
+/// Weight of a text; white space weighs nothing.
+pub(super) fn weight(text: &str) -> f64 {
+    let (mut narrow, mut wide) = (0u32, 0u32);
+    for c in text.chars() {
+        match c {
+            c if c.is_whitespace() => {}
+            '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => narrow += 1,
+            '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => {
+                wide += 1
+            }
+            _ => narrow += 1,
+        }
+    }
+    f64::from(narrow) + f64::from(wide) * 2.5
+}
+
+/// Elements that a paragraph does not run through.
+pub(super) fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "html"
+            | "body"
+            | "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "center"
+            | "dd"
+            | "details"
+            | "dialog"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "li"
+            | "main"
+            | "menu"
+            | "nav"
+            | "ol"
+            | "p"
+            | "pre"
+            | "section"
+            | "summary"
+            | "table"
+            | "caption"
+            | "tbody"
+            | "thead"
+            | "tfoot"
+            | "tr"
+            | "td"
+            | "th"
+            | "ul"
+            | "video"
+            | "audio"
+    )
+}

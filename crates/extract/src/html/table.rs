@@ -1,0 +1,105 @@
+//! Tables of a page.
+
+use dom_query::NodeRef;
+
+use super::render;
+use crate::table;
+
+/// Most columns that one cell may span.
+const MAX_SPAN: usize = 100;
+/// A cell with more text than this, in characters, is a part of the page's layout, not of a table.
+const MAX_CELL: usize = 1_000;
+
+/// Text that cells over several rows may repeat in all, in bytes; beyond it they stand in their first row only.
+const MAX_REPEATED: usize = 1 << 20;
+
+/// The table as markdown; `None` for one that only lays out the page: with tables or headings in its cells, one
+/// column, or much text in a cell.
+pub(super) fn markdown(element: &NodeRef) -> Option<String> {
+    let mut rows = Vec::new();
+    let mut caption = String::new();
+    if !collect(element, &mut rows, &mut caption) {
+        return None;
+    }
+    let grid = grid(&rows);
+    let width = grid.iter().map(Vec::len).max().unwrap_or(0);
+    if width < 2 || grid.iter().flatten().any(|cell| cell.len() > MAX_CELL) {
+        return None;
+    }
+    let mut out = String::new();
+    if !caption.is_empty() {
+        out.push_str(&caption);
+        out.push_str("\n\n");
+    }
+    table::write(&grid, &mut out);
+    Some(out.trim_end().to_owned())
+}
+
+/// The rows' cells; false for a table of layout.
+fn collect<'a>(element: &NodeRef<'a>, rows: &mut Vec<Vec<NodeRef<'a>>>, caption: &mut String) -> bool {
+    for child in element.children_it(false).filter(NodeRef::is_element) {
+        let name = child.node_name().unwrap_or_default();
+        match &*name {
+            "caption" => *caption = render::line(&child, " "),
+            "thead" | "tbody" | "tfoot" if !collect(&child, rows, caption) => return false,
+            "tr" => {
+                let cells: Vec<NodeRef> =
+                    child.children_it(false).filter(|cell| cell.has_name("td") || cell.has_name("th")).collect();
+                let layout = cells.iter().any(|cell| {
+                    cell.descendants_it().any(|inner| {
+                        ["table", "h1", "h2", "h3", "article", "section", "pre"].iter().any(|name| inner.has_name(name))
+                    })
+                });
+                if layout {
+                    return false;
+                }
+                rows.push(cells);
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Cells in their columns: a cell over several columns stands in the first, one over several rows in each.
+fn grid(rows: &[Vec<NodeRef>]) -> Vec<Vec<String>> {
+    let mut carried: Vec<(usize, String)> = Vec::new();
+    let mut grid = Vec::with_capacity(rows.len());
+    let mut repeated = 0;
+    for cells in rows {
+        let mut row: Vec<String> = Vec::new();
+        let mut carry = |row: &mut Vec<String>| {
+            while let Some((left, text)) = carried.get_mut(row.len()).filter(|(left, _)| *left > 0) {
+                *left -= 1;
+                repeated += text.len() + size_of::<String>();
+                row.push(if repeated <= MAX_REPEATED { text.clone() } else { String::new() });
+            }
+        };
+        let mut spans = Vec::new();
+        for cell in cells {
+            carry(&mut row);
+            let text = render::line(cell, "\n");
+            let (columns, down) = (span(cell, "colspan"), span(cell, "rowspan"));
+            for column in 0..columns {
+                let text = if column == 0 { text.clone() } else { String::new() };
+                if down > 1 {
+                    spans.push((row.len(), down - 1, text.clone()));
+                }
+                row.push(text);
+            }
+        }
+        carry(&mut row);
+        for (column, down, text) in spans {
+            if carried.len() <= column {
+                carried.resize(column + 1, (0, String::new()));
+            }
+            carried[column] = (down, text);
+        }
+        grid.push(row);
+    }
+    grid
+}
+
+fn span(cell: &NodeRef, name: &str) -> usize {
+    cell.attr(name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, MAX_SPAN)
+}

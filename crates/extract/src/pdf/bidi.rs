@@ -1,0 +1,171 @@
+//! From the order on the page, left to right, to the order of reading.
+//!
+//! A PDF places glyphs; which way a line reads is not in the file. Runs of right-to-left letters are turned round,
+//! runs of other letters and numbers in them are kept (the reverse of Unicode's bidirectional algorithm, as far as two
+//! levels go).
+
+use std::collections::HashSet;
+
+use super::piece::Glyph;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Left,
+    Right,
+    Neutral,
+}
+
+pub(super) fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+fn direction(c: char) -> Direction {
+    // Digits read left to right in every script.
+    if c.is_numeric() {
+        Direction::Left
+    } else if is_right_to_left(c) {
+        Direction::Right
+    } else if c.is_alphanumeric() {
+        Direction::Left
+    } else {
+        Direction::Neutral
+    }
+}
+
+/// Text of a run of glyphs sorted from left to right.
+pub(super) fn logical(run: Vec<Glyph>) -> String {
+    let right = run.iter().filter(|glyph| is_right_to_left(glyph.char)).count();
+    if right == 0 {
+        return run.iter().map(|glyph| glyph.char).collect();
+    }
+    let left =
+        run.iter().filter(|glyph| glyph.char.is_alphabetic() && direction(glyph.char) == Direction::Left).count();
+    let base = if right >= left { Direction::Right } else { Direction::Left };
+    let mut runs = runs(&run, base);
+    if base == Direction::Right {
+        runs.reverse();
+    }
+    let mut text = String::with_capacity(run.len() * 2);
+    for (direction, part) in runs {
+        if direction == Direction::Right {
+            text.extend(part.iter().rev().map(|glyph| mirrored(glyph.char)));
+        } else {
+            text.extend(part.iter().map(|glyph| glyph.char));
+        }
+    }
+    text
+}
+
+/// Runs of one direction; what is neutral belongs to the runs at both sides of it if they agree, else to the line.
+fn runs(glyphs: &[Glyph], base: Direction) -> Vec<(Direction, &[Glyph])> {
+    let mut resolved: Vec<Direction> = glyphs.iter().map(|glyph| direction(glyph.char)).collect();
+    let mut at = 0;
+    while at < resolved.len() {
+        if resolved[at] != Direction::Neutral {
+            at += 1;
+            continue;
+        }
+        let end =
+            resolved[at..].iter().position(|other| *other != Direction::Neutral).map_or(resolved.len(), |n| at + n);
+        let before = if at > 0 { resolved[at - 1] } else { base };
+        let after = resolved.get(end).copied().unwrap_or(base);
+        resolved[at..end].fill(if before == after { before } else { base });
+        at = end;
+    }
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for at in 1..=resolved.len() {
+        if at == resolved.len() || resolved[at] != resolved[start] {
+            runs.push((resolved[start], &glyphs[start..at]));
+            start = at;
+        }
+    }
+    runs
+}
+
+/// Lam and alef drawn as one glyph come as two letters in reading order, each with half its width: they are put in
+/// the order on the page, to be turned with the rest. `lines` are sorted from left to right.
+///
+/// The same two letters side by side in that order are usually "al-": an alef as wide as those elsewhere on the page
+/// is a letter of its own.
+pub(super) fn turn_ligatures(lines: &mut [Vec<Glyph>]) {
+    let alone: HashSet<i32> = lines
+        .iter()
+        .flat_map(|line| (0..line.len()).filter(|&at| at == 0 || line[at - 1].char != LAM).map(|at| &line[at]))
+        .filter(|glyph| is_alef(glyph.char))
+        .map(relative_width)
+        .collect();
+    for line in lines {
+        for at in 1..line.len() {
+            let (lam, alef) = (line[at - 1], line[at]);
+            let halves = (relative_width(&lam) - relative_width(&alef)).abs() <= 1
+                && (lam.x1 - alef.x0).abs() < 0.05 * alef.size;
+            let own = (-2..=2).any(|off| alone.contains(&(relative_width(&alef) + off)));
+            if lam.char == LAM && is_alef(alef.char) && halves && !own {
+                (line[at - 1].char, line[at].char) = (alef.char, lam.char);
+            }
+        }
+    }
+}
+
+const LAM: char = '\u{644}';
+
+fn is_alef(c: char) -> bool {
+    matches!(c, '\u{622}' | '\u{623}' | '\u{625}' | '\u{627}')
+}
+
+/// Width in thousandths of an em.
+fn relative_width(glyph: &Glyph) -> i32 {
+    ((glyph.x1 - glyph.x0) / glyph.size * 1000.0).round() as i32
+}
+
+fn mirrored(c: char) -> char {
+    match c {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        '{' => '}',
+        '}' => '{',
+        '<' => '>',
+        '>' => '<',
+        '«' => '»',
+        '»' => '«',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(visual: &str) -> String {
+        let glyph = |(at, char): (usize, char)| {
+            // Widths differ, as those of letters do.
+            let x0 = at as f32 * 5.0;
+            Glyph { char, x0, x1: x0 + 4.0 + (at % 3) as f32 * 0.3, y: 0.0, size: 10.0, bold: false }
+        };
+        logical(visual.chars().enumerate().map(glyph).collect())
+    }
+
+    #[test]
+    fn right_to_left_lines_are_turned() {
+        assert_eq!(read("םולש"), "שלום");
+        assert_eq!(read("(ב) Python 123 דחא םולש"), "שלום אחד Python 123 (ב)");
+        assert_eq!(read("see םולש here now"), "see שלום here now");
+        assert_eq!(read("plain (text)"), "plain (text)");
+    }
+
+    #[test]
+    fn ligatures_keep_their_order() {
+        let glyph = |char, x0, x1| Glyph { char, x0, x1, y: 0.0, size: 10.0, bold: false };
+        let mut lines = [
+            // Lam and alef drawn as one glyph of width 7.4, then as two.
+            vec![glyph('ل', 0.0, 3.7), glyph('ا', 3.7, 7.4), glyph('س', 7.4, 14.0)],
+            vec![glyph('ل', 0.0, 3.0), glyph('ا', 3.0, 6.0)],
+            vec![glyph('ب', 0.0, 4.0), glyph('ا', 4.0, 7.0)],
+        ];
+        turn_ligatures(&mut lines);
+        assert_eq!(lines.map(logical), ["سلا", "ال", "اب"]);
+    }
+}

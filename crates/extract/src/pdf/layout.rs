@@ -1,0 +1,444 @@
+//! Pieces of one region to paragraphs, lists, headings and tables.
+
+use super::columns::reads_from_right;
+use super::piece::{Piece, is_spaceless};
+use crate::blocks::Block;
+
+/// What is a heading in this document.
+pub(super) struct Style {
+    /// Size of most of the text, in points.
+    pub body: f32,
+    /// Larger sizes that headings have, the largest first.
+    pub headings: Vec<f32>,
+    /// Whether bold sets headings apart: not where much of the text is bold.
+    pub bold_headings: bool,
+}
+
+const MAX_HEADING: usize = 200;
+const MAX_BOLD_HEADING: usize = 90;
+
+impl Style {
+    /// From all pieces of the document, weighted by their characters.
+    pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Self {
+        let mut sizes: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
+        let (mut bold, mut all) = (0usize, 0usize);
+        for piece in pieces {
+            let chars = piece.text.chars().count();
+            *sizes.entry(key(piece.size)).or_default() += chars;
+            bold += if piece.bold { chars } else { 0 };
+            all += chars;
+        }
+        let body = sizes.iter().max_by_key(|(_, chars)| **chars).map_or(10.0, |(size, _)| *size as f32 / 2.0);
+        let mut headings: Vec<f32> =
+            sizes.keys().rev().map(|size| *size as f32 / 2.0).filter(|size| *size >= body * 1.15).collect();
+        headings.truncate(16);
+        // Sizes that are nearly the same are one.
+        headings.dedup_by(|small, large| *small > *large * 0.93);
+        Self { body, headings, bold_headings: bold * 4 < all }
+    }
+
+    fn level(&self, piece: &Piece) -> Option<u8> {
+        let rank = self.headings.iter().position(|size| piece.size >= size * 0.95)?;
+        (piece.size >= self.body * 1.15).then(|| u8::try_from(rank + 1).unwrap_or(4).min(4))
+    }
+}
+
+/// Half points, so that sizes that differ by rounding are one.
+fn key(size: f32) -> u32 {
+    (size * 2.0).round() as u32
+}
+
+/// A line of the region: its pieces from left to right.
+struct Line {
+    pieces: Vec<Piece>,
+}
+
+impl Line {
+    fn y(&self) -> f32 {
+        self.pieces[0].y
+    }
+
+    fn x0(&self) -> f32 {
+        self.pieces[0].x0
+    }
+
+    fn x1(&self) -> f32 {
+        self.pieces[self.pieces.len() - 1].x1
+    }
+
+    fn size(&self) -> f32 {
+        let widest = self.pieces.iter().max_by(|a, b| a.width().total_cmp(&b.width()));
+        widest.map_or(0.0, |piece| piece.size)
+    }
+
+    fn bold(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.bold)
+    }
+
+    fn text(&self) -> String {
+        let mut texts: Vec<&str> = self.pieces.iter().map(|piece| piece.text.as_str()).collect();
+        if reads_from_right(&self.pieces) {
+            texts.reverse();
+        }
+        texts.join(" ")
+    }
+}
+
+/// The blocks of a region.
+pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
+    let lines = lines(region);
+    let measure = Measure::of(&lines);
+    let mut at = 0;
+    let mut paragraph = Paragraph::default();
+    while at < lines.len() {
+        if let Some((rows, end)) = table(&lines, at) {
+            paragraph.end(style, out);
+            out.push(Block::Table(rows));
+            at = end;
+            continue;
+        }
+        let line = &lines[at];
+        let previous = at.checked_sub(1).map(|before| &lines[before]);
+        if paragraph.text.is_empty() || previous.is_some_and(|previous| measure.parts(previous, line)) {
+            paragraph.end(style, out);
+        }
+        paragraph.add(line);
+        at += 1;
+    }
+    paragraph.end(style, out);
+}
+
+/// Where a paragraph goes on behind the end of a column or page, its parts become one: `start` is where the blocks
+/// of the next region begin.
+pub(super) fn continue_paragraph(blocks: &mut Vec<Block>, start: usize) {
+    let (Some(before), Some(Block::Paragraph(next))) = (start.checked_sub(1), blocks.get(start)) else { return };
+    let open = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ';' | '-' | '\u{2010}'));
+    if !next.starts_with(char::is_lowercase) {
+        return;
+    }
+    let next = next.clone();
+    if let Block::Paragraph(text) | Block::Item { text, .. } = &mut blocks[before]
+        && open(text)
+    {
+        join(text, &next);
+        blocks.remove(start);
+    }
+}
+
+fn lines(region: Vec<Piece>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for piece in region {
+        match lines.last_mut() {
+            Some(line) if (line.y() - piece.y).abs() < 0.1 => line.pieces.push(piece),
+            _ => lines.push(Line { pieces: vec![piece] }),
+        }
+    }
+    lines.iter_mut().for_each(attach_mark);
+    lines
+}
+
+/// A list item's mark stands apart from its text; as a piece of its own it would make a table of the list.
+fn attach_mark(line: &mut Line) {
+    let [mark, text, ..] = &line.pieces[..] else { return };
+    let is_mark =
+        bullet(&format!("{} x", mark.text)).is_some_and(|rest| rest == "x") || numbered(&format!("{} x", mark.text));
+    if is_mark && mark.text.chars().count() <= 4 {
+        let joined = Piece { text: format!("{} {}", mark.text, text.text), x0: mark.x0, ..text.clone() };
+        line.pieces.splice(..2, [joined]);
+    }
+}
+
+/// What is usual in a region.
+struct Measure {
+    /// Distance of two baselines, in ems.
+    spacing: f32,
+    left: f32,
+    right: f32,
+}
+
+impl Measure {
+    fn of(lines: &[Line]) -> Self {
+        let mut spacings: Vec<f32> = lines
+            .windows(2)
+            .map(|pair| (pair[0].y() - pair[1].y()) / pair[1].size().max(1.0))
+            .filter(|spacing| (0.5..2.5).contains(spacing))
+            .collect();
+        spacings.sort_by(f32::total_cmp);
+        // The lower third: in texts of short paragraphs the spaces between these are as usual as those between lines.
+        let spacing = spacings.get(spacings.len() / 3).copied().unwrap_or(1.2);
+        let left = lines.iter().map(Line::x0).fold(f32::MAX, f32::min);
+        let right = lines.iter().map(Line::x1).fold(f32::MIN, f32::max);
+        Self { spacing, left, right }
+    }
+
+    /// Whether a paragraph ends between two lines.
+    fn parts(&self, above: &Line, line: &Line) -> bool {
+        let em = line.size().max(1.0);
+        let distance = (above.y() - line.y()) / em;
+        let other_size = (above.size() - line.size()).abs() > em * 0.12;
+        if other_size
+            || above.bold() != line.bold() && (above.pieces.len() == 1 || line.pieces.len() == 1) && ends_open(above)
+        {
+            return true;
+        }
+        if distance > self.spacing * 1.3 || distance < 0.3 {
+            return true;
+        }
+        let text = line.text();
+        if bullet(&text).is_some() || numbered(&text) {
+            return true;
+        }
+        let width = self.right - self.left;
+        // An indented first line; a list's further lines are indented under their first.
+        let indented =
+            line.x0() > above.x0() + em * 0.9 && line.x0() < above.x0() + em * 6.0 && above.x0() < self.left + em * 0.9;
+        let short = above.x1() < self.right - width * 0.25 && !reads_from_right(&above.pieces);
+        let sentence = text.chars().next().is_some_and(|c| !c.is_lowercase());
+        (indented && bullet(&above.text()).is_none() && !numbered(&above.text())) || (short && sentence)
+    }
+}
+
+/// A line of a bold label and text goes on; one that is bold to its end and no sentence does not.
+fn ends_open(line: &Line) -> bool {
+    !line.text().ends_with([',', ';'])
+}
+
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    first: Option<Piece>,
+    lines: usize,
+    all_bold: bool,
+}
+
+impl Paragraph {
+    fn add(&mut self, line: &Line) {
+        let text = line.text();
+        if self.first.is_none() {
+            let widest = line.pieces.iter().max_by(|a, b| a.width().total_cmp(&b.width()));
+            self.first = widest.cloned();
+            self.all_bold = true;
+        }
+        self.all_bold &= line.bold();
+        self.lines += 1;
+        join(&mut self.text, &text);
+    }
+
+    fn end(&mut self, style: &Style, out: &mut Vec<Block>) {
+        let Paragraph { text, first, lines, all_bold } = std::mem::take(self);
+        let Some(first) = first else { return };
+        let chars = text.chars().count();
+        let worded = text.chars().any(char::is_alphabetic);
+        if let Some(level) = style.level(&first).filter(|_| worded && chars <= MAX_HEADING) {
+            // A heading over several lines is one.
+            if let Some(Block::Heading { level: before, text: heading }) = out.last_mut()
+                && *before == level
+                && text.chars().next().is_some_and(char::is_lowercase)
+            {
+                join(heading, &text);
+                return;
+            }
+            out.push(Block::Heading { level, text });
+            return;
+        }
+        let bold_heading = style.bold_headings && all_bold && lines <= 2 && worded && chars <= MAX_BOLD_HEADING;
+        if bold_heading
+            && first.size >= style.body * 0.95
+            && !text.ends_with(['.', ',', ';', '!', '?', '。'])
+            && bullet(&text).is_none()
+        {
+            let level = u8::try_from(style.headings.len() + 1).unwrap_or(5).clamp(2, 5);
+            out.push(Block::Heading { level, text: text.trim_end_matches(':').to_owned() });
+            return;
+        }
+        match bullet(&text) {
+            Some(item) => out.push(Block::Item { level: 0, ordered: false, text: item.to_owned() }),
+            None => out.push(Block::Paragraph(text)),
+        }
+    }
+}
+
+/// Joins a line to the text before it: words that were divided become one, spaceless scripts get no space.
+fn join(text: &mut String, line: &str) {
+    let (Some(last), Some(next)) = (text.chars().next_back(), line.chars().next()) else {
+        text.push_str(line);
+        return;
+    };
+    if matches!(last, '-' | '\u{2010}') && next.is_lowercase() {
+        let before = text.trim_end_matches(['-', '\u{2010}']).chars().next_back();
+        if before.is_some_and(char::is_alphabetic) {
+            text.pop();
+            text.push_str(line);
+            return;
+        }
+    }
+    if !(is_spaceless(last) && is_spaceless(next)) {
+        text.push(' ');
+    }
+    text.push_str(line);
+}
+
+/// The text of a list item behind its mark.
+fn bullet(text: &str) -> Option<&str> {
+    let rest =
+        text.strip_prefix(['•', '●', '▪', '■', '◦', '○', '‣', '►', '➢', '✓', '\u{f0b7}', '\u{f0a7}', '\u{f076}'])?;
+    let rest = rest.trim_start();
+    (!rest.is_empty()).then_some(rest)
+}
+
+/// `1.`, `12)`, `a)`, `(3)` at the start.
+fn numbered(text: &str) -> bool {
+    let head = text.split_whitespace().next().unwrap_or_default();
+    let core = head.trim_start_matches('(').trim_end_matches([')', '.']);
+    let marked = head.len() > core.len();
+    let number = !core.is_empty() && core.len() <= 3 && core.chars().all(|c| c.is_ascii_digit());
+    let letter = core.len() == 1 && core.chars().all(|c| c.is_ascii_alphabetic()) && head.ends_with(')');
+    marked && (number || letter) && text.len() > head.len()
+}
+
+/// The table that begins at a line: its rows and the line behind it.
+///
+/// Lines of several pieces that follow each other; the columns are where their pieces overlap from line to line.
+fn table(lines: &[Line], start: usize) -> Option<(Vec<Vec<String>>, usize)> {
+    let mut end = start;
+    let mut rows = 0;
+    let mut wide = 0;
+    while let Some(line) = lines.get(end) {
+        if line.pieces.len() < 2 {
+            // The second line of a cell, between rows.
+            let next = lines.get(end + 1);
+            let inside = end > start
+                && next.is_some_and(|next| next.pieces.len() >= 2 && near(line, next))
+                && near(&lines[end - 1], line);
+            if !inside {
+                break;
+            }
+        } else {
+            if end > start && !near_row(&lines[end - 1], line) {
+                break;
+            }
+            rows += 1;
+            wide += usize::from(line.pieces.len() >= 3);
+        }
+        end += 1;
+    }
+    if !(rows >= 3 || (rows >= 2 && wide >= 2)) {
+        return None;
+    }
+    let run = &lines[start..end];
+    let columns = table_columns(run);
+    if columns.len() < 2 {
+        return None;
+    }
+    let mut grid: Vec<Vec<String>> = Vec::new();
+    let mut clashes = 0;
+    for line in run {
+        let mut row = vec![String::new(); columns.len()];
+        for piece in &line.pieces {
+            let middle = (piece.x0 + piece.x1) / 2.0;
+            let column = columns.iter().position(|(_, right)| middle <= *right).unwrap_or(columns.len() - 1);
+            clashes += usize::from(!row[column].is_empty());
+            join(&mut row[column], &piece.text);
+        }
+        let continues = line.pieces.len() == 1;
+        match grid.last_mut().filter(|_| continues) {
+            Some(above) => {
+                for (cell, more) in above.iter_mut().zip(row).filter(|(_, more)| !more.is_empty()) {
+                    join(cell, &more);
+                }
+            }
+            None => grid.push(row),
+        }
+    }
+    if reads_from_right(&run.iter().flat_map(|line| line.pieces.clone()).collect::<Vec<_>>()) {
+        grid.iter_mut().for_each(|row| row.reverse());
+    }
+    (clashes * 4 <= rows).then_some((grid, end))
+}
+
+/// Intervals that the pieces of the lines cover together, from left to right.
+fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
+    let mut intervals: Vec<(f32, f32)> = run
+        .iter()
+        .filter(|line| line.pieces.len() >= 2)
+        .flat_map(|line| line.pieces.iter().map(|piece| (piece.x0, piece.x1)))
+        .collect();
+    intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut columns: Vec<(f32, f32)> = Vec::new();
+    for (left, right) in intervals {
+        match columns.last_mut() {
+            Some(column) if left < column.1 => column.1 = column.1.max(right),
+            _ => columns.push((left, right)),
+        }
+    }
+    columns
+}
+
+/// Lines of one cell.
+fn near(above: &Line, line: &Line) -> bool {
+    above.y() - line.y() < line.size().max(above.size()) * 1.6
+}
+
+/// Rows of one table may stand further apart.
+fn near_row(above: &Line, line: &Line) -> bool {
+    above.y() - line.y() < line.size().max(above.size()) * 4.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &str, x0: f32, y: f32) -> Piece {
+        Piece { text: text.into(), x0, x1: x0 + text.chars().count() as f32 * 5.0, y, size: 10.0, bold: false }
+    }
+
+    fn markdown(pieces: Vec<Piece>) -> String {
+        let style = Style { body: 10.0, headings: vec![16.0], bold_headings: true };
+        let mut blocks_out = Vec::new();
+        blocks(pieces, &style, &mut blocks_out);
+        crate::blocks::write(&blocks_out)
+    }
+
+    #[test]
+    fn paragraphs_words_and_headings() {
+        let heading = Piece { size: 16.0, ..piece("A Title", 10.0, 700.0) };
+        let label = Piece { bold: true, ..piece("Method", 10.0, 600.0) };
+        let text = markdown(vec![
+            heading,
+            piece("The first line of the para-", 10.0, 670.0),
+            piece("graph goes on to its very e", 10.0, 658.0),
+            piece("nd of it here.", 10.0, 646.0),
+            label,
+            piece("• one thing that is long en", 10.0, 580.0),
+            piece("ough", 10.0, 568.0),
+            piece("• another", 10.0, 556.0),
+        ]);
+        assert_eq!(
+            text,
+            "# A Title\n\nThe first line of the paragraph goes on to its very e nd of it here.\n\n## Method\n\n- one thing that is long en ough\n- another\n"
+        );
+    }
+
+    #[test]
+    fn aligned_pieces_are_a_table() {
+        let mut pieces = vec![piece("Stock", 10.0, 720.0)];
+        for (row, cells) in [["Part", "Count", "Place"], ["Bolt", "12", "A1"], ["Nut", "7", "B2"]].iter().enumerate() {
+            for (column, cell) in cells.iter().enumerate() {
+                pieces.push(piece(cell, 10.0 + column as f32 * 80.0, 700.0 - row as f32 * 14.0));
+            }
+        }
+        pieces.push(piece("After the table.", 10.0, 600.0));
+        assert_eq!(
+            markdown(pieces),
+            "Stock\n\n| Part | Count | Place |\n| --- | --- | --- |\n| Bolt | 12 | A1 |\n| Nut | 7 | B2 |\n\nAfter the table.\n"
+        );
+    }
+
+    #[test]
+    fn numbers_at_the_start() {
+        assert!(numbered("1. Introduction") && numbered("(2) second") && numbered("a) first"));
+        assert!(
+            !numbered("2024 was a year") && !numbered("A. Smith said") && !numbered("1.") && !numbered("3.14 is pi")
+        );
+    }
+}

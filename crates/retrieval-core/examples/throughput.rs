@@ -1,0 +1,112 @@
+//! How long the parts take on made-up text: `cargo run --release -p retrieval-core --example throughput`.
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use retrieval_core::analysis::Analyzer;
+use retrieval_core::passages::{self, PassageSpan};
+use retrieval_core::rerank::{Candidate, Query, Reranker};
+use retrieval_core::shape::{SearchHit, Shaped, Verbosity, shape};
+use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::statistics::CollectionStatistics;
+use retrieval_core::{chars, outline, plain, select};
+
+const QUERY: &str = "how does wano affect the tira of rumo and losi";
+
+fn main() {
+    let documents: Vec<String> = (0..100).map(|seed| text(1_500, seed)).collect();
+    let spans: Vec<Vec<PassageSpan>> = documents.iter().map(|text| passages::split(text)).collect();
+    let candidates: Vec<Candidate<'_>> = documents
+        .iter()
+        .zip(&spans)
+        .map(|(content, passages)| Candidate {
+            title: &content[2..content.find('\n').unwrap_or(2)],
+            description: "",
+            content,
+            passages,
+            language: Some("en"),
+            first_stage_score: 0.0,
+            published_at: None,
+        })
+        .collect();
+    let query = Query { text: QUERY, exact_phrase: false, now: None };
+    let statistics = CollectionStatistics { documents: 100_000, average_length: 260.0, ..Default::default() };
+    let bytes = documents.iter().map(String::len).sum();
+
+    let mut analyzer = Analyzer::new(None);
+    time("analyse 100 documents of 1,500 characters", bytes, || {
+        let mut tokens = 0;
+        documents.iter().for_each(|text| analyzer.tokens(text, |_| tokens += 1));
+        tokens
+    });
+    let mut reranker = Reranker::default();
+    time("rerank 100 candidates of 1,500 characters", bytes, || reranker.rerank(&query, &candidates, &statistics));
+    time("10 snippets", bytes / 10, || {
+        let mut snippets = Snippets::new(QUERY);
+        documents[..10].iter().map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
+    });
+
+    let large = text(1_000_000, 7);
+    time("split 1 MB", large.len(), || passages::split(&large));
+    let large_spans = passages::split(&large);
+    time("select in 1 MB", large.len(), || select::query_relevant(QUERY, &large, &large_spans, Some("en")));
+    time("plain text of 1 MB", large.len(), || plain::from_markdown(&large));
+    time("headings of 1 MB", large.len(), || outline::headings(&large));
+    time("last characters of 1 MB", large.len(), || chars::slice(&large, 990_000, 100).1);
+
+    let hits: Vec<SearchHit> = documents[..50]
+        .iter()
+        .map(|text| SearchHit { snippet: Some(text[..300].to_owned()), ..SearchHit::default() })
+        .collect();
+    let size =
+        |state: &Shaped| state.hits.iter().map(|hit| 100 + hit.snippet.as_ref().map_or(0, String::len) as u64).sum();
+    time("shape 50 hits to half their size", 0, || shape(hits.clone(), Verbosity::Full, Some(10_000), &size));
+}
+
+/// Prints the fastest of many runs: on a busy machine the others measure the neighbours.
+fn time<T>(name: &str, bytes: usize, mut run: impl FnMut() -> T) {
+    let mut fastest = Duration::MAX;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1) {
+        let start = Instant::now();
+        black_box(run());
+        fastest = fastest.min(start.elapsed());
+    }
+    let rate = bytes as f64 / fastest.as_secs_f64() / 1e6;
+    println!("{name:45} {:9.3} ms {rate:8.0} MB/s", fastest.as_secs_f64() * 1e3);
+}
+
+/// Markdown of about `length` characters, with words as frequent as in natural language (Zipf).
+fn text(length: usize, seed: u64) -> String {
+    let syllables = ["wa", "no", "ti", "ra", "ru", "mo", "lo", "si", "ke", "den", "for", "al"];
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut text = String::from("# Wano and tira\n\n");
+    while text.len() < length {
+        for sentence in 0..6 {
+            for word in 0..14 {
+                let mut rank = (random() * 10.0).exp2().powf(1.4) as usize;
+                text.push_str(if word > 0 { " " } else { "" });
+                loop {
+                    text.push_str(syllables[rank % syllables.len()]);
+                    rank /= syllables.len();
+                    if rank == 0 {
+                        break;
+                    }
+                }
+            }
+            text.push_str(if sentence < 5 { ". " } else { ".\n\n" });
+        }
+        if random() < 0.2 {
+            text.push_str("## Rumo\n\n");
+        }
+    }
+    text
+}
