@@ -138,7 +138,7 @@ fn an_import_returns_when_its_pages_are_found(database: Database) {
     assert_eq!(server.stop().code(), Some(0));
     server.import(&[page(10)]);
     server.resume();
-    assert_eq!(addresses(&client.search_web("number10")), ["https://example.com/10"]);
+    assert_eq!(addresses(&client.search_web("number10")).first(), Some(&"https://example.com/10"));
 }
 
 fn answers_keep_their_budget(database: Database) {
