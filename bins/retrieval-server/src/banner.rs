@@ -5,8 +5,7 @@ use std::io::{IsTerminal, Write};
 /// Prints base URL, key and three commands to paste.
 pub fn print(base: &str, organization_id: &str, key: &str) {
     let mut out = std::io::stdout();
-    let (bold, dim, reset) =
-        if out.is_terminal() { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let (bold, dim, reset) = if out.is_terminal() { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     let text = format!(
         r#"
 {bold}Ready.{reset} This is the first start here: an organization and a key with all scopes were made.

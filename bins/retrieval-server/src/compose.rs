@@ -12,9 +12,9 @@ use engine::{IndexName, SearchEngine};
 use engine_tantivy::TantivyEngine;
 use extract::worker::{WorkerOptions, WorkerPool};
 use ingest::{Feeder, Ownership, Runner, RunnerOptions, rebuild};
-use s3_server::{Durability, S3Server, S3ServerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
-use settings::{DatabaseUrl, IndexBackend, RateLimitBackend, Settings, StorageBackend};
+use s3_server::{Durability, S3Server, S3ServerOptions};
+use settings::{IndexBackend, RateLimitBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
 use crate::storage_keys;
@@ -40,10 +40,7 @@ pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
 
 /// Where the settings say that the database is.
 pub fn location(settings: &Settings) -> anyhow::Result<Location> {
-    Ok(match settings.database_url()? {
-        DatabaseUrl::Sqlite(path) => Location::Sqlite(path),
-        DatabaseUrl::Postgres(url) => Location::Postgres(url.expose().to_owned()),
-    })
+    Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
 }
 
 /// Makes the data folder, for its owner alone.
@@ -72,7 +69,10 @@ impl Index {
         let Some(embedded) = self.embedded.as_ref().filter(|engine| engine.needs_rebuild()) else { return Ok(()) };
         for name in IndexName::ALL {
             let documents = rebuild::queue_all(store, name, |_| {}).await?;
-            tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
+            // A new index beside a new database is no event.
+            if documents > 0 {
+                tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
+            }
         }
         // From here on the outbox remembers.
         embedded.mark_rebuilt()?;
@@ -172,7 +172,9 @@ fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
 pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
     match settings.rate_limit.backend {
         RateLimitBackend::Memory => Ok(Arc::new(MemoryLimiter::new())),
-        RateLimitBackend::Redis => bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet"),
+        RateLimitBackend::Redis => {
+            bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet")
+        }
     }
 }
 

@@ -38,6 +38,9 @@ fn environment() -> impl Iterator<Item = (String, String)> {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     let settings = Settings::load(cli.config.as_deref(), environment())?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_keep_alive(std::time::Duration::from_secs(5)).build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_keep_alive(std::time::Duration::from_secs(5))
+        .build()?;
     runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve), settings))
 }

@@ -12,8 +12,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// A new key. It is shown once and stored nowhere.
 pub fn generate() -> String {
     // The thread's generator is cryptographic and seeded by the operating system.
-    let body: String =
-        (0..RANDOM).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect();
+    let body: String = (0..RANDOM).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect();
     let checksum = checksum(&body);
     format!("{PREFIX}{body}{checksum}")
 }

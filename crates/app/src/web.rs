@@ -6,8 +6,8 @@ use ingest::prepare::{self, Content, Source};
 use retrieval_core::analysis::Language;
 use retrieval_core::url::CanonicalUrl;
 
-use crate::error::Result;
 use crate::Error;
+use crate::error::Result;
 
 /// A page as an importer describes it.
 #[derive(Clone, Debug, Default)]

@@ -150,7 +150,7 @@ impl Feeder {
         let clears = |entry: &OutboxEntry| entry.doc_id == CLEAR_INDEX;
         for part in entries.chunk_by(|one, other| clears(one) == clears(other)) {
             if clears(&part[0]) {
-                tracing::info!(index = index.as_str(), "the index is emptied to be made anew");
+                tracing::debug!(index = index.as_str(), "the index is emptied to be made anew");
                 self.engine.clear(index).await?;
                 self.store.complete_outbox(part.iter().map(|entry| entry.id).collect()).await?;
             } else {

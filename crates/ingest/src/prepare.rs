@@ -40,8 +40,7 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     let markdown = storable(content.markdown);
     let content_digest = digest(&markdown);
     let capture_id = Id(Uuid::now_v7());
-    let language =
-        content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
+    let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
     let passages = passages::split(&markdown)
         .into_iter()
         .map(|span| Passage {

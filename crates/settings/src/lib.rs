@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod database_url;
 mod error;
 mod layers;
 mod network;
@@ -9,7 +8,6 @@ mod secret;
 mod sections;
 mod validate;
 
-pub use database_url::DatabaseUrl;
 pub use error::SettingsError;
 pub use network::{Network, NetworkError};
 pub use secret::Secret;
@@ -39,14 +37,5 @@ impl Settings {
         let settings = layers::merged(file, environment)?;
         settings.validate()?;
         Ok(settings)
-    }
-
-    /// Where the database is; a relative SQLite path is inside `data_dir`.
-    ///
-    /// # Errors
-    /// A URL of another kind. [`Settings::validate`] has refused it already.
-    pub fn database_url(&self) -> Result<DatabaseUrl, SettingsError> {
-        DatabaseUrl::parse(self.database.url.expose(), &self.data_dir)
-            .map_err(|reason| SettingsError::refused("database.url", reason))
     }
 }

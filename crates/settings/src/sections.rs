@@ -47,7 +47,7 @@ pub struct Operations {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// See [`crate::Settings::database_url`].
+    /// `sqlite:FILE`, relative to `data_dir`, or `postgres://...`.
     pub url: Secret,
 }
 

@@ -11,7 +11,7 @@ impl Settings {
     /// The first key, in the order of the file, whose value cannot work.
     pub fn validate(&self) -> Check {
         self.check_listeners()?;
-        self.database_url()?;
+        self.check_database()?;
         self.check_index()?;
         self.check_storage()?;
         self.check_rate_limit()?;
@@ -22,6 +22,22 @@ impl Settings {
         positive("files.max_per_organization", self.files.max_per_organization)?;
         self.check_oauth()?;
         not_empty("log.filter", &self.log.filter)
+    }
+
+    /// The kind of address alone: what it names is found out when it is opened.
+    fn check_database(&self) -> Check {
+        let url = self.database.url.expose();
+        let sqlite = url.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));
+        let reason = match sqlite {
+            // Each pooled connection to `:memory:` would be a database of its own.
+            Some(file) if file.is_empty() || file.starts_with(":memory:") || file.contains('?') => {
+                "names no database file; write `sqlite:FILE`"
+            }
+            Some(_) => return Ok(()),
+            None if Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "postgres" | "postgresql")) => return Ok(()),
+            None => "is neither `sqlite:FILE` nor `postgres://user:password@host/database`",
+        };
+        Err(SettingsError::invalid_secret("database.url", reason.to_owned()))
     }
 
     fn check_listeners(&self) -> Check {

@@ -11,7 +11,7 @@ use serde_json::json;
 use settings::Settings;
 
 use crate::cli::{Command, Config, Index, Web};
-use crate::output;
+use crate::{compose, output};
 
 pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
     match command {
@@ -21,7 +21,8 @@ pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
         Command::Config(Config::Check) => {
-            // Settings that are not valid never get here.
+            // Settings that are not valid never get here; what is left is what only the adapters know.
+            compose::location(&settings)?;
             output::json(&json!({ "valid": true }));
             Ok(())
         }

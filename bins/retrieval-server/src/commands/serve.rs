@@ -88,8 +88,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
 
 /// Bound here, so that an address in use is told with the setting's name.
 fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener =
-        TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
+    let listener = TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }

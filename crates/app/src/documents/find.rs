@@ -26,8 +26,8 @@ impl App {
                 self.find_workspace_document(viewer, url).await
             }
             Target::Url(url) => {
-                let canonical = CanonicalUrl::parse(url)
-                    .map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
+                let canonical =
+                    CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
                 let found = self.store.find_document_by_url(organization_id, canonical.as_str().to_owned()).await?;
                 Ok(found.map_or_else(|| Found::Unknown(unread(&canonical, url)), Found::Stored))
             }

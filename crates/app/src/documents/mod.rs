@@ -181,12 +181,10 @@ fn outcome(document: Document, stored: StoredCapture, request: &ReadRequest) -> 
     let capture = capture_view(&stored);
     let wants_content = request.include.content && request.selection != Selection::None;
     let chosen = passages::choose(&stored, document.language.as_deref(), request, &mut warnings);
-    let content =
-        wants_content.then(|| content::render(&stored, &chosen, request, capture.capture_id, &mut warnings));
-    let passages = request
-        .include
-        .passages
-        .then(|| passages::views(&stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown));
+    let content = wants_content.then(|| content::render(&stored, &chosen, request, capture.capture_id, &mut warnings));
+    let passages = request.include.passages.then(|| {
+        passages::views(&stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
+    });
     ReadOutcome {
         document: view(&document, Some(&stored)),
         content,
@@ -199,8 +197,7 @@ fn outcome(document: Document, stored: StoredCapture, request: &ReadRequest) -> 
 
 /// The `doc` block alone: there is no content, and unless only metadata was asked for the answer says so.
 fn without_content(document: DocumentView, request: &ReadRequest) -> ReadOutcome {
-    let warnings =
-        if request.include.metadata_only() { Vec::new() } else { vec![ReadWarning::ContentUnavailable] };
+    let warnings = if request.include.metadata_only() { Vec::new() } else { vec![ReadWarning::ContentUnavailable] };
     ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
 }
 

@@ -188,8 +188,7 @@ impl App {
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance =
-            accounts::post(&self.store, viewer.organization_id, -cents, "search", Some(search_id)).await?;
+        let balance = accounts::post(&self.store, viewer.organization_id, -cents, "search", Some(search_id)).await?;
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 

@@ -23,10 +23,8 @@ const SNIPPET_CHARS: usize = 300;
 /// The best `max_results` of one collection as hits, best first, with everything that `detail` asks for.
 pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now: i64) -> Vec<SearchHit> {
     let Retrieved { candidates, statistics, .. } = retrieved;
-    let spans: Vec<Vec<PassageSpan>> = candidates
-        .iter()
-        .map(|(loaded, _)| loaded.passages.iter().map(stored_passages::span).collect())
-        .collect();
+    let spans: Vec<Vec<PassageSpan>> =
+        candidates.iter().map(|(loaded, _)| loaded.passages.iter().map(stored_passages::span).collect()).collect();
     let views: Vec<Candidate<'_>> = candidates
         .iter()
         .zip(&spans)

@@ -89,8 +89,7 @@ impl App {
         }
         if policy.drops() {
             let kept = with_domains(&base, if policy.require { &policy.include } else { &[] }, &policy.exclude);
-            let (kept, unfiltered) =
-                futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
+            let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
             let mut retrieved = self.load(self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
             retrieved.filtered = filtered;
@@ -135,19 +134,15 @@ impl App {
         let loaded = if doc_ids.is_empty() { Vec::new() } else { self.store.load_documents(owner, doc_ids).await? };
         let mut by_id: std::collections::HashMap<Uuid, LoadedDocument> =
             loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect();
-        let candidates = answer
-            .hits
-            .iter()
-            .filter_map(|hit| by_id.remove(&hit.doc_id).map(|loaded| (loaded, hit.score)))
-            .collect();
+        let candidates =
+            answer.hits.iter().filter_map(|hit| by_id.remove(&hit.doc_id).map(|loaded| (loaded, hit.score))).collect();
         Ok(Retrieved { candidates, statistics: answer.statistics, total: answer.total, filtered: 0 })
     }
 }
 
 /// The first rewrite replaces the query at the index; the others are searched too.
 fn texts(request: &SearchRequest) -> Vec<String> {
-    let rewrites: Vec<String> =
-        request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
+    let rewrites: Vec<String> = request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
     if rewrites.is_empty() { vec![request.query.clone()] } else { rewrites }
 }
 
@@ -171,11 +166,7 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
 
 /// How many results the policy removed on the way to `max_results` kept ones: the filtered ranking is the
 /// unfiltered one without what was dropped.
-fn count_dropped(
-    unfiltered: &engine::FirstStageAnswer,
-    kept: &engine::FirstStageAnswer,
-    max_results: usize,
-) -> usize {
+fn count_dropped(unfiltered: &engine::FirstStageAnswer, kept: &engine::FirstStageAnswer, max_results: usize) -> usize {
     let kept: HashSet<Uuid> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;

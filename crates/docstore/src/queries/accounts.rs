@@ -8,8 +8,7 @@ use crate::schema::{api_keys, organizations};
 use crate::types::Id;
 
 pub async fn check_answers(connection: &mut Conn) -> Result<()> {
-    let _: Option<Id> =
-        organizations::table.select(organizations::id).first(connection).await.optional()?;
+    let _: Option<Id> = organizations::table.select(organizations::id).first(connection).await.optional()?;
     Ok(())
 }
 

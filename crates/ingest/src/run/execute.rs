@@ -29,7 +29,9 @@ impl Runner {
         let Plan { enumerated, work, gone, stale_names } =
             self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, now_ms())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
-        owned(self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?)?;
+        owned(
+            self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?,
+        )?;
         for chunk in gone.chunks(PURGE_AT_ONCE) {
             owned(self.patiently(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }
@@ -38,7 +40,10 @@ impl Runner {
         }
         self.process_files(run, owner, work).await?;
         self.wait_until_searchable().await?;
-        owned(self.patiently(|| async { Ok(self.store.finish_run(sync_id, owner.to_owned(), None, now_ms()).await?) }).await?)?;
+        owned(
+            self.patiently(|| async { Ok(self.store.finish_run(sync_id, owner.to_owned(), None, now_ms()).await?) })
+                .await?,
+        )?;
         tracing::info!(%sync_id, enumerated, "indexing run completed");
         Ok(())
     }

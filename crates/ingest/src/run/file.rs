@@ -101,8 +101,7 @@ impl FileWork<'_> {
             published_at: extracted.published_at,
             labels,
         };
-        let counts =
-            RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
+        let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
             document: Some(prepare::document(source, content, read_at)),
             ..self.result(planned, FileOutcome::Indexed, None, counts)

@@ -65,8 +65,8 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
 }
 
 fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {
-    let same_object = file.processed_etag.as_deref() == Some(&object.etag)
-        && file.processed_size == i64::try_from(object.size).ok();
+    let same_object =
+        file.processed_etag.as_deref() == Some(&object.etag) && file.processed_size == i64::try_from(object.size).ok();
     let done_in_this_run = file.last_run_id == Some(run.sync_id);
     match run.mode() {
         RunMode::Incremental => !same_object,

@@ -1,0 +1,127 @@
+//! The memory store and the memory engine, with faults that a test switches on.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use blobs::memory::MemoryStore;
+use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
+use bytes::Bytes;
+use engine::memory::MemoryEngine;
+use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, IndexName, SearchEngine};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+#[derive(Default)]
+pub struct FaultyStore {
+    pub inner: MemoryStore,
+    /// So many of the next calls fail as if storage were away.
+    pub outages: AtomicU32,
+    /// These keys vanish the moment they are fetched.
+    pub vanishing: Mutex<HashSet<String>>,
+}
+
+impl FaultyStore {
+    fn check(&self) -> Result<(), BlobError> {
+        let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => Err(BlobError::new(BlobErrorKind::Unavailable, "switched off by the test")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl BlobStore for FaultyStore {
+    async fn put(&self, key: &str, body: Bytes) -> Result<ObjectMeta, BlobError> {
+        self.inner.put(key, body).await
+    }
+
+    async fn get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Bytes)>, BlobError> {
+        self.check()?;
+        if self.vanishing.lock().unwrap().contains(key) {
+            self.inner.delete(key).await?;
+        }
+        self.inner.get(key, max_bytes).await
+    }
+
+    async fn get_to_file(&self, key: &str, path: &Path, max_bytes: u64) -> Result<Option<ObjectMeta>, BlobError> {
+        self.check()?;
+        self.inner.get_to_file(key, path, max_bytes).await
+    }
+
+    async fn head(&self, key: &str) -> Result<Option<ObjectMeta>, BlobError> {
+        self.check()?;
+        self.inner.head(key).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), BlobError> {
+        self.check()?;
+        self.inner.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
+        self.check()?;
+        self.inner.list(prefix, after).await
+    }
+
+    fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
+        self.inner.presign_put(request, now)
+    }
+
+    fn uri(&self, key: &str) -> String {
+        self.inner.uri(key)
+    }
+
+    async fn prepare(&self) -> Result<(), BlobError> {
+        Ok(())
+    }
+
+    async fn ping(&self) -> Result<(), BlobError> {
+        self.check()
+    }
+}
+
+#[derive(Default)]
+pub struct FaultyEngine {
+    pub inner: MemoryEngine,
+    pub outages: AtomicU32,
+    /// Batches with one of these are refused as a whole.
+    pub refused: Mutex<HashSet<Uuid>>,
+    /// How many batches were asked for.
+    pub batches: AtomicU32,
+}
+
+#[async_trait]
+impl SearchEngine for FaultyEngine {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+        self.inner.first_stage(request).await
+    }
+
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+        self.batches.fetch_add(1, Ordering::SeqCst);
+        let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if left.is_ok() {
+            return Err(EngineError::new(EngineErrorKind::Unavailable, "switched off by the test"));
+        }
+        let refused = self.refused.lock().unwrap().clone();
+        if changes.iter().any(|change| refused.contains(&change.doc_id())) {
+            return Err(EngineError::new(EngineErrorKind::Rejected, "refused by the test"));
+        }
+        self.inner.apply(index, changes).await
+    }
+
+    async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
+        self.inner.clear(index).await
+    }
+
+    async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
+        self.inner.document_count(index).await
+    }
+
+    async fn ping(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use docstore::RunMode;
+use engine::{IndexName, SearchEngine};
+use ingest::rebuild;
+
+use crate::world::World;
+
+async fn filled(files: usize) -> World {
+    let world = World::new().await;
+    for n in 0..files {
+        world.upload(&format!("{n}.txt"), &format!("walrus number {n}")).await;
+    }
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    worker.stop().await;
+    world
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_is_made_anew_from_the_docstore_alone() {
+    let world = filled(20).await;
+    let before = world.found("walrus number 7").await;
+    world.engine.clear(IndexName::Workspace).await.unwrap();
+    assert!(world.found("walrus").await.is_empty());
+    assert_eq!(rebuild::queue_all(&world.store, IndexName::Workspace, |_| {}).await.unwrap(), 20);
+    world.feeder.drain(IndexName::Workspace).await.unwrap();
+    assert_eq!(world.found("walrus number 7").await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rebuilding_takes_out_what_the_docstore_does_not_have() {
+    let world = filled(2).await;
+    let stray = engine::IndexDocument {
+        doc_id: uuid::Uuid::from_u128(7),
+        organization_id: Some(world.organization_id),
+        body: "walrus".into(),
+        ..Default::default()
+    };
+    world.engine.apply(IndexName::Workspace, vec![engine::Change::Put(Box::new(stray))]).await.unwrap();
+    assert_eq!(world.found("walrus").await.len(), 3);
+    rebuild::queue_all(&world.store, IndexName::Workspace, |_| {}).await.unwrap();
+    world.feeder.drain(IndexName::Workspace).await.unwrap();
+    assert_eq!(world.found("walrus").await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_that_the_engine_refuses_keeps_no_other_waiting() {
+    let world = World::new().await;
+    world.engine.refused.lock().unwrap().insert(world.doc_id("3.txt"));
+    for n in 0..20 {
+        world.upload(&format!("{n}.txt"), "walrus").await;
+    }
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats().indexed, 20);
+    assert_eq!(world.found("walrus").await.len(), 19);
+    assert_eq!(world.store.count_outbox("workspace".into()).await.unwrap(), 0);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_is_away_loses_nothing() {
+    let world = World::new().await;
+    world.upload("a.txt", "walrus").await;
+    world.engine.outages.store(3, Ordering::SeqCst);
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
+    assert!(world.engine.batches.load(Ordering::SeqCst) >= 4);
+    worker.stop().await;
+}

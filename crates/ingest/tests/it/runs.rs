@@ -1,0 +1,155 @@
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use blobs::BlobStore;
+use docstore::{RunMode, RunState, RunStats};
+
+use crate::world::World;
+
+const LEASE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn stats(enumerated: u64, fetched: u64, indexed: u64, bytes: u64) -> RunStats {
+    RunStats { enumerated, fetched, indexed, bytes, ..RunStats::default() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_reads_what_is_new_and_the_next_one_nothing() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha walrus").await;
+    world.upload("b.md", "# Beta\n\nwalrus").await;
+    let worker = world.worker(LEASE, PATIENCE);
+    let first = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(first.state(), RunState::Completed);
+    assert_eq!(first.stats(), stats(2, 2, 2, 12 + 14));
+    assert_eq!(world.found("walrus").await.len(), 2);
+    let second = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(second.stats(), stats(2, 0, 0, 0));
+    let full = world.wait(world.request_run(RunMode::Full).await).await;
+    assert_eq!(full.stats(), stats(2, 2, 2, 12 + 14));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_gone_from_storage_is_gone_from_search_and_counted() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.upload("b.txt", "beta").await;
+    let worker = world.worker(LEASE, PATIENCE);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), RunStats { enumerated: 1, deleted: 1, ..RunStats::default() });
+    assert!(world.found("alpha").await.is_empty());
+    assert_eq!(world.found("beta").await, [world.doc_id("b.txt")]);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_file_is_one_failure_with_a_reason_and_its_old_content_goes() {
+    let world = World::new().await;
+    world.upload("good.txt", "walrus").await;
+    world.upload("turns.txt", "seal").await;
+    let worker = world.worker(LEASE, PATIENCE);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(world.found("seal").await.len(), 1);
+    world.upload("turns.txt", "\u{0}\u{1}\u{2}\u{0}\u{0}\u{0}binary\u{0}\u{0}\u{0}\u{0}").await;
+    world.upload("picture.pdf", "\u{89}PNG not a pdf").await;
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!((run.stats().failed, run.stats().indexed, run.stats().enumerated), (2, 0, 3));
+    assert!(world.found("seal").await.is_empty());
+    let file = world.store.find_file(world.organization_id, world.key("picture.pdf")).await.unwrap().unwrap();
+    assert_eq!(file.outcome.as_deref(), Some("failed"));
+    assert!(file.reason.unwrap().starts_with("wrong_type"), "the reason is kept");
+    // What failed and did not change is not tried again.
+    let again = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(again.stats(), stats(3, 0, 0, 0));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_vanishes_under_the_run_is_deleted_not_failed() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.upload("b.txt", "beta").await;
+    world.blobs.vanishing.lock().unwrap().insert(world.key("a.txt"));
+    let worker = world.worker(LEASE, PATIENCE);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!((run.stats().deleted, run.stats().failed, run.stats().indexed), (1, 0, 1));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_waits_for_storage_that_comes_back() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.blobs.outages.store(3, Ordering::SeqCst);
+    let worker = world.worker(LEASE, PATIENCE);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!(run.stats(), stats(1, 1, 1, 5));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_storage_stays_away_fails_with_the_cause() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.blobs.outages.store(1_000, Ordering::SeqCst);
+    let worker = world.worker(LEASE, Duration::from_millis(700));
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.state(), RunState::Failed);
+    assert!(run.error.unwrap().contains("storage"), "the error names what is away");
+    // The next run finds everything as it was.
+    world.blobs.outages.store(0, Ordering::SeqCst);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), stats(1, 1, 1, 5));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_worker_was_killed_goes_on_with_exact_counts() {
+    let world = World::new().await;
+    for n in 0..300 {
+        world.upload(&format!("{n}.txt"), &format!("walrus number {n}")).await;
+    }
+    let sync_id = world.request_run(RunMode::Full).await;
+    for _ in 0..3 {
+        let worker = world.worker(Duration::from_millis(600), PATIENCE);
+        let before = world.run(sync_id).await.indexed;
+        while world.run(sync_id).await.indexed == before && !world.run(sync_id).await.state().is_terminal() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        worker.kill();
+    }
+    let worker = world.worker(Duration::from_millis(600), PATIENCE);
+    let run = world.wait(sync_id).await;
+    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().failed), (300, 300, 0));
+    let mut found = world.found("walrus").await;
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 300);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_worker_hands_the_run_back_at_once() {
+    let world = World::new().await;
+    for n in 0..200 {
+        world.upload(&format!("{n}.txt"), "walrus").await;
+    }
+    let sync_id = world.request_run(RunMode::Incremental).await;
+    // A lease of an hour: only handing back lets the second worker go on.
+    let worker = world.worker(Duration::from_secs(3_600), PATIENCE);
+    while world.run(sync_id).await.indexed == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    worker.stop().await;
+    let worker = world.worker(Duration::from_secs(3_600), PATIENCE);
+    let run = world.wait(sync_id).await;
+    assert_eq!((run.stats().indexed, run.stats().failed), (200, 0));
+    worker.stop().await;
+}

@@ -1,0 +1,165 @@
+//! One organization with a bucket, a docstore, an index and a worker.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use blobs::BlobStore;
+use docstore::{Docstore, File, Id, IndexRun, Location, Organization, RunMode, RunState};
+use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
+use extract::InProcess;
+use ingest::clock::now_ms;
+use ingest::{Feeder, Ownership, Runner, RunnerOptions, objects};
+use retrieval_core::url;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::faulty::{FaultyEngine, FaultyStore};
+
+pub struct World {
+    pub store: Docstore,
+    pub blobs: Arc<FaultyStore>,
+    pub engine: Arc<FaultyEngine>,
+    pub feeder: Arc<Feeder>,
+    pub organization_id: Uuid,
+    pub folder: tempfile::TempDir,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 4).unwrap();
+        store.migrate().await.unwrap();
+        let organization_id = Uuid::new_v4();
+        let organization =
+            Organization { id: Id(organization_id), name: "test".into(), billed: false, created_at: now_ms() };
+        store.create_organization(organization).await.unwrap();
+        let engine = Arc::new(FaultyEngine::default());
+        let feeder =
+            Arc::new(Feeder::new(store.clone(), Arc::clone(&engine) as Arc<dyn SearchEngine>, Ownership::Exclusive));
+        Self { store, blobs: Arc::default(), engine, feeder, organization_id, folder }
+    }
+
+    /// A worker with its feeder; both stop when the guard is dropped, the run handed back.
+    pub fn worker(&self, lease: Duration, patience: Duration) -> Worker {
+        let options = RunnerOptions {
+            parallel_files: 4,
+            parallel_runs: 1,
+            max_object_bytes: 1 << 20,
+            temp_dir: self.folder.path().to_owned(),
+            lease,
+            patience,
+        };
+        let runner = Arc::new(Runner::new(
+            self.store.clone(),
+            Arc::clone(&self.blobs) as Arc<dyn BlobStore>,
+            Arc::new(InProcess),
+            Arc::clone(&self.feeder),
+            options,
+        ));
+        let stop = CancellationToken::new();
+        let feeder = Arc::clone(&self.feeder);
+        let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
+        let feeding = tokio::spawn(async move { feeder.work(stop_feeder).await });
+        let working = tokio::spawn(runner.work(stop_runner));
+        Worker { stop, tasks: vec![feeding, working] }
+    }
+
+    pub fn key(&self, name: &str) -> String {
+        objects::key(self.organization_id, name)
+    }
+
+    pub fn doc_id(&self, name: &str) -> Uuid {
+        url::document_id(&url::workspace_url(self.organization_id, name))
+    }
+
+    pub async fn upload(&self, name: &str, text: &str) {
+        let file = File {
+            object_key: self.key(name),
+            organization_id: Id(self.organization_id),
+            name: name.to_owned(),
+            doc_id: Id(self.doc_id(name)),
+            content_type: None,
+            created_at: now_ms(),
+            processed_etag: None,
+            processed_size: None,
+            outcome: None,
+            reason: None,
+            last_run_id: None,
+        };
+        self.store.register_file(file).await.unwrap();
+        self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
+    }
+
+    pub async fn request_run(&self, mode: RunMode) -> Uuid {
+        let run = IndexRun {
+            sync_id: Id(Uuid::new_v4()),
+            organization_id: Id(self.organization_id),
+            mode: mode.as_str().into(),
+            state: RunState::Queued.as_str().into(),
+            requested_at: now_ms(),
+            started_at: None,
+            completed_at: None,
+            error: None,
+            enumerated: 0,
+            fetched: 0,
+            indexed: 0,
+            failed: 0,
+            skipped_unsupported: 0,
+            deleted: 0,
+            bytes: 0,
+            lease_owner: None,
+            lease_expires_at: None,
+        };
+        self.store.request_run(run).await.unwrap().sync_id.0
+    }
+
+    pub async fn run(&self, sync_id: Uuid) -> IndexRun {
+        self.store.find_run(self.organization_id, sync_id).await.unwrap().unwrap()
+    }
+
+    pub async fn wait(&self, sync_id: Uuid) -> IndexRun {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let run = self.run(sync_id).await;
+            if run.state().is_terminal() {
+                return run;
+            }
+            assert!(Instant::now() < deadline, "the run did not end: {run:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    pub async fn found(&self, text: &str) -> Vec<Uuid> {
+        let request = FirstStageRequest {
+            scope: Scope::Workspace { organization_id: self.organization_id },
+            texts: vec![text.to_owned()],
+            exact_phrase: false,
+            ranked_by: None,
+            filters: Filters::default(),
+            limit: 1_000,
+        };
+        self.engine.first_stage(&request).await.unwrap().hits.into_iter().map(|hit| hit.doc_id).collect()
+    }
+}
+
+pub struct Worker {
+    stop: CancellationToken,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+}
+
+impl Worker {
+    /// As SIGTERM does.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+    }
+
+    /// As `kill -9` does: nothing is handed back.
+    pub fn kill(self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
