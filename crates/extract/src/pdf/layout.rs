@@ -14,6 +14,9 @@ pub(super) struct Style {
     pub bold_headings: bool,
 }
 
+/// Lines that are looked at in the search for the tables of one region; many lines that are nearly tables would
+/// otherwise cost the square of their number.
+const MAX_TABLE_EFFORT: usize = 100_000;
 const MAX_HEADING: usize = 200;
 const MAX_BOLD_HEADING: usize = 90;
 
@@ -90,8 +93,9 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
     let measure = Measure::of(&lines);
     let mut at = 0;
     let mut paragraph = Paragraph::default();
+    let mut effort = MAX_TABLE_EFFORT;
     while at < lines.len() {
-        if let Some((rows, end)) = table(&lines, at) {
+        if let Some((rows, end)) = table(&lines, at, &mut effort) {
             paragraph.end(style, out);
             out.push(Block::Table(rows));
             at = end;
@@ -299,11 +303,12 @@ fn numbered(text: &str) -> bool {
 /// The table that begins at a line: its rows and the line behind it.
 ///
 /// Lines of several pieces that follow each other; the columns are where their pieces overlap from line to line.
-fn table(lines: &[Line], start: usize) -> Option<(Vec<Vec<String>>, usize)> {
+fn table(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Vec<Vec<String>>, usize)> {
     let mut end = start;
     let mut rows = 0;
     let mut wide = 0;
-    while let Some(line) = lines.get(end) {
+    while let Some(line) = lines.get(end).filter(|_| *effort > 0) {
+        *effort -= 1;
         if line.pieces.len() < 2 {
             // The second line of a cell, between rows.
             let next = lines.get(end + 1);
