@@ -418,6 +418,11 @@ impl Inline {
     fn link(&mut self, element: &NodeRef) {
         let inner = Self::apart(element);
         let text = inner.trim().replace('\n', " ");
+        // The sign beside a heading that links to the heading itself.
+        let own = element.attr("href").is_some_and(|href| href.trim_start().starts_with('#'));
+        if own && !text.contains(char::is_alphanumeric) {
+            return;
+        }
         if inner.starts_with([' ', '\n']) {
             self.space();
         }
@@ -480,6 +485,7 @@ mod tests {
             ("<p>x <a href='http://a.b/c(d)'>l\n m</a>.</p>", "x [l m](http://a.b/c%28d%29)."),
             ("<p>2 * 3 <code>a  b</code> <code>x`y</code></p>", "2 \\* 3 `a b` `` x`y ``"),
             ("<p>one<br>two</p>", "one\ntwo"),
+            ("<h2><a href='#x'>§</a><a href='#x'>Head</a></h2>", "## Head"),
             ("<p># no heading</p>", "\\# no heading"),
             ("<p>a<img src='http://a.b/p.png' alt='A  cat'><img src='x.png'></p>", "a![A cat](http://a.b/p.png)"),
             ("<p>so\u{ad}ft</p>text<div>block</div>", "soft\n\ntext\n\nblock"),

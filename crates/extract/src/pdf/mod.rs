@@ -8,6 +8,7 @@ mod columns;
 mod layout;
 mod piece;
 mod running;
+mod table;
 
 use std::collections::{HashMap, HashSet};
 
