@@ -29,7 +29,11 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&'static Encoding>) -> Optio
     if let Some(text) = decode_utf8(bytes) {
         return Some(text);
     }
-    let encoding = declared.filter(|encoding| *encoding != UTF_8).unwrap_or_else(|| guess(sample));
+    let encoding = declared.filter(|encoding| *encoding != UTF_8).unwrap_or_else(|| {
+        // Letters tell the encoding: from the first that is not ASCII, with the word it stands in.
+        let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
+        guess(&bytes[first..bytes.len().min(first + SAMPLE)])
+    });
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }
 
@@ -161,6 +165,13 @@ mod tests {
             let encoding = Encoding::for_label(label.as_bytes()).expect("a known label");
             assert_eq!(decode(&encoded(encoding, text), None).as_deref(), Some(text), "{label}");
         }
+    }
+
+    #[test]
+    fn letters_far_behind_count_too() {
+        let text = format!("{}Это русский документ для проверки поисковой системы.", "plain ascii\n".repeat(40_000));
+        let encoding = Encoding::for_label(b"windows-1251").expect("a known label");
+        assert_eq!(decode(&encoded(encoding, &text), None).as_deref(), Some(text.as_str()));
     }
 
     #[test]

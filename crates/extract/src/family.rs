@@ -1,21 +1,28 @@
 //! Office files under another name: a `.doc` that is a docx, an `.xls` that is a web page. Office programs open them
 //! without a word, so people have them; content of another family than the name says is a wrong type.
 
-use crate::{FileKind, magic};
+use crate::{ExtractError, FileKind, magic};
 
 /// How far into an archive or a text its nature is looked for, in bytes.
 const HEAD: usize = 1 << 20;
 
-/// The kind that the content is of, where that is of the same family as `named`; else `named` itself, whose reader
-/// then says what is wrong.
-pub(crate) fn actual_kind(named: FileKind, bytes: &[u8]) -> FileKind {
+/// The kind that the content is of, where that is of the same family as `named`; `named` itself where nothing can be
+/// told: its reader then says what is wrong.
+///
+/// # Errors
+/// `WrongType` for an Office file of another family.
+pub(crate) fn actual_kind(named: FileKind, bytes: &[u8]) -> Result<FileKind, ExtractError> {
     let family = members(named);
     if family.is_empty() {
-        return named;
+        return Ok(named);
     }
     match found(named, bytes) {
-        Some(kind) if family.contains(&kind) => kind,
-        _ => named,
+        Some(kind) if family.contains(&kind) => Ok(kind),
+        Some(kind) => {
+            let message = format!("the content is not `{}` but `{}`", named.as_str(), kind.as_str());
+            Err(ExtractError::wrong_type(message))
+        }
+        None => Ok(named),
     }
 }
 
@@ -64,6 +71,9 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
         .take(256)
         .map(u8::to_ascii_lowercase)
         .collect();
+    if !matches!(named, Doc | Xls) {
+        return None;
+    }
     let markup: [&[u8]; 4] = [b"<html", b"<!doctypehtml", b"<table", b"<meta"];
     if markup.iter().any(|tag| start.windows(tag.len()).any(|window| window == *tag)) {
         return Some(Html);
@@ -89,7 +99,6 @@ mod tests {
         for (named, bytes, actual) in [
             (FileKind::Doc, zip_part("word/document.xml"), FileKind::Docx),
             (FileKind::Xls, zip_part("xl/workbook.xml"), FileKind::Xlsx),
-            (FileKind::Doc, zip_part("xl/workbook.xml"), FileKind::Doc),
             (FileKind::Docx, b"{\\rtf1 x}".to_vec(), FileKind::Rtf),
             (FileKind::Docx, magic::COMPOUND_FILE.to_vec(), FileKind::Doc),
             (FileKind::Xls, b"<html><table><tr><td>1</td></tr></table>".to_vec(), FileKind::Html),
@@ -98,7 +107,8 @@ mod tests {
             (FileKind::Pdf, b"{\\rtf1 x}".to_vec(), FileKind::Pdf),
             (FileKind::Doc, b"plain words".to_vec(), FileKind::Doc),
         ] {
-            assert_eq!(actual_kind(named, &bytes), actual, "{named:?}");
+            assert_eq!(actual_kind(named, &bytes).ok(), Some(actual), "{named:?}");
         }
+        assert!(actual_kind(FileKind::Doc, &zip_part("xl/workbook.xml")).is_err());
     }
 }

@@ -199,7 +199,26 @@ fn plain_text(element: &Element) -> String {
 }
 
 fn render(section: Section) -> String {
-    tidy::markdown(&DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown())
+    let markdown = DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown();
+    tidy::markdown(&deepen_lists(&markdown))
+}
+
+/// The library indents list items by two spaces a level, which nests bullets but not numbers (CommonMark 5.2: as far
+/// as the text of the item above). Four nest both.
+fn deepen_lists(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    for line in markdown.lines() {
+        let item = line.trim_start_matches(' ');
+        let indent = line.len() - item.len();
+        let number = item.trim_start_matches(|c: char| c.is_ascii_digit());
+        let marked = item.starts_with("- ") || (number.len() < item.len() && number.starts_with(". "));
+        if marked && indent.is_multiple_of(2) {
+            out.extend(std::iter::repeat_n(' ', indent));
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
 }
 
 fn append(markdown: &mut String, part: &str) {
@@ -210,4 +229,14 @@ fn append(markdown: &mut String, part: &str) {
         markdown.push('\n');
     }
     markdown.push_str(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_nest_in_numbers() {
+        assert_eq!(deepen_lists("1. a\n  1. b\n    - c\n\ntext - d\n"), "1. a\n    1. b\n        - c\n\ntext - d\n");
+    }
 }

@@ -39,7 +39,7 @@ pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, Extr
 }
 
 fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    let kind = family::actual_kind(request.kind, bytes);
+    let kind = family::actual_kind(request.kind, bytes)?;
     let request = &ExtractRequest { kind, ..request.clone() };
     match kind {
         FileKind::Txt => plain_text::read_text(request, bytes),

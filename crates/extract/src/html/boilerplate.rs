@@ -168,6 +168,9 @@ pub(super) fn remove(body: &NodeRef) {
     }
 }
 
+/// How many elements around one are asked whether they are boilerplate.
+const MAX_AROUND: usize = 8;
+
 struct Sorting {
     measures: Measures,
     /// Running text of the page.
@@ -203,6 +206,17 @@ impl Sorting {
             Mark::Around | Mark::Comments | Mark::End => 0.3,
         }
     }
+}
+
+/// Whether the element is, or stands in, what surrounds the content of a page.
+pub(super) fn surrounds(element: &NodeRef) -> bool {
+    let around = element.ancestors_it(Some(MAX_AROUND));
+    std::iter::once(*element).chain(around).any(|node| {
+        !matches!(marked(&node), Mark::Nothing)
+            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg"]
+                .iter()
+                .any(|name| node.has_name(name))
+    })
 }
 
 enum Mark {

@@ -2,10 +2,12 @@
 
 use dom_query::{Document, NodeRef};
 
+use super::boilerplate;
+
 /// Shorter hidden text is a label of some widget and not worth telling.
 const TELLING_CHARS: usize = 12;
 
-/// Takes hidden elements out of the page; whether any held text worth telling.
+/// Takes hidden elements out of the page; whether any held text worth telling of: running text where content stands.
 ///
 /// Hidden is what the `hidden` attribute or the element's own style says; style sheets are not looked at. `html` and
 /// `body` count as shown: pages hide themselves until their scripts have run.
@@ -17,13 +19,23 @@ pub(super) fn remove(page: &Document) -> bool {
             found.push(*element);
         }
     }
-    let mut telling = false;
+    let telling = found.iter().any(is_telling);
     for element in found {
-        telling |=
-            !is_inert(&element) && element.text().chars().filter(|c| !c.is_whitespace()).count() >= TELLING_CHARS;
         element.remove_from_parent();
     }
     telling
+}
+
+/// Hidden menus, forms and dialogs are how pages work; hidden running text among the content is not.
+fn is_telling(element: &NodeRef) -> bool {
+    let weight = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+    let all = weight(&element.text());
+    if is_inert(element) || all < TELLING_CHARS {
+        return false;
+    }
+    let links: usize =
+        dom_query::Selection::from(*element).select("a").nodes().iter().map(|link| weight(&link.text())).sum();
+    links * 2 < all && !boilerplate::surrounds(element)
 }
 
 fn is_inert(element: &NodeRef) -> bool {

@@ -19,6 +19,10 @@ pub(super) fn base(page: &Document, base_url: Option<&str>) -> Option<Url> {
 /// or carry their content lose their target.
 pub(super) fn make_absolute(page: &Document, base: Option<&Url>) {
     for link in page.select("a[href]").nodes() {
+        // A place on the same page: what reads the page knows it by that.
+        if link.attr("href").is_some_and(|href| href.trim_start().starts_with('#')) {
+            continue;
+        }
         match link.attr("href").and_then(|href| absolute(&href, base)) {
             Some(target) => link.set_attr("href", &target),
             None => link.remove_attr("href"),
@@ -65,7 +69,7 @@ mod tests {
         let html = page.html().to_string();
         assert!(html.contains("href=\"https://example.org/docs/a.html\""), "{html}");
         assert!(html.contains("src=\"https://example.org/docs/p.png\""), "{html}");
-        assert!(html.contains("<a>b</a>"), "{html}");
+        assert!(html.contains("<a>b</a>") && html.contains("href=\"#top\""), "{html}");
     }
 
     #[test]

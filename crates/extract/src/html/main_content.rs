@@ -18,7 +18,7 @@ const BODIES: [&str; 4] = [
 /// Least share of the page's running text that a marked element must hold.
 const BODY_SHARE: f64 = 0.5;
 /// A child with such a share of its parent's running text is the content, and its siblings are not.
-const CHILD_SHARE: f64 = 0.8;
+const CHILD_SHARE: f64 = 0.85;
 /// Another marked element with such a share of the running text of the largest is a piece of the same content.
 const PIECE_SHARE: f64 = 0.15;
 /// A page with less running text is a list or a form rather than an article.
@@ -78,19 +78,18 @@ fn narrow<'a>(mut element: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
             .find(|child| measures.get(child).running >= running * CHILD_SHARE);
         match heavy {
             // A paragraph or a list alone is a part of the content.
-            Some(child)
-                if [
-                    "div", "section", "article", "main", "td", "table", "tbody", "tr", "center", "form", "span",
-                    "figure",
-                ]
-                .iter()
-                .any(|name| child.has_name(name)) =>
-            {
-                element = child;
-            }
+            Some(child) if holds_content(&child) => element = child,
             _ => return element,
         }
     }
+}
+
+/// Whether the element can be the whole content: a paragraph, a list or a table of data is a part of it.
+fn holds_content(element: &NodeRef) -> bool {
+    let container =
+        ["div", "section", "article", "main", "td", "table", "tbody", "tr", "center", "form", "span", "figure"];
+    let data = element.has_name("table") && !Selection::from(*element).select("th").is_empty();
+    container.iter().any(|name| element.has_name(name)) && !data
 }
 
 /// Takes out of an article what is woven into it: lists of links, links to other articles, empty headings.

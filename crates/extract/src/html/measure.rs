@@ -61,10 +61,12 @@ impl Measures {
         if SILENT.contains(&name) {
             return Measure::default();
         }
-        let link = in_link || name == "a";
+        // A link to a place on the same page leads nowhere else: headings link to themselves.
+        let leads_away = name == "a" && element.attr("href").is_some_and(|href| !href.trim_start().starts_with('#'));
+        let link = in_link || leads_away;
         let is_block = is_block(name);
         let mut own = Measure::default();
-        let mut sum = Measure { anchors: usize::from(name == "a"), ..Measure::default() };
+        let mut sum = Measure { anchors: usize::from(leads_away), ..Measure::default() };
         for child in element.children_it(false) {
             if child.is_text() {
                 let weight = weight(&child.text());

@@ -2,7 +2,9 @@
 
 mod boilerplate;
 mod charset;
+mod code;
 mod hidden;
+mod inline;
 mod linked_data;
 mod links;
 mod main_content;

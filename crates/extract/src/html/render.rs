@@ -5,15 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dom_query::{NodeRef, Selection};
 
+use super::code::code_block;
+use super::inline::{Inline, SILENT, balanced, image, target};
 use super::measure::is_block;
 use super::table;
 use crate::blocks::push_escaped;
-
-/// Elements that say nothing as text.
-const SILENT: [&str; 16] = [
-    "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
-    "title", "select", "textarea", "button", "input",
-];
 
 /// A block of so many bytes that stands in a list of blocks already is not written again.
 const REPEATED: usize = 40;
@@ -183,10 +179,6 @@ impl Blocks {
     }
 }
 
-fn image(text: &str, source: &str) -> String {
-    format!("![{}]({})", balanced(text), source.replace('(', "%28").replace(')', "%29"))
-}
-
 fn markdown_of_children(element: &NodeRef) -> String {
     let mut blocks = Blocks::default();
     blocks.children(element);
@@ -240,229 +232,6 @@ fn list_item(marker: &str, element: &NodeRef) -> String {
     item
 }
 
-/// A fenced block with the language its class names.
-fn code_block(element: &NodeRef) -> String {
-    let mut text = String::new();
-    code_text(element, &mut text);
-    let text = text.trim_matches('\n').trim_end();
-    if text.trim().is_empty() {
-        return String::new();
-    }
-    let longest =
-        text.lines().map(|line| line.trim_start().bytes().take_while(|byte| *byte == b'`').count()).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let language = language(element).unwrap_or_default();
-    format!("{fence}{language}\n{text}\n{fence}")
-}
-
-fn code_text(element: &NodeRef, out: &mut String) {
-    for child in element.children_it(false) {
-        if child.is_text() {
-            out.push_str(&child.text());
-        } else if child.has_name("br") {
-            out.push('\n');
-        } else if child.is_element() {
-            // Highlighters make each line an element.
-            let line = child.has_name("div") || child.has_name("p") || child.has_name("li") || child.has_name("tr");
-            if line && !out.is_empty() && !out.ends_with('\n') {
-                out.push('\n');
-            }
-            code_text(&child, out);
-        }
-    }
-}
-
-/// `language-x`, `lang-x`, `highlight-source-x`, `brush: x`, `sourceCode x` on the block, its `code` or the elements
-/// around it.
-fn language(element: &NodeRef) -> Option<String> {
-    let inner = element.descendants_it().filter(|inner| inner.has_name("code")).take(1);
-    for node in std::iter::once(*element).chain(inner).chain(element.ancestors_it(Some(2))) {
-        if let Some(language) = node.attr("data-lang").or_else(|| node.attr("data-language")) {
-            return plain_name(&language);
-        }
-        let classes = node.attr("class").unwrap_or_default().to_lowercase().replace(": ", ":");
-        let mut tokens = classes.split_whitespace().peekable();
-        while let Some(token) = tokens.next() {
-            let named = ["language-", "lang-", "highlight-source-", "brush:"]
-                .iter()
-                .find_map(|prefix| token.strip_prefix(prefix));
-            let named = named.or_else(|| (token == "sourcecode").then(|| tokens.peek().copied()).flatten());
-            if let Some(name) = named.and_then(plain_name) {
-                return Some(name);
-            }
-        }
-    }
-    None
-}
-
-fn plain_name(name: &str) -> Option<String> {
-    let name = name.trim_end_matches(';').to_lowercase();
-    let fits = !name.is_empty()
-        && name.len() <= 20
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '.'));
-    (fits && !matches!(name.as_str(), "none" | "plaintext" | "text" | "plain")).then_some(name)
-}
-
-/// Inline text: white space is one space, marks stand at words.
-#[derive(Default)]
-struct Inline {
-    out: String,
-}
-
-impl Inline {
-    fn finish(self) -> String {
-        let lines: Vec<&str> = self.out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.join("\n")
-    }
-
-    fn text(&mut self, text: &str) {
-        for c in text.chars() {
-            match c {
-                ' ' | '\t' | '\n' | '\r' | '\x0c' => self.space(),
-                // Soft hyphens and zero-width spaces only guide a browser's line breaks.
-                '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
-                '*' | '`' => {
-                    self.out.push('\\');
-                    self.out.push(c);
-                }
-                c if c.is_control() => {}
-                c => self.out.push(c),
-            }
-        }
-    }
-
-    fn space(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with([' ', '\n']) {
-            self.out.push(' ');
-        }
-    }
-
-    fn element(&mut self, element: &NodeRef) {
-        let name = element.node_name().unwrap_or_default();
-        match &*name {
-            name if SILENT.contains(&name) => {}
-            "br" => {
-                while self.out.ends_with(' ') {
-                    self.out.pop();
-                }
-                self.out.push('\n');
-            }
-            "b" | "strong" => self.marked(element, "**"),
-            "i" | "em" | "cite" | "var" => self.marked(element, "*"),
-            "del" | "s" | "strike" => self.marked(element, "~~"),
-            "code" | "kbd" | "samp" | "tt" => self.code(element),
-            "a" => self.link(element),
-            "img" => self.image(element),
-            "q" => {
-                self.out.push('"');
-                self.children(element);
-                self.out.push('"');
-            }
-            "wbr" => {}
-            _ => self.children(element),
-        }
-    }
-
-    fn children(&mut self, element: &NodeRef) {
-        for child in element.children_it(false) {
-            if child.is_text() {
-                self.text(&child.text());
-            } else if child.is_element() {
-                self.element(&child);
-            }
-        }
-    }
-
-    /// The element's own inline text, rendered apart.
-    fn apart(element: &NodeRef) -> String {
-        let mut inner = Inline::default();
-        // So that a leading space is seen.
-        inner.out.push('\u{1}');
-        inner.children(element);
-        inner.out.split_off(1)
-    }
-
-    /// Text between marks; spaces at its ends go outside, since marks at a space mark nothing.
-    fn marked(&mut self, element: &NodeRef, mark: &str) {
-        let inner = Self::apart(element);
-        let text = inner.trim();
-        if inner.starts_with([' ', '\n']) {
-            self.space();
-        }
-        if text.is_empty() || text.contains('\n') || text.contains(mark) || self.out.ends_with(mark) {
-            self.out.push_str(text);
-        } else {
-            self.out.push_str(mark);
-            self.out.push_str(text);
-            self.out.push_str(mark);
-        }
-        if inner.ends_with([' ', '\n']) {
-            self.space();
-        }
-    }
-
-    fn code(&mut self, element: &NodeRef) {
-        let text = element.text();
-        let text: Vec<&str> = text.split_whitespace().collect();
-        let text = text.join(" ");
-        if text.is_empty() {
-            return;
-        }
-        if text.contains('`') {
-            self.out.push_str(&format!("`` {text} ``"));
-        } else {
-            self.out.push_str(&format!("`{text}`"));
-        }
-    }
-
-    fn link(&mut self, element: &NodeRef) {
-        let inner = Self::apart(element);
-        let text = inner.trim().replace('\n', " ");
-        if inner.starts_with([' ', '\n']) {
-            self.space();
-        }
-        match target(element) {
-            Some(target) if !text.is_empty() => {
-                self.out.push_str(&format!("[{}]({target})", balanced(&text)));
-            }
-            _ => self.out.push_str(&text),
-        }
-        if inner.ends_with([' ', '\n']) {
-            self.space();
-        }
-    }
-
-    fn image(&mut self, element: &NodeRef) {
-        let alt = element.attr("alt").unwrap_or_default();
-        let alt: Vec<&str> = alt.split_whitespace().collect();
-        let alt = alt.join(" ");
-        // A picture without words is nothing to a reader of text.
-        if alt.is_empty() {
-            return;
-        }
-        match element.attr("src") {
-            Some(source) => self.out.push_str(&image(&alt, &source)),
-            None => self.text(&alt),
-        }
-    }
-}
-
-/// Where a link leads, as markdown can hold it; `None` for places on the same page.
-fn target(element: &NodeRef) -> Option<String> {
-    let target = element.attr("href").filter(|target| !target.starts_with('#') && !target.contains(['\n', ' ']))?;
-    Some(target.replace('(', "%28").replace(')', "%29"))
-}
-
-/// Brackets in a label that do not match would end it.
-fn balanced(label: &str) -> String {
-    let mut depth = 0i32;
-    let fits = label.chars().all(|c| {
-        depth += i32::from(c == '[') - i32::from(c == ']');
-        depth >= 0
-    });
-    if fits && depth == 0 { label.to_owned() } else { label.replace('[', "\\[").replace(']', "\\]") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,6 +249,7 @@ mod tests {
             ("<p>x <a href='http://a.b/c(d)'>l\n m</a>.</p>", "x [l m](http://a.b/c%28d%29)."),
             ("<p>2 * 3 <code>a  b</code> <code>x`y</code></p>", "2 \\* 3 `a b` `` x`y ``"),
             ("<p>one<br>two</p>", "one\ntwo"),
+            ("<h2><a href='#x'>§</a><a href='#x'>Head</a></h2>", "## Head"),
             ("<p># no heading</p>", "\\# no heading"),
             ("<p>a<img src='http://a.b/p.png' alt='A  cat'><img src='x.png'></p>", "a![A cat](http://a.b/p.png)"),
             ("<p>so\u{ad}ft</p>text<div>block</div>", "soft\n\ntext\n\nblock"),

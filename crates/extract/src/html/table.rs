@@ -14,16 +14,20 @@ const MAX_CELL: usize = 1_000;
 const MAX_REPEATED: usize = 1 << 20;
 
 /// The table as markdown; `None` for one that only lays out the page: with tables or headings in its cells, one
-/// column, or much text in a cell.
+/// column, or much text in a cell and no header.
 pub(super) fn markdown(element: &NodeRef) -> Option<String> {
     let mut rows = Vec::new();
     let mut caption = String::new();
     if !collect(element, &mut rows, &mut caption) {
         return None;
     }
+    let mut cells = rows.iter().flatten();
+    let headed = rows.iter().flatten().any(|cell| cell.has_name("th"));
+    if !headed && cells.any(|cell| cell.text().chars().count() > MAX_CELL) {
+        return None;
+    }
     let grid = grid(&rows);
-    let width = grid.iter().map(Vec::len).max().unwrap_or(0);
-    if width < 2 || grid.iter().flatten().any(|cell| cell.len() > MAX_CELL) {
+    if grid.iter().all(|row| row.len() < 2) {
         return None;
     }
     let mut out = String::new();

@@ -1,7 +1,8 @@
-//! Pieces of one region to paragraphs, lists, headings and tables.
+//! Pieces of one region to paragraphs, lists and headings, and to [`table`]s.
 
 use super::columns::reads_from_right;
 use super::piece::{Piece, is_spaceless};
+use super::table;
 use crate::blocks::Block;
 
 /// What is a heading in this document.
@@ -49,12 +50,12 @@ fn key(size: f32) -> u32 {
 }
 
 /// A line of the region: its pieces from left to right.
-struct Line {
-    pieces: Vec<Piece>,
+pub(super) struct Line {
+    pub pieces: Vec<Piece>,
 }
 
 impl Line {
-    fn y(&self) -> f32 {
+    pub(super) fn y(&self) -> f32 {
         self.pieces[0].y
     }
 
@@ -66,7 +67,7 @@ impl Line {
         self.pieces[self.pieces.len() - 1].x1
     }
 
-    fn size(&self) -> f32 {
+    pub(super) fn size(&self) -> f32 {
         let widest = self.pieces.iter().max_by(|a, b| a.width().total_cmp(&b.width()));
         widest.map_or(0.0, |piece| piece.size)
     }
@@ -90,8 +91,9 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
     let measure = Measure::of(&lines);
     let mut at = 0;
     let mut paragraph = Paragraph::default();
+    let mut effort = table::MAX_EFFORT;
     while at < lines.len() {
-        if let Some((rows, end)) = table(&lines, at) {
+        if let Some((rows, end)) = table::at(&lines, at, &mut effort) {
             paragraph.end(style, out);
             out.push(Block::Table(rows));
             at = end;
@@ -259,7 +261,7 @@ impl Paragraph {
 }
 
 /// Joins a line to the text before it: words that were divided become one, spaceless scripts get no space.
-fn join(text: &mut String, line: &str) {
+pub(super) fn join(text: &mut String, line: &str) {
     let (Some(last), Some(next)) = (text.chars().next_back(), line.chars().next()) else {
         text.push_str(line);
         return;
@@ -294,94 +296,6 @@ fn numbered(text: &str) -> bool {
     let number = !core.is_empty() && core.len() <= 3 && core.chars().all(|c| c.is_ascii_digit());
     let letter = core.len() == 1 && core.chars().all(|c| c.is_ascii_alphabetic()) && head.ends_with(')');
     marked && (number || letter) && text.len() > head.len()
-}
-
-/// The table that begins at a line: its rows and the line behind it.
-///
-/// Lines of several pieces that follow each other; the columns are where their pieces overlap from line to line.
-fn table(lines: &[Line], start: usize) -> Option<(Vec<Vec<String>>, usize)> {
-    let mut end = start;
-    let mut rows = 0;
-    let mut wide = 0;
-    while let Some(line) = lines.get(end) {
-        if line.pieces.len() < 2 {
-            // The second line of a cell, between rows.
-            let next = lines.get(end + 1);
-            let inside = end > start
-                && next.is_some_and(|next| next.pieces.len() >= 2 && near(line, next))
-                && near(&lines[end - 1], line);
-            if !inside {
-                break;
-            }
-        } else {
-            if end > start && !near_row(&lines[end - 1], line) {
-                break;
-            }
-            rows += 1;
-            wide += usize::from(line.pieces.len() >= 3);
-        }
-        end += 1;
-    }
-    if !(rows >= 3 || (rows >= 2 && wide >= 2)) {
-        return None;
-    }
-    let run = &lines[start..end];
-    let columns = table_columns(run);
-    if columns.len() < 2 {
-        return None;
-    }
-    let mut grid: Vec<Vec<String>> = Vec::new();
-    let mut clashes = 0;
-    for line in run {
-        let mut row = vec![String::new(); columns.len()];
-        for piece in &line.pieces {
-            let middle = (piece.x0 + piece.x1) / 2.0;
-            let column = columns.iter().position(|(_, right)| middle <= *right).unwrap_or(columns.len() - 1);
-            clashes += usize::from(!row[column].is_empty());
-            join(&mut row[column], &piece.text);
-        }
-        let continues = line.pieces.len() == 1;
-        match grid.last_mut().filter(|_| continues) {
-            Some(above) => {
-                for (cell, more) in above.iter_mut().zip(row).filter(|(_, more)| !more.is_empty()) {
-                    join(cell, &more);
-                }
-            }
-            None => grid.push(row),
-        }
-    }
-    if reads_from_right(&run.iter().flat_map(|line| line.pieces.clone()).collect::<Vec<_>>()) {
-        grid.iter_mut().for_each(|row| row.reverse());
-    }
-    (clashes * 4 <= rows).then_some((grid, end))
-}
-
-/// Intervals that the pieces of the lines cover together, from left to right.
-fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
-    let mut intervals: Vec<(f32, f32)> = run
-        .iter()
-        .filter(|line| line.pieces.len() >= 2)
-        .flat_map(|line| line.pieces.iter().map(|piece| (piece.x0, piece.x1)))
-        .collect();
-    intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut columns: Vec<(f32, f32)> = Vec::new();
-    for (left, right) in intervals {
-        match columns.last_mut() {
-            Some(column) if left < column.1 => column.1 = column.1.max(right),
-            _ => columns.push((left, right)),
-        }
-    }
-    columns
-}
-
-/// Lines of one cell.
-fn near(above: &Line, line: &Line) -> bool {
-    above.y() - line.y() < line.size().max(above.size()) * 1.6
-}
-
-/// Rows of one table may stand further apart.
-fn near_row(above: &Line, line: &Line) -> bool {
-    above.y() - line.y() < line.size().max(above.size()) * 4.0
 }
 
 #[cfg(test)]

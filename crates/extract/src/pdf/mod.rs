@@ -8,6 +8,7 @@ mod columns;
 mod layout;
 mod piece;
 mod running;
+mod table;
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,7 +48,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     let info = Info::of(&document);
     Ok(Extracted {
         title: info.text("Title").filter(|title| is_title(title)).or_else(|| names::title_of(&request.name)),
-        author: info.text("Author"),
+        author: info.text("Author").filter(|author| !is_placeholder(author)),
         description: info.text("Subject"),
         language: language::detect(&markdown),
         published_at: info.text("CreationDate").or_else(|| info.text("ModDate")).as_deref().and_then(dates::parse_pdf),
@@ -137,9 +138,16 @@ fn is_title(title: &str) -> bool {
             .iter()
             .any(|extension| lower.ends_with(extension));
     !file_like
+        && !is_placeholder(title)
         && !lower.starts_with("microsoft word - ")
         && lower != "untitled"
         && title.chars().any(char::is_alphabetic)
+}
+
+/// What programs write for want of a value.
+fn is_placeholder(value: &str) -> bool {
+    let plain = value.trim_matches(['(', ')']).to_lowercase();
+    ["anonymous", "unspecified", "unknown", "untitled", "none"].contains(&plain.as_str())
 }
 
 /// The document information dictionary (ISO 32000-1, 14.3.3).
@@ -179,7 +187,7 @@ mod tests {
     #[test]
     fn file_names_are_no_titles() {
         assert!(is_title("Annual Report 2024"));
-        for title in ["Microsoft Word - memo.doc", "untitled", "paper.dvi", "12345"] {
+        for title in ["Microsoft Word - memo.doc", "untitled", "paper.dvi", "12345", "(anonymous)"] {
             assert!(!is_title(title), "{title}");
         }
     }

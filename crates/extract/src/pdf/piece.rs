@@ -13,6 +13,9 @@ const SPACE_GAP: f32 = 0.05;
 /// Glyphs whose baselines differ by less than so many ems stand on one line.
 const SAME_LINE: f32 = 0.3;
 
+/// More glyphs than this on one baseline are a line of their own.
+const MAX_RAISED: usize = 100;
+
 /// A glyph with its place, in points; `y` grows upwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph {
@@ -113,7 +116,12 @@ fn belongs(small: &[Glyph], line: &[Glyph]) -> bool {
     let (Some(one), Some(other)) = (small.first(), line.first()) else { return false };
     let (size, full) = (largest(small), largest(line));
     let distance = one.y - other.y;
-    if size > full * 0.8 || distance > full * 0.7 || distance < -full * 0.4 || small.len() > line.len() {
+    if small.len() > MAX_RAISED
+        || size > full * 0.8
+        || distance > full * 0.7
+        || distance < -full * 0.4
+        || small.len() > line.len()
+    {
         return false;
     }
     small.iter().all(|glyph| line.iter().any(|near| glyph.x0 - near.x1 < full * 0.8 && near.x0 - glyph.x1 < full * 0.8))

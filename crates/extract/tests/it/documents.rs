@@ -162,6 +162,33 @@ fn lists_and_forums_keep_their_content() {
     assert!(forum.contains("Answer 1:") && forum.contains("Answer 6:"), "{forum}");
 }
 
+/// Reference pages: headings that link to themselves, tables with long cells, code.
+#[test]
+fn reference_pages_keep_headings_tables_and_code() {
+    let long = "A cell that explains its option at great length. ".repeat(30);
+    let page = format!(
+        "<html><body><main><h1><a href='#top'>Options</a></h1><p>Every option of the compiler is listed here, with what it does and since when it has been there.</p>\
+         <h2 id='a'><a class='anchor' href='#a'>¶</a>Output</h2><table><tr><th>Name</th><th>Meaning</th></tr><tr><td><code>-o</code></td><td>{long}</td></tr></table>\
+         <h2>Input</h2><p>Files are read in the order in which they are given, and standard input is read where the name is a dash.</p>\
+         <pre><code class='lang-sh'>cc -o a\n</code></pre></main></body></html>"
+    );
+    let request = ExtractRequest {
+        kind: FileKind::Html,
+        name: "options.html".into(),
+        base_url: Some("https://a.b/options.html".into()),
+    };
+    let markdown = extract(&request, page.as_bytes()).expect("a page").markdown;
+    for kept in [
+        "# Options\n",
+        "## Output\n",
+        "| Name | Meaning |\n| --- | --- |\n| `-o` | A cell",
+        "## Input\n",
+        "```sh\ncc -o a\n```",
+    ] {
+        assert!(markdown.contains(kept), "{kept} is missing in\n{markdown}");
+    }
+}
+
 #[test]
 fn reading_twice_gives_the_same() {
     for (name, bytes) in [("a.html", ARTICLE.as_bytes().to_vec()), ("a.pdf", pdf(&["Some text here."]))] {

@@ -77,3 +77,66 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
     file.extend(format!("trailer\n<< /Size {size} /Root 1 0 R /Info 4 0 R >>\nstartxref\n{start}\n%%EOF\n").bytes());
     file
 }
+
+const ODF: &str = r#"xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0""#;
+
+/// An OpenDocument file of the kind (`text`, `presentation`, `spreadsheet`) with the given automatic styles and body.
+pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
+    let content = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"#
+    );
+    let meta = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><office:document-meta {ODF}><office:meta><dc:title>Open &amp; free</dc:title><meta:initial-creator>Ann</meta:initial-creator><meta:creation-date>2024-03-01T00:00:00</meta:creation-date></office:meta></office:document-meta>"#
+    );
+    archive(&[
+        ("mimetype", &format!("application/vnd.oasis.opendocument.{kind}")),
+        ("content.xml", &content),
+        ("meta.xml", &meta),
+        ("META-INF/manifest.xml", "<manifest/>"),
+    ])
+}
+
+/// A workbook with one sheet for each name and rows of text cells.
+pub fn xlsx(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
+    let mut types = String::from(
+        r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>"#,
+    );
+    let (mut names, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
+    for (number, (name, rows)) in (1..).zip(sheets) {
+        types.push_str(&format!(r#"<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>"#));
+        names.push_str(&format!(r#"<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>"#));
+        relations.push_str(&format!(r#"<Relationship Id="rId{number}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet{number}.xml"/>"#));
+        let rows: String = (1..)
+            .zip(*rows)
+            .map(|(row, cells)| {
+                let cells: String = ('A'..)
+                    .zip(*cells)
+                    .map(|(column, cell)| format!(r#"<c r="{column}{row}" t="inlineStr"><is><t>{cell}</t></is></c>"#))
+                    .collect();
+                format!(r#"<row r="{row}">{cells}</row>"#)
+            })
+            .collect();
+        parts.push((
+            format!("xl/worksheets/sheet{number}.xml"),
+            format!(r#"<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>"#),
+        ));
+    }
+    types.push_str("</Types>");
+    let workbook = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>{names}</sheets></workbook>"#
+    );
+    let relations = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{relations}</Relationships>"#
+    );
+    let root = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#;
+    let mut all: Vec<(&str, &str)> = vec![
+        ("[Content_Types].xml", &types),
+        ("_rels/.rels", root),
+        ("xl/workbook.xml", &workbook),
+        ("xl/_rels/workbook.xml.rels", &relations),
+    ];
+    all.extend(parts.iter().map(|(name, part)| (name.as_str(), part.as_str())));
+    archive(&all)
+}
+
+pub const RTF: &[u8] = b"{\\rtf1\\ansi\\ansicpg1251{\\fonttbl{\\f0\\fcharset204 Arial;}}{\\info{\\title Plan}{\\author Ann}}\\pard\\outlinelevel0 Heading\\par\\pard\\f0 \\'cf\\'f0\\'e8\\'e2\\'e5\\'f2 {\\b bold}\\par\\trowd\\pard\\intbl a\\cell b\\cell\\row\\pard end\\par}";

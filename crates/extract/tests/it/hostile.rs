@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use extract::FileKind;
+use extract::{ExtractErrorKind, FileKind};
 
 use crate::documents::read;
-use crate::files::{archive, docx, paragraph, pdf};
+use crate::files::{RTF, archive, docx, opendocument, paragraph, pdf, xlsx};
 
 /// Debug builds read slowly; what these files attack would take minutes or gigabytes.
 const SOON: Duration = Duration::from_secs(20);
@@ -31,6 +31,30 @@ fn a_zip_bomb_is_refused() {
     let bomb = docx(&paragraph(None, &" ".repeat(200 << 20)));
     assert!(bomb.len() < 1 << 20);
     within_time("zip bomb", || read("bomb.docx", &bomb)).expect_err("a bomb");
+}
+
+#[test]
+fn open_document_bombs_are_refused() {
+    let wide = opendocument("text", "", &" ".repeat(200 << 20));
+    let error = within_time("zip bomb", || read("bomb.odt", &wide)).expect_err("a bomb");
+    assert_eq!(error.kind, ExtractErrorKind::TooLarge);
+    let deep = opendocument("text", "", &"<text:section>".repeat(100_000));
+    within_time("nested sections", || read("deep.odt", &deep)).expect_err("too deep");
+    let spans = format!("<text:p>{}core", "<text:span>".repeat(1_900));
+    let _ = within_time("nested spans", || read("deep.odt", &opendocument("text", "", &spans)));
+    let cell = r#"<table:table-cell table:number-columns-repeated="1000000"><text:p>x</text:p></table:table-cell>"#;
+    let row = format!(r#"<table:table-row table:number-rows-repeated="1000000">{cell}</table:table-row>"#);
+    let sheet = format!("<table:table>{}</table:table>", row.repeat(50));
+    let read =
+        within_time("repeated cells", || read("wide.ods", &opendocument("spreadsheet", "", &sheet))).expect("a sheet");
+    assert!(read.markdown.len() < 64 << 20);
+}
+
+#[test]
+fn entities_of_an_open_document_are_not_expanded() {
+    let content = r#"<!DOCTYPE d [<!ENTITY a "lollollol"><!ENTITY b "&a;&a;&a;&a;">]><office:document-content><office:body><office:text><text:p>x&b;&#65;y</text:p></office:text></office:body></office:document-content>"#;
+    let bomb = archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)]);
+    assert_eq!(read("e.odt", &bomb).expect("a document").markdown, "xAy\n");
 }
 
 #[test]
@@ -68,6 +92,24 @@ fn cut_and_changed_files_end() {
         (FileKind::Docx, docx(&paragraph(Some("Heading1"), "Title"))),
         (FileKind::Pdf, pdf(&["Some text here.", "More of it."])),
         (FileKind::Html, page.into_bytes()),
+        (FileKind::Rtf, RTF.to_vec()),
+        (FileKind::Xlsx, xlsx(&[("A", &[&["a", "b"], &["1", "2"]])])),
+        (
+            FileKind::Odt,
+            opendocument(
+                "text",
+                "",
+                "<text:h>H</text:h><text:list><text:list-item><text:p>x</text:p></text:list-item></text:list>",
+            ),
+        ),
+        (
+            FileKind::Ods,
+            opendocument(
+                "spreadsheet",
+                "",
+                "<table:table><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>",
+            ),
+        ),
         (FileKind::Csv, b"a,b\n\"x\ny\",2\n".repeat(50)),
         (FileKind::Md, b"---\ntitle: x\n---\n# T\n\n```\ncode\n".to_vec()),
     ];

@@ -4,4 +4,5 @@
 mod documents;
 mod files;
 mod hostile;
+mod office;
 mod worker;

@@ -1,0 +1,66 @@
+//! Code blocks of a page.
+
+use dom_query::NodeRef;
+
+/// A fenced block with the language its class names.
+pub(super) fn code_block(element: &NodeRef) -> String {
+    let mut text = String::new();
+    code_text(element, &mut text);
+    let text = text.trim_matches('\n').trim_end();
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let longest =
+        text.lines().map(|line| line.trim_start().bytes().take_while(|byte| *byte == b'`').count()).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let language = language(element).unwrap_or_default();
+    format!("{fence}{language}\n{text}\n{fence}")
+}
+
+fn code_text(element: &NodeRef, out: &mut String) {
+    for child in element.children_it(false) {
+        if child.is_text() {
+            out.push_str(&child.text());
+        } else if child.has_name("br") {
+            out.push('\n');
+        } else if child.is_element() {
+            // Highlighters make each line an element.
+            let line = child.has_name("div") || child.has_name("p") || child.has_name("li") || child.has_name("tr");
+            if line && !out.is_empty() && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            code_text(&child, out);
+        }
+    }
+}
+
+/// `language-x`, `lang-x`, `highlight-source-x`, `brush: x`, `sourceCode x` on the block, its `code` or the elements
+/// around it.
+fn language(element: &NodeRef) -> Option<String> {
+    let inner = element.descendants_it().filter(|inner| inner.has_name("code")).take(1);
+    for node in std::iter::once(*element).chain(inner).chain(element.ancestors_it(Some(2))) {
+        if let Some(language) = node.attr("data-lang").or_else(|| node.attr("data-language")) {
+            return plain_name(&language);
+        }
+        let classes = node.attr("class").unwrap_or_default().to_lowercase().replace(": ", ":");
+        let mut tokens = classes.split_whitespace().peekable();
+        while let Some(token) = tokens.next() {
+            let named = ["language-", "lang-", "highlight-source-", "brush:"]
+                .iter()
+                .find_map(|prefix| token.strip_prefix(prefix));
+            let named = named.or_else(|| (token == "sourcecode").then(|| tokens.peek().copied()).flatten());
+            if let Some(name) = named.and_then(plain_name) {
+                return Some(name);
+            }
+        }
+    }
+    None
+}
+
+fn plain_name(name: &str) -> Option<String> {
+    let name = name.trim_end_matches(';').to_lowercase();
+    let fits = !name.is_empty()
+        && name.len() <= 20
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '.'));
+    (fits && !matches!(name.as_str(), "none" | "plaintext" | "text" | "plain")).then_some(name)
+}

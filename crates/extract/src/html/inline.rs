@@ -1,0 +1,179 @@
+//! Inline text of a page: emphasis, code, links, pictures.
+
+use dom_query::NodeRef;
+
+/// Elements that say nothing as text.
+pub(super) const SILENT: [&str; 16] = [
+    "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
+    "title", "select", "textarea", "button", "input",
+];
+
+/// Inline text: white space is one space, marks stand at words.
+#[derive(Default)]
+pub(super) struct Inline {
+    out: String,
+}
+
+impl Inline {
+    pub(super) fn finish(self) -> String {
+        let lines: Vec<&str> = self.out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.join("\n")
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                ' ' | '\t' | '\n' | '\r' | '\x0c' => self.space(),
+                // Soft hyphens and zero-width spaces only guide a browser's line breaks.
+                '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
+                '*' | '`' => {
+                    self.out.push('\\');
+                    self.out.push(c);
+                }
+                c if c.is_control() => {}
+                c => self.out.push(c),
+            }
+        }
+    }
+
+    fn space(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with([' ', '\n']) {
+            self.out.push(' ');
+        }
+    }
+
+    pub(super) fn element(&mut self, element: &NodeRef) {
+        let name = element.node_name().unwrap_or_default();
+        match &*name {
+            name if SILENT.contains(&name) => {}
+            "br" => {
+                while self.out.ends_with(' ') {
+                    self.out.pop();
+                }
+                self.out.push('\n');
+            }
+            "b" | "strong" => self.marked(element, "**"),
+            "i" | "em" | "cite" | "var" => self.marked(element, "*"),
+            "del" | "s" | "strike" => self.marked(element, "~~"),
+            "code" | "kbd" | "samp" | "tt" => self.code(element),
+            "a" => self.link(element),
+            "img" => self.image(element),
+            "q" => {
+                self.out.push('"');
+                self.children(element);
+                self.out.push('"');
+            }
+            "wbr" => {}
+            _ => self.children(element),
+        }
+    }
+
+    fn children(&mut self, element: &NodeRef) {
+        for child in element.children_it(false) {
+            if child.is_text() {
+                self.text(&child.text());
+            } else if child.is_element() {
+                self.element(&child);
+            }
+        }
+    }
+
+    /// The element's own inline text, rendered apart.
+    fn apart(element: &NodeRef) -> String {
+        let mut inner = Inline::default();
+        // So that a leading space is seen.
+        inner.out.push('\u{1}');
+        inner.children(element);
+        inner.out.split_off(1)
+    }
+
+    /// Text between marks; spaces at its ends go outside, since marks at a space mark nothing.
+    fn marked(&mut self, element: &NodeRef, mark: &str) {
+        let inner = Self::apart(element);
+        let text = inner.trim();
+        if inner.starts_with([' ', '\n']) {
+            self.space();
+        }
+        if text.is_empty() || text.contains('\n') || text.contains(mark) || self.out.ends_with(mark) {
+            self.out.push_str(text);
+        } else {
+            self.out.push_str(mark);
+            self.out.push_str(text);
+            self.out.push_str(mark);
+        }
+        if inner.ends_with([' ', '\n']) {
+            self.space();
+        }
+    }
+
+    fn code(&mut self, element: &NodeRef) {
+        let text = element.text();
+        let text: Vec<&str> = text.split_whitespace().collect();
+        let text = text.join(" ");
+        if text.is_empty() {
+            return;
+        }
+        if text.contains('`') {
+            self.out.push_str(&format!("`` {text} ``"));
+        } else {
+            self.out.push_str(&format!("`{text}`"));
+        }
+    }
+
+    fn link(&mut self, element: &NodeRef) {
+        let inner = Self::apart(element);
+        let text = inner.trim().replace('\n', " ");
+        // The sign beside a heading that links to the heading itself.
+        let own = element.attr("href").is_some_and(|href| href.trim_start().starts_with('#'));
+        if own && !text.contains(char::is_alphanumeric) {
+            return;
+        }
+        if inner.starts_with([' ', '\n']) {
+            self.space();
+        }
+        match target(element) {
+            Some(target) if !text.is_empty() => {
+                self.out.push_str(&format!("[{}]({target})", balanced(&text)));
+            }
+            _ => self.out.push_str(&text),
+        }
+        if inner.ends_with([' ', '\n']) {
+            self.space();
+        }
+    }
+
+    fn image(&mut self, element: &NodeRef) {
+        let alt = element.attr("alt").unwrap_or_default();
+        let alt: Vec<&str> = alt.split_whitespace().collect();
+        let alt = alt.join(" ");
+        // A picture without words is nothing to a reader of text.
+        if alt.is_empty() {
+            return;
+        }
+        match element.attr("src") {
+            Some(source) => self.out.push_str(&image(&alt, &source)),
+            None => self.text(&alt),
+        }
+    }
+}
+
+/// Where a link leads, as markdown can hold it; `None` for places on the same page.
+pub(super) fn target(element: &NodeRef) -> Option<String> {
+    let target = element.attr("href").filter(|target| !target.starts_with('#') && !target.contains(['\n', ' ']))?;
+    Some(target.replace('(', "%28").replace(')', "%29"))
+}
+
+/// Brackets in a label that do not match would end it.
+pub(super) fn balanced(label: &str) -> String {
+    let mut depth = 0i32;
+    let fits = label.chars().all(|c| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        depth >= 0
+    });
+    if fits && depth == 0 { label.to_owned() } else { label.replace('[', "\\[").replace(']', "\\]") }
+}
+
+/// A picture with what it shows.
+pub(super) fn image(text: &str, source: &str) -> String {
+    format!("![{}]({})", balanced(text), source.replace('(', "%28").replace(')', "%29"))
+}
