@@ -3,6 +3,7 @@
 //! Every scenario runs on SQLite and, where `TEST_DATABASE_URL` names a PostgreSQL whose role may create databases, on
 //! PostgreSQL. `RETRIEVAL_SERVER_BIN` names another program to test than the one that was just built.
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
+#![expect(clippy::print_stdout, reason = "what is not run is told")]
 
 #[macro_use]
 mod support;
