@@ -19,8 +19,8 @@ Paste these three into another terminal:
 {dim}# 1. upload a file{reset}
 printf '# Hello\n\nThe walrus eats clams at midnight.' > hello.md && curl -sT hello.md "$(curl -s {base}/v1/files/presign -H 'Authorization: Bearer {key}' -d '{{"filename":"hello.md","size":43}}' -H 'Content-Type: application/json' | sed 's/.*"url":"\([^"]*\)".*/\1/')"
 
-{dim}# 2. index it{reset}
-curl -s {base}/v1/files/index -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' -d '{{}}'
+{dim}# 2. index it, and wait for the end of the run{reset}
+run=$(curl -s {base}/v1/files/index -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' -d '{{}}' | sed 's/.*"sync_id":"\([^"]*\)".*/\1/'); until curl -s {base}/v1/files/index/$run -H 'Authorization: Bearer {key}' | grep '"completed_at":"'; do sleep 1; done
 
 {dim}# 3. search it{reset}
 curl -s {base}/v1/search -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' -d '{{"query":"what does the walrus eat","scope":{{"indexes":["workspace"],"workspace_id":"{organization_id}"}}}}'

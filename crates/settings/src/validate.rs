@@ -37,7 +37,7 @@ impl Settings {
             None if Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "postgres" | "postgresql")) => return Ok(()),
             None => "is neither `sqlite:FILE` nor `postgres://user:password@host/database`",
         };
-        Err(SettingsError::invalid_secret("database.url", reason.to_owned()))
+        Err(SettingsError::refused("database.url", reason))
     }
 
     fn check_listeners(&self) -> Check {

@@ -1,0 +1,180 @@
+//! The command line: exit statuses, JSON on standard output alone, settings.
+
+use std::fs;
+
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::support::{Database, Server, command, run};
+
+on_both_databases!(administration_prints_json, commands_work_beside_a_server_and_without_one);
+
+#[test]
+fn settings_that_are_wrong_are_named() {
+    let server = Server::prepare(Database::sqlite(), "");
+    assert_eq!(server.command(&["config", "check"]).object(), json!({ "valid": true }));
+    let good = fs::read_to_string(server.settings_file()).unwrap();
+    let cases = [
+        ("[storage]\nbukket = \"x\"\n", "storage.bukket"),
+        ("[fetch]\ntimeout_ms = \"soon\"\n", "fetch.timeout_ms"),
+        ("[fetch]\nallow_networks = [\"10.0.0.0/99\"]\n", "fetch.allow_networks"),
+        ("[index]\nbackend = \"elastic\"\n", "index.backend"),
+        ("[rate_limit]\ndefault_rps = 0\n", "rate_limit.default_rps"),
+        ("[nonsense]\nkey = 1\n", "nonsense"),
+        ("[index\n", "settings.toml"),
+    ];
+    for (section, named) in cases {
+        // The section takes the place of one that the test's own settings have.
+        let header = section.lines().next().unwrap();
+        let rest = good.replace(&format!("{header}\n"), section);
+        let text = if rest == good { format!("{good}{section}") } else { rest };
+        fs::write(server.settings_file(), text).unwrap();
+        for arguments in [&["config", "check"][..], &["serve"], &["admin", "org", "list"]] {
+            let checked = server.command(arguments);
+            assert_eq!((checked.code(), checked.stdout.as_str()), (Some(1), ""), "{section}: {checked:#?}");
+            assert!(checked.stderr.contains(named), "{section}: {}", checked.stderr);
+        }
+    }
+    fs::write(server.settings_file(), &good).unwrap();
+
+    let with_environment = |name: &str, value: &str| {
+        let mut check = command();
+        check.args(["config", "check", "--config"]).arg(server.settings_file()).env(name, value);
+        run(check, b"")
+    };
+    assert_eq!(with_environment("RETRIEVAL__SERVER__BIND", "127.0.0.1:9999").code(), Some(0));
+    for (name, value, named) in [
+        ("RETRIEVAL__SERVER__BINDD", "127.0.0.1:9999", "BINDD"),
+        ("RETRIEVAL__SERVER__BIND", "nowhere", "BIND"),
+        ("RETRIEVAL__NONSENSE", "1", "NONSENSE"),
+    ] {
+        let checked = with_environment(name, value);
+        assert_eq!(checked.code(), Some(1), "{checked:#?}");
+        assert!(checked.stderr.to_ascii_uppercase().contains(named), "{name}: {}", checked.stderr);
+    }
+    let mut missing = command();
+    missing.args(["config", "check", "--config", "/nowhere/settings.toml"]);
+    let missing = run(missing, b"");
+    assert_eq!(missing.code(), Some(1));
+    assert!(missing.stderr.contains("/nowhere/settings.toml"), "{}", missing.stderr);
+}
+
+#[test]
+fn the_command_line_is_checked() {
+    let server = Server::prepare(Database::sqlite(), "");
+    for wrong in [
+        &["nonsense"][..],
+        &["admin"],
+        &["admin", "org", "create"],
+        &["admin", "org", "create", "--name", "x", "--prepaid-cents", "-5"],
+        &["admin", "key", "create", "--org", "not-a-uuid", "--name", "x"],
+        &["admin", "key", "create", "--org", "a4a70900-24e1-11df-8924-001ff3591711", "--name", "x", "--limit-rps", "0"],
+        &[
+            "admin",
+            "key",
+            "create",
+            "--org",
+            "a4a70900-24e1-11df-8924-001ff3591711",
+            "--name",
+            "x",
+            "--expires-at",
+            "soon",
+        ],
+        &["web", "import", "-", "--format", "csv"],
+        &["serve", "--port", "1"],
+    ] {
+        let refused = server.command(wrong);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(2), ""), "{wrong:?}: {refused:#?}");
+        assert!(!refused.stderr.is_empty());
+    }
+    let mut version = command();
+    version.arg("--version");
+    let version = run(version, b"");
+    assert_eq!(version.code(), Some(0));
+    assert!(version.stdout.starts_with("retrieval-server "), "{version:#?}");
+    // The settings may be named anywhere.
+    let settings = server.settings_file();
+    let settings = settings.to_str().unwrap();
+    for arguments in [
+        ["--config", settings, "admin", "org", "list"],
+        ["admin", "--config", settings, "org", "list"],
+        ["admin", "org", "list", "--config", settings],
+    ] {
+        let mut list = command();
+        list.args(arguments);
+        assert_eq!(run(list, b"").lines(), [] as [serde_json::Value; 0]);
+    }
+    assert!(server.data_folder().join("retrieval.db").exists());
+}
+
+fn administration_prints_json(database: Database) {
+    let server = Server::prepare(database, "");
+    if server.database.is_postgres() {
+        let ran = server.command(&["migrate"]).object();
+        assert!(ran["migrations_run"] != json!(0) && ran["migrations_run"] != json!([]), "{ran}");
+    }
+    let again = server.command(&["migrate"]);
+    assert_eq!(again.code(), Some(0));
+    let free = server.admin(&["org", "create", "--name", "acme"]);
+    assert_eq!((&free["name"], &free["billed"]), (&"acme".into(), &false.into()));
+    let billed = server.admin(&["org", "create", "--name", "Größe 東京", "--prepaid-cents", "0"]);
+    assert_eq!((&billed["name"], &billed["billed"]), (&"Größe 東京".into(), &true.into()));
+    let listed = server.command(&["admin", "org", "list"]).lines();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.contains(&free) && listed.contains(&billed));
+
+    let organization = free["organization_id"].as_str().unwrap();
+    let made = server.admin(&[
+        "key",
+        "create",
+        "--org",
+        organization,
+        "--name",
+        "ci",
+        "--limit-rps",
+        "7",
+        "--expires-at",
+        "2030-01-31T00:00:00+01:00",
+    ]);
+    let key = made["key"].as_str().unwrap();
+    assert!(key.len() >= 40 && key.starts_with(made["key_prefix"].as_str().unwrap()), "{made:#}");
+    assert_eq!((&made["limit_rps"], &made["status"], &made["name"]), (&7.into(), &"active".into(), &"ci".into()));
+    assert_eq!(made["expires_at"], "2030-01-30T23:00:00Z");
+    let all = json!([
+        "search:read",
+        "document:read",
+        "feedback:write",
+        "files:read",
+        "files:write",
+        "usage:read",
+        "research:read",
+        "research:write"
+    ]);
+    assert_eq!(made["scopes"], all);
+
+    let unknown = Uuid::new_v4().to_string();
+    for arguments in [
+        &["admin", "key", "create", "--org", &unknown, "--name", "x"][..],
+        &["admin", "key", "list", "--org", &unknown],
+        &["admin", "org", "create", "--name", " "],
+    ] {
+        let refused = server.command(arguments);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{arguments:?}: {refused:#?}");
+        assert!(refused.stderr.starts_with("error: "), "{refused:#?}");
+    }
+}
+
+fn commands_work_beside_a_server_and_without_one(database: Database) {
+    let mut server = Server::start(database);
+    let page = |n: u8| json!({ "url": format!("https://example.com/{n}"), "text": "The walrus eats clams." });
+    let client = server.tenant("beside");
+    server.import(&[page(1)]);
+    assert_eq!(server.stop().code(), Some(0));
+    let without = server.tenant("without");
+    server.import(&[page(2)]);
+    server.command(&["index", "rebuild"]).lines();
+    server.resume();
+    assert_eq!(client.get("/v1/files").status, 200);
+    assert_eq!(without.search_web("walrus")["results"].as_array().unwrap().len(), 1, "exact duplicates are collapsed");
+    assert_eq!(without.document(json!({ "canonical_url": "https://example.com/2" })).status, 200);
+}

@@ -1,0 +1,181 @@
+//! Starting, stopping, being in the way of another server.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{Client, Database, Server, run, until, uuid_of};
+
+on_both_databases!(
+    a_server_tells_whether_it_is_ready,
+    a_stop_ends_soon_with_success,
+    two_servers_do_not_share_a_data_folder,
+    a_deployment_without_an_index_says_so,
+);
+
+/// What follows the label in the banner.
+fn told<'a>(banner: &'a str, label: &str) -> &'a str {
+    let line = banner
+        .lines()
+        .find(|line| line.trim_start().starts_with(label))
+        .unwrap_or_else(|| panic!("{label} in {banner}"));
+    line.trim_start()[label.len()..].split_whitespace().next().unwrap()
+}
+
+/// Runs the commands as they are, all at once; returns what the last one printed. `None`, and a word about it, where
+/// there is no curl. In CI that is a failure.
+fn paste(commands: &[&str]) -> Option<Value> {
+    if Command::new("curl").arg("--version").output().is_err() {
+        assert!(std::env::var("CI").is_err(), "CI is set, and there is no curl");
+        println!("NOT RUN: the pasted commands need curl");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(commands.join("\n")).current_dir(folder.path());
+    let pasted = run(shell, b"");
+    assert_eq!(pasted.code(), Some(0), "{pasted:#?}");
+    let last = pasted.stdout.lines().last().unwrap_or_else(|| panic!("nothing was printed: {pasted:#?}"));
+    Some(serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {pasted:#?}")))
+}
+
+#[test]
+fn the_first_start_tells_a_newcomer_all_that_is_needed() {
+    let mut server = Server::start(Database::sqlite());
+    let banner = until("the banner is shown", Duration::from_secs(5), || {
+        let shown = server.stdout();
+        shown.contains("search it").then_some(shown)
+    });
+    assert_eq!(told(&banner, "Base URL"), server.base());
+    let organization = Uuid::parse_str(told(&banner, "Organization")).unwrap();
+    let client = server.client(Some(told(&banner, "API key")), organization);
+
+    let pasted: Vec<&str> = banner.lines().filter(|line| line.contains("curl ")).collect();
+    assert_eq!(pasted.len(), 3, "{banner}");
+    if let Some(answer) = paste(&pasted) {
+        assert_eq!(answer["results"][0]["title"], "Hello", "{answer:#}");
+        assert_eq!(answer["results"][0]["snippet"], "The walrus eats clams at midnight.");
+    }
+
+    let listed = server.command(&["admin", "org", "list"]).lines();
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&listed[0]["name"], &listed[0]["organization_id"]), (&"default".into(), &json!(organization)));
+    assert_eq!(server.stop().code(), Some(0));
+    server.resume();
+    assert_eq!(client.get("/v1/files").status, 200);
+    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.stdout(), banner, "told once");
+    assert!(!server.log().contains(client.key.as_deref().unwrap()));
+}
+
+/// What a command made before the first start is not added to.
+#[test]
+fn a_store_with_an_organization_gets_no_other() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    server.create_organization("mine");
+    server.resume();
+    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.stdout(), "");
+    assert_eq!(server.command(&["admin", "org", "list"]).lines().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_private_is_for_the_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = Server::start(Database::sqlite());
+    let mode = |name: &str| fs::metadata(server.data_folder().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("."), 0o700);
+    assert_eq!(mode("storage-credentials"), 0o600);
+}
+
+#[test]
+fn an_unprepared_postgres_is_told_how_to_prepare_it() {
+    let Some(database) = Database::postgres() else { return };
+    let mut server = Server::prepare(database, "");
+    for arguments in [&["serve"][..], &["admin", "org", "list"]] {
+        let refused = server.command(arguments);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{refused:#?}");
+        assert!(refused.stderr.contains("migrate"), "{}", refused.stderr);
+    }
+    server.command(&["migrate"]).object();
+    server.resume();
+    assert_eq!(server.command(&["admin", "org", "list"]).lines(), [] as [Value; 0], "nothing is created on its own");
+    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.stdout(), "");
+}
+
+fn a_server_tells_whether_it_is_ready(database: Database) {
+    let server = Server::start(database);
+    let operations = Client::new(&server.operations(), None, Uuid::nil());
+    assert_eq!(operations.get("/healthz").ok()["status"], "ok");
+    let ready = operations.get("/readyz").ok();
+    assert_eq!(ready["status"], "ready");
+    let dependencies = ready["dependencies"].as_array().unwrap();
+    assert!(dependencies.len() >= 3, "{ready:#}");
+    for dependency in dependencies {
+        assert_eq!(dependency["state"], "up", "{ready:#}");
+        assert!(dependency["latency_ms"].as_f64().is_some_and(|latency| latency >= 0.0), "{ready:#}");
+    }
+    operations.get("/nothing").error(404, "not_found");
+    operations.get("/v1/files").error(404, "not_found");
+    operations.send("POST", "/healthz", &[], None).error(405, "method_not_allowed");
+}
+
+fn a_stop_ends_soon_with_success(database: Database) {
+    let mut server = Server::start(database);
+    let client = server.tenant("acme");
+    client.get("/v1/files").ok();
+    // Connections that idle, to every listener, keep nothing alive.
+    let idle = [server.base(), server.operations(), format!("http://{}", server.storage_address())]
+        .map(|address| std::net::TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap());
+    let asked = Instant::now();
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    drop(idle);
+    server.resume();
+    assert_eq!(client.get("/v1/files").status, 200);
+}
+
+fn two_servers_do_not_share_a_data_folder(database: Database) {
+    let server = Server::start(database);
+    let client = server.tenant("acme");
+    let second = server.command(&["serve"]);
+    assert_eq!((second.code(), second.stdout.as_str()), (Some(1), ""), "{second:#?}");
+    let folder = server.data_folder().display().to_string();
+    assert!(second.stderr.contains("another server") && second.stderr.contains(&folder), "{}", second.stderr);
+    assert_eq!(client.get("/v1/files").status, 200, "the first is not disturbed");
+
+    // A port that is taken is told with the setting's name.
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let bind = occupied.local_addr().unwrap().to_string();
+    let other = Server::prepare(Database::sqlite(), "");
+    let settings = fs::read_to_string(other.settings_file()).unwrap();
+    let taken = settings.replacen("bind = \"127.0.0.1:", "bind = \"taken:", 1);
+    let start = taken.find("taken:").unwrap();
+    let end = start + taken[start..].find('"').unwrap();
+    fs::write(other.settings_file(), format!("{}{bind}{}", &taken[..start], &taken[end..])).unwrap();
+    let refused = other.command(&["serve"]);
+    assert_eq!(refused.code(), Some(1), "{refused:#?}");
+    assert!(refused.stderr.contains("server.bind") && refused.stderr.contains(&bind), "{}", refused.stderr);
+}
+
+/// Searches answer that there is none, and cost nothing; documents are read all the same.
+fn a_deployment_without_an_index_says_so(database: Database) {
+    let server = Server::start_with(database, "[index]\nbackend = \"none\"\n");
+    let organization = server.admin(&["org", "create", "--name", "acme", "--prepaid-cents", "1"]);
+    let organization = uuid_of(&organization["organization_id"]);
+    let key = server.create_key(organization, &[]);
+    let client = server.client(key["key"].as_str(), organization);
+    server.import(&[json!({ "url": "https://example.com/", "text": "The walrus eats clams." })]);
+    for _ in 0..3 {
+        client.search("walrus", json!({})).error(503, "provider_unavailable");
+    }
+    let read = client.document(json!({ "canonical_url": "https://example.com/" })).ok();
+    assert_eq!(read["content"]["text"], "The walrus eats clams.");
+    let added = server.admin(&["balance", "add", "--org", &organization.to_string(), "--cents", "1"]);
+    assert_eq!(added["balance_cents"], 2);
+}

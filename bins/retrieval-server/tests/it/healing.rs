@@ -1,0 +1,124 @@
+//! The index is derived: it can be made again, and makes itself again where it is damaged.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Server};
+
+on_both_databases!(a_rebuilt_index_gives_the_same_results, a_damaged_index_heals_at_the_next_start);
+
+const QUERIES: [&str; 4] = ["walrus clams", "observatory sunset", "number 7", "東京の天気"];
+
+fn fill(server: &Server) -> Client {
+    let client = server.tenant("acme");
+    let topics = ["The walrus eats clams.", "The observatory opens after sunset.", "東京の天気は晴れです。"];
+    let text = |n: usize| format!("{} This is number {n}.", topics[n % topics.len()]);
+    let pages: Vec<Value> = (0..30)
+        .map(|n| json!({ "url": format!("https://example.com/{n}"), "title": format!("Page {n}"), "text": text(n) }))
+        .collect();
+    server.import(&pages);
+    for n in 0..12 {
+        client.upload(&format!("{n}.txt"), text(n));
+    }
+    client.index();
+    client.delete("/v1/files/3.txt").ok();
+    client.index();
+    client
+}
+
+/// What the answers say, without what differs from one answer to the next.
+fn answers(client: &Client) -> Vec<Value> {
+    let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
+    let ask = |query: &str| {
+        let found = client
+            .search(query, json!({ "scope": scope, "max_results": 50, "response": { "verbosity": "full" } }))
+            .ok();
+        assert!(!found["results"].as_array().unwrap().is_empty(), "{query}");
+        json!([found["results"], found["integration_results"]])
+    };
+    QUERIES.map(ask).to_vec()
+}
+
+fn a_rebuilt_index_gives_the_same_results(database: Database) {
+    let mut server = Server::start(database);
+    let client = fill(&server);
+    let before = answers(&client);
+    assert_eq!(before, answers(&client), "the same query gives the same answer");
+
+    let beside = server.command(&["index", "rebuild"]).lines();
+    assert_eq!(beside, [json!({ "index": "web", "documents": 30 }), json!({ "index": "workspace", "documents": 11 })]);
+    assert_eq!(before, answers(&client), "rebuilt beside the server");
+
+    assert_eq!(server.stop().code(), Some(0));
+    let alone = server.command(&["index", "rebuild", "--index", "workspace"]).lines();
+    assert_eq!(alone, [json!({ "index": "workspace", "documents": 11 })]);
+    server.resume();
+    assert_eq!(before, answers(&client), "rebuilt without a server");
+
+    assert_eq!(server.stop().code(), Some(0));
+    fs::remove_dir_all(server.data_folder().join("index")).unwrap();
+    server.command(&["index", "rebuild"]).lines();
+    server.resume();
+    assert_eq!(before, answers(&client), "rebuilt from nothing");
+    assert_eq!(server.command(&["index", "rebuild", "--index", "intranet"]).code(), Some(2));
+}
+
+fn a_damaged_index_heals_at_the_next_start(database: Database) {
+    let mut server = Server::start(database);
+    let client = fill(&server);
+    let before = answers(&client);
+    let damages: [fn(&Path); 4] = [
+        overwrite_everything,
+        cut_everything,
+        |folder| remove_every_other(folder),
+        |folder| {
+            fs::remove_dir_all(folder).unwrap();
+        },
+    ];
+    for (n, damage) in damages.into_iter().enumerate() {
+        assert_eq!(server.stop().code(), Some(0));
+        damage(&server.data_folder().join("index"));
+        server.resume();
+        // It is served while it is made again.
+        crate::support::until("everything is found again", std::time::Duration::from_secs(30), || {
+            let healed = client.search_workspace("walrus observatory 東京 number")["integration_results"]["total"]
+                == 11
+                && client.search("number", json!({ "max_results": 50 })).ok()["results"].as_array().unwrap().len()
+                    == 30;
+            healed.then_some(())
+        });
+        assert_eq!(before, answers(&client), "damage {n}");
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "{} is empty", folder.display());
+    found
+}
+
+fn overwrite_everything(folder: &Path) {
+    for file in files_below(folder) {
+        fs::write(file, "garbage").unwrap();
+    }
+}
+
+fn cut_everything(folder: &Path) {
+    for file in files_below(folder) {
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    }
+}
+
+fn remove_every_other(folder: &Path) {
+    for file in files_below(folder).into_iter().step_by(2) {
+        fs::remove_file(file).unwrap();
+    }
+}

@@ -1,0 +1,24 @@
+//! The built program, end to end: its command line, its HTTP listeners, its storage, nothing from inside.
+//!
+//! Every scenario runs on SQLite and, where `TEST_DATABASE_URL` names a PostgreSQL whose role may create databases, on
+//! PostgreSQL. `RETRIEVAL_SERVER_BIN` names another program to test than the one that was just built.
+#![expect(clippy::unwrap_used, reason = "a test may end early")]
+
+#[macro_use]
+mod support;
+
+mod bad_files;
+mod bad_requests;
+mod changes;
+mod commands;
+mod crashes;
+mod door;
+mod file_names;
+mod first_start;
+mod healing;
+mod main_job;
+mod reading;
+mod runs;
+mod tenants;
+mod uploads;
+mod web;

@@ -1,0 +1,164 @@
+//! An API client of one organization, and uploads to storage.
+
+use std::io::Read;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ureq::http::Request;
+use ureq::{Agent, SendBody};
+use uuid::Uuid;
+
+use super::{Reply, until};
+
+/// Longer than a run of the suite's largest upload takes on a busy machine.
+const RUN_DEADLINE: Duration = Duration::from_secs(90);
+
+pub struct Client {
+    agent: Agent,
+    base: String,
+    pub key: Option<String>,
+    pub organization: Uuid,
+}
+
+impl Client {
+    pub fn new(base: &str, key: Option<&str>, organization: Uuid) -> Self {
+        Self { agent: agent(), base: base.to_owned(), key: key.map(str::to_owned), organization }
+    }
+
+    /// The same server with another credential.
+    pub fn with_key(&self, key: Option<&str>) -> Self {
+        Self::new(&self.base, key, self.organization)
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[], None)
+    }
+
+    pub fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", path, &[], None)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send("POST", path, &[], Some(body.to_string().as_bytes()))
+    }
+
+    /// Any request. A body is sent as JSON unless `headers` say otherwise.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Reply {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        if body.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            request = request.header("Content-Type", "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let sent = match body {
+            Some(body) => self.agent.run(request.body(body).unwrap()),
+            None => self.agent.run(request.body(()).unwrap()),
+        };
+        Reply::new(sent.unwrap_or_else(|error| panic!("{method} {path}: {error}")))
+    }
+
+    /// Searches with the fields of `body` beside the query.
+    pub fn search(&self, query: &str, mut body: Value) -> Reply {
+        body["query"] = query.into();
+        self.post("/v1/search", &body)
+    }
+
+    pub fn search_web(&self, query: &str) -> Value {
+        self.search(query, json!({})).ok()
+    }
+
+    pub fn search_workspace(&self, query: &str) -> Value {
+        self.search(query, json!({ "scope": self.workspace_scope(), "max_results": 50 })).ok()
+    }
+
+    pub fn workspace_scope(&self) -> Value {
+        json!({ "indexes": ["workspace"], "workspace_id": self.organization })
+    }
+
+    pub fn document(&self, body: Value) -> Reply {
+        self.post("/v1/document", &body)
+    }
+
+    pub fn presign(&self, name: &str, size: usize) -> Reply {
+        self.post("/v1/files/presign", &json!({ "filename": name, "size": size }))
+    }
+
+    /// Uploads the file; returns the name that it is stored under.
+    pub fn upload(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let bytes = bytes.as_ref();
+        let presigned = self.presign(name, bytes.len()).ok();
+        let put = put(presigned["url"].as_str().unwrap(), bytes);
+        assert_eq!(put.status, 200, "{put:#?}");
+        presigned["name"].as_str().unwrap().to_owned()
+    }
+
+    /// Names of the files, as listed.
+    pub fn file_names(&self) -> Vec<String> {
+        let files = self.get("/v1/files").ok();
+        files["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Starts a run and waits for its end.
+    pub fn index(&self) -> Value {
+        self.finish_run(&self.start_run("incremental"))
+    }
+
+    pub fn start_run(&self, mode: &str) -> String {
+        let reply = self.post("/v1/files/index", &json!({ "mode": mode }));
+        assert_eq!(reply.status, 202, "{reply:#?}");
+        let body = reply.ok();
+        Uuid::parse_str(body["sync_id"].as_str().unwrap()).unwrap();
+        body["sync_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn run_status(&self, sync_id: &str) -> Value {
+        self.get(&format!("/v1/files/index/{sync_id}")).ok()
+    }
+
+    /// Waits for a terminal state; returns the status.
+    #[track_caller]
+    pub fn finish_run(&self, sync_id: &str) -> Value {
+        until("the run ends", RUN_DEADLINE, || {
+            let status = self.run_status(sync_id);
+            match status["state"].as_str().unwrap() {
+                "completed" | "failed" => Some(status),
+                "queued" | "planning" | "running" => {
+                    assert!(status["completed_at"].is_null() && status["error"].is_null(), "{status:#}");
+                    None
+                }
+                other => panic!("unknown state `{other}`"),
+            }
+        })
+    }
+
+    /// The address of the organization's document of this (plain ASCII) file name.
+    pub fn workspace_url(&self, name: &str) -> String {
+        format!("workspace://{}/{name}", self.organization)
+    }
+}
+
+/// Answers of any status are answers; nothing is taken from the environment.
+fn agent() -> Agent {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .proxy(None)
+        .build()
+        .into()
+}
+
+/// `PUT`s the bytes to a presigned URL.
+pub fn put(url: &str, bytes: &[u8]) -> Reply {
+    Reply::new(agent().put(url).send(bytes).unwrap())
+}
+
+/// The same without a declared length.
+pub fn chunked(url: &str, bytes: &[u8]) -> Reply {
+    let mut reader: &[u8] = bytes;
+    let reader: &mut dyn Read = &mut reader;
+    Reply::new(agent().put(url).send(SendBody::from_reader(reader)).unwrap())
+}

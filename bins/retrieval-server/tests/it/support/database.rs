@@ -1,0 +1,71 @@
+//! The database of one test.
+
+use tokio_postgres::NoTls;
+use uuid::Uuid;
+
+const VARIABLE: &str = "TEST_DATABASE_URL";
+
+pub enum Database {
+    /// A file in the server's own data folder.
+    Sqlite,
+    Postgres(PostgresDatabase),
+}
+
+/// A database that goes when the test ends.
+pub struct PostgresDatabase {
+    cluster: String,
+    name: String,
+}
+
+impl Database {
+    pub fn sqlite() -> Self {
+        Database::Sqlite
+    }
+
+    /// A new, empty database; `None`, and a word about it, where there is no PostgreSQL. In CI that is a failure.
+    pub fn postgres() -> Option<Self> {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !["", "0", "false"].contains(&value.as_str()));
+        let Some(cluster) = set(VARIABLE) else {
+            if let Some(name) = ["CI", "REQUIRE_POSTGRES"].into_iter().find(|name| set(name).is_some()) {
+                panic!("{name} is set, and {VARIABLE} names no PostgreSQL");
+            }
+            println!("NOT RUN: {VARIABLE} names no PostgreSQL");
+            return None;
+        };
+        let name = format!("server_test_{}", Uuid::new_v4().simple());
+        execute(&cluster, &format!("CREATE DATABASE {name}"));
+        Some(Database::Postgres(PostgresDatabase { cluster, name }))
+    }
+
+    /// The value of `database.url`.
+    pub fn url(&self) -> String {
+        match self {
+            Database::Sqlite => "sqlite:retrieval.db".to_owned(),
+            Database::Postgres(database) => {
+                let separator = if database.cluster.contains('?') { '&' } else { '?' };
+                format!("{}{separator}dbname={}", database.cluster, database.name)
+            }
+        }
+    }
+
+    pub fn is_postgres(&self) -> bool {
+        matches!(self, Database::Postgres(_))
+    }
+}
+
+impl Drop for PostgresDatabase {
+    fn drop(&mut self) {
+        execute(&self.cluster, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+    }
+}
+
+fn execute(url: &str, statement: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        client.batch_execute(statement).await.unwrap();
+        drop(client);
+        let _ = connection.await;
+    });
+}

@@ -1,0 +1,102 @@
+//! Storage takes exactly what was declared, once.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Client, Database, Server, chunked, put, until};
+
+on_both_databases!(
+    an_upload_of_another_length_is_refused,
+    a_url_is_good_for_one_upload,
+    an_upload_that_breaks_off_stores_nothing
+);
+
+fn presigned_url(client: &Client, name: &str, size: usize) -> String {
+    client.presign(name, size).ok()["url"].as_str().unwrap().to_owned()
+}
+
+fn an_upload_of_another_length_is_refused(database: Database) {
+    let server = Server::start(database);
+    let client = server.tenant("acme");
+    let presigned = client.presign("a.txt", 10);
+    let presigned = presigned.ok();
+    assert_eq!(presigned["expires_in_seconds"], 900);
+    assert_eq!(presigned["max_object_bytes"], 104_857_600);
+    let url = presigned["url"].as_str().unwrap();
+    assert!(url.starts_with(&format!("http://{}/", server.storage_address())), "{url}");
+
+    assert_eq!(put(url, b"shorter").status, 403);
+    assert_eq!(put(url, b"longer than it said").status, 403);
+    assert_eq!(put(url, b"").status, 403);
+    assert_eq!(chunked(url, b"shorter").status, 403);
+    assert_eq!(chunked(url, b"ten bytes.").status, 403);
+    assert_eq!(put(&url.replace("X-Amz-Expires=900", "X-Amz-Expires=901"), b"ten bytes.").status, 403);
+    assert_eq!(client.file_names(), [] as [&str; 0]);
+    assert_eq!(client.index()["stats"]["enumerated"], 0);
+
+    // None of these used the URL up.
+    assert_eq!(put(url, b"ten bytes.").status, 200);
+    assert_eq!(client.file_names(), ["a.txt"]);
+    let empty = presigned_url(&client, "empty.txt", 0);
+    assert_eq!(put(&empty, b"x").status, 403);
+    assert_eq!(put(&empty, b"").status, 200);
+    assert_eq!(client.file_names(), ["a.txt", "empty.txt"]);
+}
+
+fn a_url_is_good_for_one_upload(database: Database) {
+    let mut server = Server::start(database);
+    let client = server.tenant("acme");
+    let url = presigned_url(&client, "a.txt", 6);
+    assert_eq!(put(&url, b"first.").status, 200);
+    assert_eq!(put(&url, b"again.").status, 403);
+    assert_eq!(client.delete("/v1/files/a.txt").ok()["deleted"], true);
+    assert_eq!(put(&url, b"again.").status, 403, "a deleted file does not come back");
+    // Nor does a restart make it good again, and one that was not used survives it.
+    let unused = presigned_url(&client, "b.txt", 6);
+    server.kill();
+    server.resume();
+    assert_eq!(put(&url, b"again.").status, 403);
+    assert_eq!(put(&unused, b"first.").status, 200);
+    // For one method and one object.
+    let other = presigned_url(&client, "c.txt", 6);
+    assert_eq!(ureq_status("GET", &other), 403);
+    assert_eq!(ureq_status("DELETE", &other), 403);
+    assert_eq!(client.file_names(), ["b.txt"]);
+}
+
+fn ureq_status(method: &str, url: &str) -> u16 {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+fn an_upload_that_breaks_off_stores_nothing(database: Database) {
+    let server = Server::start(database);
+    let client = server.tenant("acme");
+    client.upload("a.txt", "The walrus eats clams.");
+    client.index();
+    let url = presigned_url(&client, "a.txt", 1_000_000);
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "PUT /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000000\r\n\r\n").unwrap();
+    stream.write_all(&[b'x'; 300_000]).unwrap();
+    stream.shutdown(Shutdown::Both).unwrap();
+
+    let size = |files: Value| files["files"][0]["size"].as_u64();
+    assert_eq!(size(client.get("/v1/files").ok()), Some(22), "the former file stays");
+    let run = client.index();
+    assert_eq!((&run["stats"]["enumerated"], &run["stats"]["fetched"]), (&1.into(), &0.into()));
+    assert_eq!(client.search_workspace("walrus")["results"].as_array().unwrap().len(), 1);
+    // The same URL still takes the whole file, once the server has noticed the end of the former try.
+    let whole = vec![b'y'; 1_000_000];
+    until("the URL takes the whole file", Duration::from_secs(10), || (put(&url, &whole).status == 200).then_some(()));
+    assert_eq!(size(client.get("/v1/files").ok()), Some(1_000_000));
+}
