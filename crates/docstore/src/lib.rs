@@ -3,8 +3,6 @@
 
 #![expect(clippy::duplicate_mod, reason = "`queries/` is compiled once for each backend: see `backend.rs`")]
 
-#![expect(clippy::duplicate_mod, reason = "the queries are compiled once for each backend; see backend.rs")]
-
 mod backend;
 mod documents;
 mod error;
