@@ -1,13 +1,15 @@
 //! Second stage: the candidates of one collection, ranked by what they say.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use docstore::LoadedDocument;
 use ingest::clock::from_ms;
 use retrieval_core::passages::PassageSpan;
-use retrieval_core::rerank::{self, Candidate, Query, Ranked};
+use retrieval_core::rerank::{Candidate, Query, Ranked, Reranker};
 use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
-use retrieval_core::{snippet, url};
+use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::{select, url};
 use time::format_description::well_known::Rfc3339;
 
 use super::retrieve::{Policy, Retrieved};
@@ -18,7 +20,11 @@ use crate::documents::passages as stored_passages;
 /// enough to bring up what hardly matches.
 const PREFERENCE: f64 = 1.5;
 const PASSAGES_PER_HIT: usize = 3;
-const SNIPPET_CHARS: usize = 300;
+
+thread_local! {
+    /// Remembers stems from one search to the next.
+    static RERANKER: RefCell<Reranker> = RefCell::default();
+}
 
 /// The best `max_results` of one collection as hits, best first, with everything that `detail` asks for.
 pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now: i64) -> Vec<SearchHit> {
@@ -39,9 +45,10 @@ pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now:
         })
         .collect();
     let query = Query { text: &request.query, exact_phrase: request.exact_match, now: Some(now) };
-    let mut ranked = rerank::rerank(&query, &views, &statistics);
+    let mut ranked = RERANKER.with_borrow_mut(|reranker| reranker.rerank(&query, &views, &statistics));
     prefer(&mut ranked, &candidates, policy);
     let mut digests = HashSet::new();
+    let mut snippets = Snippets::new(&request.query);
     ranked
         .into_iter()
         .filter(|one| {
@@ -50,8 +57,30 @@ pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now:
             loaded.document.organization_id.is_some() || digests.insert(loaded.capture.content_digest.as_str())
         })
         .take(request.max_results)
-        .map(|one| hit(request, &candidates[one.index].0, &spans[one.index], &one))
+        .map(|one| {
+            let (loaded, _) = &candidates[one.index];
+            let best = best_passages(request, loaded, &spans[one.index], &one);
+            hit(request, loaded, &best, one.score, &mut snippets)
+        })
         .collect()
+}
+
+/// Positions of the passages to quote, best first. Of a document too long to be ranked whole, the rest is looked
+/// through too: it has few hits, and only those that are shown.
+fn best_passages(
+    request: &SearchRequest,
+    loaded: &LoadedDocument,
+    spans: &[PassageSpan],
+    ranked: &Ranked,
+) -> Vec<usize> {
+    if !ranked.complete && request.detail > Detail::Ids {
+        let language = loaded.document.language.as_deref();
+        let best = select::query_relevant(&request.query, &loaded.capture.content, spans, language);
+        if !best.is_empty() {
+            return best;
+        }
+    }
+    ranked.passages.iter().map(|passage| passage.position).collect()
 }
 
 fn prefer(ranked: &mut [Ranked], candidates: &[(LoadedDocument, f32)], policy: &Policy) {
@@ -67,15 +96,21 @@ fn prefer(ranked: &mut [Ranked], candidates: &[(LoadedDocument, f32)], policy: &
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
-fn hit(request: &SearchRequest, loaded: &LoadedDocument, spans: &[PassageSpan], ranked: &Ranked) -> SearchHit {
+fn hit(
+    request: &SearchRequest,
+    loaded: &LoadedDocument,
+    best: &[usize],
+    score: f64,
+    snippets: &mut Snippets<'_>,
+) -> SearchHit {
     let LoadedDocument { document, capture, .. } = loaded;
     let workspace = document.organization_id.is_some();
     let snippet = (request.detail >= Detail::Snippets).then(|| {
-        let best = ranked.passages.first().and_then(|best| spans.get(best.position));
-        let text = best.map_or(capture.content.as_str(), |span| &capture.content[span.bytes.clone()]);
-        snippet::snippet(&request.query, text, SNIPPET_CHARS)
+        let passage = best.first().and_then(|position| loaded.passages.get(*position));
+        let text = passage.map_or(capture.content.as_str(), |passage| stored_passages::text(&capture.content, passage));
+        snippets.snippet(text, document.language.as_deref(), SNIPPET_CHARS)
     });
-    let passages = (request.detail >= Detail::Passages).then(|| hit_passages(loaded, ranked));
+    let passages = (request.detail >= Detail::Passages).then(|| hit_passages(loaded, best));
     SearchHit {
         rank: 0,
         doc_id: document.doc_id.0,
@@ -101,15 +136,13 @@ fn hit(request: &SearchRequest, loaded: &LoadedDocument, spans: &[PassageSpan], 
             capture_id: capture.capture_id.0,
             capture_time: rfc3339(Some(capture.captured_at)).unwrap_or_default(),
         }),
-        score: Some(ranked.score),
+        score: Some(score),
     }
 }
 
-fn hit_passages(loaded: &LoadedDocument, ranked: &Ranked) -> Vec<HitPassage> {
-    ranked
-        .passages
-        .iter()
-        .filter_map(|best| loaded.passages.get(best.position))
+fn hit_passages(loaded: &LoadedDocument, best: &[usize]) -> Vec<HitPassage> {
+    best.iter()
+        .filter_map(|position| loaded.passages.get(*position))
         .take(PASSAGES_PER_HIT)
         .map(|passage| HitPassage {
             passage_id: passage.passage_id.0,
