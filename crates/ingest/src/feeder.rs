@@ -26,7 +26,7 @@ const DOCUMENTS_AT_ONCE: usize = 64;
 /// Text handed to the engine together, in bytes: a batch costs about this much memory.
 const BATCH_BYTES: usize = 16 << 20;
 /// How long an idle feeder waits before it looks for entries that other processes wrote.
-const IDLE_POLL: Duration = Duration::from_millis(250);
+const IDLE_POLL: Duration = Duration::from_millis(100);
 const LEASE: Duration = Duration::from_secs(15);
 const RETRY_FIRST: Duration = Duration::from_millis(250);
 const RETRY_MOST: Duration = Duration::from_secs(10);

@@ -4,6 +4,7 @@ mod rank;
 mod retrieve;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use docstore::{Grant, Id, Search, Strings};
 use engine::{Scope, SearchEngine};
@@ -105,6 +106,7 @@ impl App {
         search_id: Uuid,
     ) -> Result<SearchOutcome> {
         let organization_id = viewer.organization_id;
+        let mut watch = Stopwatch::start();
         let web = async {
             if !request.web {
                 return Ok(None);
@@ -118,10 +120,13 @@ impl App {
             self.retrieve(engine.as_ref(), &request, Scope::Workspace { organization_id }, &policy).await.map(Some)
         };
         let (web, workspace) = futures_util::try_join!(web, workspace)?;
+        let retrieved = watch.lap();
         let total = workspace.as_ref().map(|found| found.total);
         let filtered_results = web.as_ref().map_or(0, |found| found.filtered);
         let hits = self.rank_and_blend(&request, web, workspace, policy).await?;
+        let ranked = watch.lap();
         self.record_search(viewer, &request, search_id, &hits).await?;
+        tracing::debug!(%search_id, ?retrieved, ?ranked, recorded = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
             ranker_version: rerank::RANKER_VERSION.to_owned(),
@@ -201,5 +206,20 @@ impl App {
         if let Err(error) = accounts::post(&self.store, organization_id, cents, "refund", Some(search_id)).await {
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "a refund failed");
         }
+    }
+}
+
+/// Times the steps of a search for the log.
+struct Stopwatch(Instant);
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Since the last lap.
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
     }
 }
