@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod compose;
 mod logging;
+mod memory;
 mod output;
 mod storage_keys;
 
@@ -16,6 +17,7 @@ use cli::{Cli, Command};
 use settings::Settings;
 
 fn main() -> ExitCode {
+    memory::settle();
     let cli = Cli::parse();
     // The worker limits itself to little memory and few threads before it reads anything: it comes before
     // the runtime, the log and the settings.
