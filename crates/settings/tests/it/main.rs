@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use settings::{IndexBackend, Settings, SettingsError, StorageBackend};
 
