@@ -174,7 +174,7 @@ impl App {
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
         let mut tries = 0;
         loop {
-            let run = new_run(viewer.organization_id, mode);
+            let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
             match self.store.request_run(run).await {
                 Ok(run) => {
                     if let Some(runner) = &self.runner {
@@ -204,26 +204,4 @@ fn check_type(name: &str) -> Result<()> {
         None => String::new(),
     };
     Err(Error::UnsupportedFileType { extension, supported: FileKind::supported_extensions().join(", ") })
-}
-
-fn new_run(organization_id: Uuid, mode: RunMode) -> IndexRun {
-    IndexRun {
-        sync_id: Id(Uuid::new_v4()),
-        organization_id: Id(organization_id),
-        mode: mode.as_str().to_owned(),
-        state: RunState::Queued.as_str().to_owned(),
-        requested_at: now_ms(),
-        started_at: None,
-        completed_at: None,
-        error: None,
-        enumerated: 0,
-        fetched: 0,
-        indexed: 0,
-        failed: 0,
-        skipped_unsupported: 0,
-        deleted: 0,
-        bytes: 0,
-        lease_owner: None,
-        lease_expires_at: None,
-    }
 }

@@ -14,7 +14,7 @@ use crate::{App, Error};
 
 /// Candidates are many more than results: the first stage is for recall, the reranker for precision. Loading and
 /// reading them is most of what a search costs; beyond this number they hardly change the first results.
-const CANDIDATES: usize = 50;
+const CANDIDATES: usize = 40;
 
 /// Which domains a caller wants, checked.
 #[derive(Clone, Debug, Default)]

@@ -28,6 +28,29 @@ pub struct IndexRun {
 }
 
 impl IndexRun {
+    /// A run that waits for a worker, with all counters at 0. `now`: milliseconds since the Unix epoch.
+    pub fn queued(sync_id: Id, organization_id: Id, mode: RunMode, now: i64) -> Self {
+        Self {
+            sync_id,
+            organization_id,
+            mode: mode.as_str().to_owned(),
+            state: RunState::Queued.as_str().to_owned(),
+            requested_at: now,
+            started_at: None,
+            completed_at: None,
+            error: None,
+            enumerated: 0,
+            fetched: 0,
+            indexed: 0,
+            failed: 0,
+            skipped_unsupported: 0,
+            deleted: 0,
+            bytes: 0,
+            lease_owner: None,
+            lease_expires_at: None,
+        }
+    }
+
     pub fn mode(&self) -> RunMode {
         if self.mode == RunMode::Full.as_str() { RunMode::Full } else { RunMode::Incremental }
     }

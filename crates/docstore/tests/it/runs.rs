@@ -30,25 +30,7 @@ on_both_backends!(
 );
 
 fn new_run(organization_id: Uuid, mode: RunMode, requested_at: i64) -> IndexRun {
-    IndexRun {
-        sync_id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
-        mode: mode.as_str().to_owned(),
-        state: RunState::Queued.as_str().to_owned(),
-        requested_at,
-        started_at: None,
-        completed_at: None,
-        error: None,
-        enumerated: 0,
-        fetched: 0,
-        indexed: 0,
-        failed: 0,
-        skipped_unsupported: 0,
-        deleted: 0,
-        bytes: 0,
-        lease_owner: None,
-        lease_expires_at: None,
-    }
+    IndexRun::queued(Id(Uuid::new_v4()), organization_id.into(), mode, requested_at)
 }
 
 async fn request(db: &Database, organization_id: Uuid, requested_at: i64) -> IndexRun {

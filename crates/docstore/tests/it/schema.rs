@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, Id, IndexRun, Search, Strings, UsageEvent};
+use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, Id, IndexRun, RunMode, Search, Strings, UsageEvent};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization, page, workspace_document};
@@ -158,24 +158,6 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         last_run_id: None,
     };
     db.register_file(file).await.unwrap();
-    let run = IndexRun {
-        sync_id: new_id(),
-        organization_id: owner,
-        mode: "full".to_owned(),
-        state: "queued".to_owned(),
-        requested_at: NOW,
-        started_at: None,
-        completed_at: None,
-        error: None,
-        enumerated: 0,
-        fetched: 0,
-        indexed: 0,
-        failed: 0,
-        skipped_unsupported: 0,
-        deleted: 0,
-        bytes: 0,
-        lease_owner: None,
-        lease_expires_at: None,
-    };
+    let run = IndexRun::queued(new_id(), owner, RunMode::Full, NOW);
     db.request_run(run).await.unwrap();
 }

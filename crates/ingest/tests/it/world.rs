@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blobs::BlobStore;
-use docstore::{Docstore, File, Id, IndexRun, Location, Organization, RunMode, RunState};
+use docstore::{Docstore, File, Id, IndexRun, Location, Organization, RunMode};
 use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
 use extract::InProcess;
 use ingest::clock::now_ms;
@@ -91,25 +91,7 @@ impl World {
     }
 
     pub async fn request_run(&self, mode: RunMode) -> Uuid {
-        let run = IndexRun {
-            sync_id: Id(Uuid::new_v4()),
-            organization_id: Id(self.organization_id),
-            mode: mode.as_str().into(),
-            state: RunState::Queued.as_str().into(),
-            requested_at: now_ms(),
-            started_at: None,
-            completed_at: None,
-            error: None,
-            enumerated: 0,
-            fetched: 0,
-            indexed: 0,
-            failed: 0,
-            skipped_unsupported: 0,
-            deleted: 0,
-            bytes: 0,
-            lease_owner: None,
-            lease_expires_at: None,
-        };
+        let run = IndexRun::queued(Id(Uuid::new_v4()), Id(self.organization_id), mode, now_ms());
         self.store.request_run(run).await.unwrap().sync_id.0
     }
 
