@@ -13,6 +13,7 @@ use ingest::prepare::storable;
 use retrieval_core::shape::SearchHit;
 use retrieval_core::{blend, rerank};
 use time::OffsetDateTime;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -123,10 +124,8 @@ impl App {
         let retrieved = watch.lap();
         let total = workspace.as_ref().map(|found| found.total);
         let filtered_results = web.as_ref().map_or(0, |found| found.filtered);
-        let hits = self.rank_and_blend(&request, web, workspace, policy).await?;
-        let ranked = watch.lap();
-        self.record_search(viewer, &request, search_id, &hits).await?;
-        tracing::debug!(%search_id, ?retrieved, ?ranked, recorded = ?watch.lap(), "searched");
+        let hits = self.rank_and_record(viewer, &request, search_id, [web, workspace], policy).await?;
+        tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
             ranker_version: rerank::RANKER_VERSION.to_owned(),
@@ -140,28 +139,37 @@ impl App {
         })
     }
 
-    /// Milliseconds of CPU: off the workers that answer other requests.
-    async fn rank_and_blend(
+    /// Ranks, blends, and stores the ranked list while the hits are made ready to be shown. Ranking is milliseconds of
+    /// CPU: it leaves the threads that answer other requests.
+    async fn rank_and_record(
         &self,
+        viewer: &Viewer,
         request: &Arc<SearchRequest>,
-        web: Option<Retrieved>,
-        workspace: Option<Retrieved>,
+        search_id: Uuid,
+        found: [Option<Retrieved>; 2],
         policy: Policy,
     ) -> Result<Vec<SearchHit>> {
-        let request = Arc::clone(request);
-        let ranked = self.runtime.spawn_blocking(move || {
-            let now = now_ms();
-            let lists = [web, workspace].map(|found| found.map(|found| rank::rank(&request, found, &policy, now)));
-            let mut hits = match lists {
-                [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
-                [web, workspace] => web.or(workspace).unwrap_or_default(),
-            };
-            for (position, hit) in hits.iter_mut().enumerate() {
-                hit.rank = u32::try_from(position + 1).unwrap_or(u32::MAX);
+        let (ordered, order) = oneshot::channel();
+        let ranking = self.runtime.spawn_blocking({
+            let request = Arc::clone(request);
+            move || {
+                let now = now_ms();
+                let lists = found.map(|found| found.map(|found| rank::order(&request, found, &policy, now)));
+                let placed = match lists {
+                    [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
+                    [web, workspace] => web.or(workspace).unwrap_or_default(),
+                };
+                // Nobody listens only when the request is gone, and then nobody waits for the rest either.
+                let _ = ordered.send(placed.iter().map(rank::Placed::doc_id).collect::<Vec<_>>());
+                rank::dress(&request, placed)
             }
-            hits
         });
-        ranked.await.map_err(Error::internal)
+        let recording = async {
+            let doc_ids = order.await.map_err(Error::internal)?;
+            self.record_search(viewer, request, search_id, &doc_ids).await
+        };
+        let (hits, ()) = futures_util::try_join!(async { ranking.await.map_err(Error::internal) }, recording)?;
+        Ok(hits)
     }
 
     /// Before the answer: what it shows can be read by `doc_id` the moment it arrives.
@@ -170,7 +178,7 @@ impl App {
         viewer: &Viewer,
         request: &SearchRequest,
         search_id: Uuid,
-        hits: &[SearchHit],
+        doc_ids: &[Uuid],
     ) -> Result<()> {
         let now = now_ms();
         let organization_id = Id(viewer.organization_id);
@@ -180,11 +188,11 @@ impl App {
             identity: viewer.identity.rate_key(),
             session_id: Id(request.session_id),
             query: storable(request.query.clone()),
-            results: Strings(hits.iter().map(|hit| hit.doc_id.to_string()).collect()),
+            results: Strings(doc_ids.iter().map(Uuid::to_string).collect()),
             created_at: now,
         };
         let granted =
-            hits.iter().map(|hit| Grant { organization_id, doc_id: Id(hit.doc_id), granted_at: now }).collect();
+            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: Id(*doc_id), granted_at: now }).collect();
         Ok(self.store.record_searches(vec![row], granted).await?)
     }
 

@@ -11,6 +11,7 @@ use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::{select, url};
 use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
 
 use super::retrieve::{Policy, Retrieved};
 use super::{Detail, SearchRequest};
@@ -26,8 +27,21 @@ thread_local! {
     static RERANKER: RefCell<Reranker> = RefCell::default();
 }
 
-/// The best `max_results` of one collection as hits, best first, with everything that `detail` asks for.
-pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now: i64) -> Vec<SearchHit> {
+/// A document in its place, before it is made ready to be shown.
+pub struct Placed {
+    loaded: LoadedDocument,
+    spans: Vec<PassageSpan>,
+    ranked: Ranked,
+}
+
+impl Placed {
+    pub fn doc_id(&self) -> Uuid {
+        self.loaded.document.doc_id.0
+    }
+}
+
+/// The best `max_results` of one collection, best first.
+pub fn order(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now: i64) -> Vec<Placed> {
     let Retrieved { candidates, statistics, .. } = retrieved;
     let spans: Vec<Vec<PassageSpan>> =
         candidates.iter().map(|(loaded, _)| loaded.passages.iter().map(stored_passages::span).collect()).collect();
@@ -47,22 +61,32 @@ pub fn rank(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now:
     let query = Query { text: &request.query, exact_phrase: request.exact_match, now: Some(now) };
     let mut ranked = RERANKER.with_borrow_mut(|reranker| reranker.rerank(&query, &views, &statistics));
     prefer(&mut ranked, &candidates, policy);
+    let mut documents: Vec<Option<(LoadedDocument, Vec<PassageSpan>)>> =
+        candidates.into_iter().zip(spans).map(|((loaded, _), spans)| Some((loaded, spans))).collect();
     let mut digests = HashSet::new();
-    let mut snippets = Snippets::new(&request.query);
     ranked
         .into_iter()
-        .filter(|one| {
+        .filter_map(|ranked| {
+            let (loaded, spans) = documents.get_mut(ranked.index)?.take()?;
+            Some(Placed { loaded, spans, ranked })
+        })
+        .filter(|placed| {
             // Exact duplicates on the web are one result; in a workspace each file is its own.
-            let loaded = &candidates[one.index].0;
-            loaded.document.organization_id.is_some() || digests.insert(loaded.capture.content_digest.as_str())
+            let LoadedDocument { document, capture, .. } = &placed.loaded;
+            document.organization_id.is_some() || digests.insert(capture.content_digest.clone())
         })
         .take(request.max_results)
-        .map(|one| {
-            let (loaded, _) = &candidates[one.index];
-            let best = best_passages(request, loaded, &spans[one.index], &one);
-            hit(request, loaded, &best, one.score, &mut snippets)
-        })
         .collect()
+}
+
+/// The documents as hits, with everything that `detail` asks for.
+pub fn dress(request: &SearchRequest, placed: Vec<Placed>) -> Vec<SearchHit> {
+    let mut snippets = Snippets::new(&request.query);
+    let dressed = placed.iter().zip(1..).map(|(Placed { loaded, spans, ranked }, rank)| {
+        let best = best_passages(request, loaded, spans, ranked);
+        SearchHit { rank, ..hit(request, loaded, &best, ranked.score, &mut snippets) }
+    });
+    dressed.collect()
 }
 
 /// Positions of the passages to quote, best first. Of a document too long to be ranked whole, the rest is looked
