@@ -118,22 +118,10 @@ impl Feeder {
         }
     }
 
-    /// Waits until every entry up to `newest` has reached the index, whoever works it off.
+    /// As [`wait_until_fed`], looking for work first.
     pub async fn wait_until_fed(&self, index: IndexName, newest: i64, most: Duration) -> Result<(), FeedError> {
         self.wake();
-        let started = tokio::time::Instant::now();
-        let mut pause = Duration::from_millis(2);
-        loop {
-            match self.store.outbox_bounds(index.as_str().to_owned()).await? {
-                Some((oldest, _)) if oldest <= newest => {}
-                _ => return Ok(()),
-            }
-            if started.elapsed() > most {
-                return Err(FeedError::TooSlow(most));
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(50));
-        }
+        wait_until_fed(&self.store, index, newest, most).await
     }
 
     async fn hold(&self, index: IndexName) -> Result<bool, FeedError> {
@@ -214,6 +202,26 @@ impl Feeder {
             }
         }
         Ok(())
+    }
+}
+
+/// Waits until every entry up to `newest` has reached the index, whoever works it off.
+///
+/// # Errors
+/// `TooSlow` when that takes longer than `most`.
+pub async fn wait_until_fed(store: &Docstore, index: IndexName, newest: i64, most: Duration) -> Result<(), FeedError> {
+    let started = tokio::time::Instant::now();
+    let mut pause = Duration::from_millis(2);
+    loop {
+        match store.outbox_bounds(index.as_str().to_owned()).await? {
+            Some((oldest, _)) if oldest <= newest => {}
+            _ => return Ok(()),
+        }
+        if started.elapsed() > most {
+            return Err(FeedError::TooSlow(most));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(50));
     }
 }
 

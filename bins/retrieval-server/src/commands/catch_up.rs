@@ -5,6 +5,7 @@ use std::time::Duration;
 use docstore::Docstore;
 use engine::IndexName;
 use indicatif::ProgressBar;
+use ingest::feeder::{self, FeedError};
 use settings::Settings;
 
 use crate::compose::{self, OpenedIndex};
@@ -43,13 +44,9 @@ pub async fn catch_up(
                 return Ok(());
             }
             OpenedIndex::OwnedElsewhere => {
-                let started = std::time::Instant::now();
-                while started.elapsed() < WATCH {
-                    match store.outbox_bounds(index.as_str().to_owned()).await? {
-                        Some((oldest, _)) if oldest <= newest => {}
-                        _ => return Ok(()),
-                    }
-                    tokio::time::sleep(Duration::from_millis(10)).await;
+                match feeder::wait_until_fed(store, index, newest, WATCH).await {
+                    Err(FeedError::TooSlow(_)) => {}
+                    outcome => return Ok(outcome?),
                 }
                 show(store, index, progress).await?;
             }

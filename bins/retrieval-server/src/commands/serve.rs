@@ -46,7 +46,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let extractor = compose::extractor()?;
     let mut runner = None;
     if let Some(index) = &index {
-        prepare_index(&store, index).await?;
+        take_over_runs(&store, index).await?;
         let made = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&made));
         let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
@@ -103,7 +103,7 @@ fn http_options(settings: &Settings) -> http_actix::Options {
 }
 
 /// Work that a former process left is taken up at once where no other process can be at it.
-async fn prepare_index(store: &Docstore, index: &Index) -> anyhow::Result<()> {
+async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
     if index.ownership == Ownership::Exclusive {
         let taken = store.expire_run_leases().await?;
         if taken > 0 {
