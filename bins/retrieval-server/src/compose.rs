@@ -8,10 +8,11 @@ use anyhow::{Context, bail};
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use docstore::{Docstore, Location};
-use engine::{IndexName, SearchEngine};
+use engine::SearchEngine;
+use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
 use extract::worker::{WorkerOptions, WorkerPool};
-use ingest::{Feeder, Ownership, Runner, RunnerOptions, rebuild};
+use ingest::{Feeder, Ownership, Runner, RunnerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, Settings, StorageBackend};
@@ -59,25 +60,6 @@ pub struct Index {
     pub engine: Arc<dyn SearchEngine>,
     pub feeder: Arc<Feeder>,
     pub ownership: Ownership,
-    /// The embedded engine, where it is one.
-    embedded: Option<Arc<TantivyEngine>>,
-}
-
-impl Index {
-    /// An embedded index that was damaged or of another version is empty now: queues everything for it.
-    async fn rebuild_if_needed(&self, store: &Docstore) -> anyhow::Result<()> {
-        let Some(embedded) = self.embedded.as_ref().filter(|engine| engine.needs_rebuild()) else { return Ok(()) };
-        for name in IndexName::ALL {
-            let documents = rebuild::queue_all(store, name, |_| {}).await?;
-            // A new index beside a new database is no event.
-            if documents > 0 {
-                tracing::warn!(index = name.as_str(), documents, "the index is made anew from the database");
-            }
-        }
-        // From here on the outbox remembers.
-        embedded.mark_rebuilt()?;
-        Ok(())
-    }
 }
 
 /// What became of opening the index.
@@ -96,18 +78,24 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
             let folder = settings.data_dir.join("index");
             let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
-            let embedded = Arc::new(engine);
-            let engine: Arc<dyn SearchEngine> = Arc::clone(&embedded) as _;
-            let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), Ownership::Exclusive));
-            let index = Index { engine, feeder, ownership: Ownership::Exclusive, embedded: Some(embedded) };
-            index.rebuild_if_needed(store).await?;
-            Ok(OpenedIndex::Open(index))
+            Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Exclusive)))
         }
         IndexBackend::Meilisearch => {
-            bail!("index.backend = \"meilisearch\": this build does not have the Meilisearch adapter yet")
+            let options = MeilisearchOptions {
+                url: settings.index.url.clone(),
+                api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+                prefix: settings.index.prefix.clone(),
+            };
+            let engine = MeilisearchEngine::new(options).context("index.api_key")?;
+            Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Leased)))
         }
         IndexBackend::None => Ok(OpenedIndex::Disabled),
     }
+}
+
+fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Ownership) -> Index {
+    let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), ownership));
+    Index { engine, feeder, ownership }
 }
 
 /// The embedded store's listener, bound but not yet serving.

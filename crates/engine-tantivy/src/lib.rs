@@ -99,22 +99,6 @@ impl TantivyEngine {
         Ok(Some(Self { inner: Arc::new(inner) }))
     }
 
-    /// Whether the indexes may lack documents of the docstore: they are new, were damaged, or were written by
-    /// another version, and have not been [filled](Self::mark_rebuilt) since. Remembered across restarts.
-    pub fn needs_rebuild(&self) -> bool {
-        self.inner.needs_rebuild.load(Ordering::Acquire)
-    }
-
-    /// To be called when all documents of the docstore have been put in.
-    ///
-    /// # Errors
-    /// `Unavailable` when that cannot be written down; it is then still to be done.
-    pub fn mark_rebuilt(&self) -> Result<(), EngineError> {
-        self.inner.folder.set_needs_rebuild(false)?;
-        self.inner.needs_rebuild.store(false, Ordering::Release);
-        Ok(())
-    }
-
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, EngineError> + Send + 'static,
@@ -233,6 +217,21 @@ impl SearchEngine for TantivyEngine {
                 return Ok(());
             }
             Err(EngineError::new(EngineErrorKind::Unavailable, "the index folder is gone or not readable"))
+        })
+        .await
+    }
+
+    /// Remembered across restarts, for both indexes together.
+    async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
+        let needed = self.inner.needs_rebuild.load(Ordering::Acquire);
+        Ok(if needed { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
+        self.blocking(|inner| {
+            inner.folder.set_needs_rebuild(false)?;
+            inner.needs_rebuild.store(false, Ordering::Release);
+            Ok(())
         })
         .await
     }

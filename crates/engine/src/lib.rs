@@ -29,7 +29,9 @@ pub trait SearchEngine: Send + Sync {
     /// - All words are optional: a document that holds any word of any text is a match, better matches
     ///   (rarer words, more of them) come first.
     /// - `exact_phrase`: only documents that hold the words of the first text next to one another and
-    ///   in order, unstemmed, case and diacritics folded, in one field.
+    ///   in order, unstemmed, case and diacritics folded, in one field. An engine that keeps no positions may
+    ///   let through documents that hold each two neighbours of the phrase apart from the others: who reads
+    ///   the text (the second stage) decides.
     /// - Filters hold for every hit. A text is text, never a query language; one without words matches
     ///   nothing, and that is no error.
     /// - Equal requests against an unchanged index have equal answers.
@@ -50,4 +52,12 @@ pub trait SearchEngine: Send + Sync {
 
     /// Cheap proof that the engine answers (readiness).
     async fn ping(&self) -> Result<(), EngineError>;
+
+    /// Indexes that may lack documents of the docstore: they are new, were damaged, lost, or written by another
+    /// version, and have not been [filled](Self::mark_rebuilt) since.
+    async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError>;
+
+    /// To be called when all documents of these indexes are queued to be put in. Where that fails, it is still to be
+    /// done.
+    async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError>;
 }

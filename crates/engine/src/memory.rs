@@ -147,6 +147,14 @@ impl SearchEngine for MemoryEngine {
     async fn ping(&self) -> Result<(), EngineError> {
         Ok(())
     }
+
+    async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 
 /// Commonest first; documents of no known language are analysed as English.

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use docstore::{Capture, Docstore, Document, Id, OutboxEntry, StoreError};
 use engine::{Change, EngineError, EngineErrorKind, IndexDocument, IndexName, SearchEngine};
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::clock::now_ms;
+use crate::rebuild;
 
 /// In place of a document: the index is to be emptied before what follows. No document has this id, since
 /// documents' ids are of version 5.
@@ -30,6 +31,8 @@ const IDLE_POLL: Duration = Duration::from_millis(100);
 const LEASE: Duration = Duration::from_secs(15);
 const RETRY_FIRST: Duration = Duration::from_millis(250);
 const RETRY_MOST: Duration = Duration::from_secs(10);
+/// How often a feeder looks whether an index is lost.
+const RESTORE_POLL: Duration = Duration::from_secs(5);
 
 /// Why nobody else works on the same outbox.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,6 +49,8 @@ pub enum FeedError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error("another process feeds the `{0}` index now")]
+    LeaseLost(&'static str),
     #[error("the index did not catch up within {0:?}")]
     TooSlow(Duration),
 }
@@ -73,8 +78,9 @@ impl Feeder {
     /// engine refuses by itself.
     pub async fn work(&self, stop: CancellationToken) {
         let mut retry = RETRY_FIRST;
+        let mut restored: Option<Instant> = None;
         while !stop.is_cancelled() {
-            let pause = match self.drain_all().await {
+            let pause = match self.restore_and_drain(&mut restored).await {
                 Ok(0) => {
                     retry = RETRY_FIRST;
                     IDLE_POLL
@@ -94,6 +100,42 @@ impl Feeder {
                 () = tokio::time::sleep(pause) => {}
             }
         }
+    }
+
+    async fn restore_and_drain(&self, restored: &mut Option<Instant>) -> Result<usize, FeedError> {
+        if restored.is_none_or(|at| at.elapsed() >= RESTORE_POLL) {
+            self.restore().await?;
+            *restored = Some(Instant::now());
+        }
+        let drained = self.drain_all().await;
+        if let Err(FeedError::Engine(error)) = &drained
+            && error.kind == EngineErrorKind::Corrupt
+        {
+            *restored = None;
+        }
+        drained
+    }
+
+    /// Queues all documents for indexes that are new, lost, damaged or of another version.
+    pub async fn restore(&self) -> Result<(), FeedError> {
+        let mut lost = Vec::new();
+        for index in self.engine.needs_rebuild().await? {
+            if self.hold(index).await? {
+                lost.push(index);
+            }
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for index in &lost {
+            let documents = rebuild::queue_all(&self.store, *index, |_| {}).await?;
+            // A new index beside a new database is no event.
+            if documents > 0 {
+                tracing::warn!(index = index.as_str(), documents, "the index is made anew from the database");
+            }
+        }
+        // From here on the outbox remembers.
+        Ok(self.engine.mark_rebuilt(&lost).await?)
     }
 
     /// Works off what is there now, of both indexes. Returns how many entries.
@@ -177,16 +219,15 @@ impl Feeder {
 
     /// Applies the changes. When the engine refuses a batch, its halves are tried apart, down to the one
     /// document that is at fault: that one is logged and left out, since the others must not wait for it.
-    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
         let mut parts = vec![changes];
         while let Some(mut changes) = parts.pop() {
             if changes.is_empty() {
                 continue;
             }
-            match self.engine.apply(index, changes.clone()).await {
+            match self.apply_holding(index, changes.clone()).await {
                 Ok(()) => {}
-                Err(error) if error.kind != EngineErrorKind::Rejected => return Err(error),
-                Err(error) if changes.len() == 1 => {
+                Err(FeedError::Engine(error)) if error.kind == EngineErrorKind::Rejected && changes.len() == 1 => {
                     tracing::error!(
                         index = index.as_str(),
                         doc_id = %changes[0].doc_id(),
@@ -194,14 +235,33 @@ impl Feeder {
                         "the index refuses a document"
                     );
                 }
-                Err(_) => {
+                Err(FeedError::Engine(error)) if error.kind == EngineErrorKind::Rejected => {
                     let second = changes.split_off(changes.len() / 2);
                     parts.push(second);
                     parts.push(changes);
                 }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// Applies the changes, keeping the lease meanwhile: nobody else is to feed older content after us.
+    async fn apply_holding(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
+        let applying = self.engine.apply(index, changes);
+        if self.ownership == Ownership::Exclusive {
+            return Ok(applying.await?);
+        }
+        tokio::pin!(applying);
+        loop {
+            if !self.hold(index).await? {
+                return Err(FeedError::LeaseLost(index.as_str()));
+            }
+            tokio::select! {
+                outcome = &mut applying => return Ok(outcome?),
+                () = tokio::time::sleep(LEASE / 3) => {}
+            }
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub async fn catch_up(
         match compose::index(settings, store).await? {
             OpenedIndex::Disabled => return Ok(()),
             OpenedIndex::Open(opened) => {
+                opened.feeder.restore().await?;
                 let draining = opened.feeder.drain(index);
                 tokio::pin!(draining);
                 loop {

@@ -47,6 +47,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let mut runner = None;
     if let Some(index) = &index {
         take_over_runs(&store, index).await?;
+        if index.ownership == Ownership::Exclusive {
+            // What the embedded index lost is queued before anybody searches it.
+            index.feeder.restore().await?;
+        }
         let made = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&made));
         let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());

@@ -33,14 +33,18 @@ async fn one_process_owns_the_folder() {
 #[tokio::test]
 async fn a_new_folder_needs_a_rebuild_until_it_is_marked() {
     let folder = tempfile::tempdir().expect("a folder");
-    assert!(open(folder.path()).needs_rebuild());
+    assert!(needs_rebuild(&open(folder.path())).await);
     // Also after a crash in the middle of filling it.
     let engine = open(folder.path());
-    assert!(engine.needs_rebuild());
-    engine.mark_rebuilt().expect("marked");
-    assert!(!engine.needs_rebuild());
+    assert!(needs_rebuild(&engine).await);
+    engine.mark_rebuilt(&IndexName::ALL).await.expect("marked");
+    assert!(!needs_rebuild(&engine).await);
     drop(engine);
-    assert!(!open(folder.path()).needs_rebuild());
+    assert!(!needs_rebuild(&open(folder.path())).await);
+}
+
+async fn needs_rebuild(engine: &TantivyEngine) -> bool {
+    !engine.needs_rebuild().await.expect("an answer").is_empty()
 }
 
 /// A filled folder after the damage: it opens, works, and says that it must be filled.
@@ -48,11 +52,11 @@ async fn check_recovery(damage: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
     engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
-    engine.mark_rebuilt().expect("marked");
+    engine.mark_rebuilt(&IndexName::ALL).await.expect("marked");
     drop(engine);
     damage(folder.path());
     let engine = open(folder.path());
-    assert!(engine.needs_rebuild());
+    assert!(needs_rebuild(&engine).await);
     assert_eq!(count(&engine).await, 0);
     engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
     assert_eq!(total(&engine, "copper").await, 1);

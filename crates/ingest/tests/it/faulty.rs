@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
@@ -92,6 +92,8 @@ pub struct FaultyEngine {
     pub refused: Mutex<HashSet<Uuid>>,
     /// How many batches were asked for.
     pub batches: AtomicU32,
+    /// The indexes are gone, until they are said to be made anew.
+    pub lost: AtomicBool,
 }
 
 #[async_trait]
@@ -110,6 +112,9 @@ impl SearchEngine for FaultyEngine {
         if changes.iter().any(|change| refused.contains(&change.doc_id())) {
             return Err(EngineError::new(EngineErrorKind::Rejected, "refused by the test"));
         }
+        if self.lost.load(Ordering::SeqCst) {
+            return Err(EngineError::new(EngineErrorKind::Corrupt, "lost by the test"));
+        }
         self.inner.apply(index, changes).await
     }
 
@@ -122,6 +127,15 @@ impl SearchEngine for FaultyEngine {
     }
 
     async fn ping(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
+        Ok(if self.lost.load(Ordering::SeqCst) { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
+        self.lost.store(false, Ordering::SeqCst);
         Ok(())
     }
 }

@@ -71,3 +71,19 @@ async fn an_engine_that_is_away_loses_nothing() {
     assert!(world.engine.batches.load(Ordering::SeqCst) >= 4);
     worker.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_that_is_lost_is_filled_again_by_itself() {
+    let world = filled(5).await;
+    let before = world.found("walrus number 3").await;
+    world.engine.clear(IndexName::Workspace).await.unwrap();
+    world.engine.lost.store(true, Ordering::SeqCst);
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    // A change reaches an engine that has lost the index; the rest comes back with it.
+    world.upload("new.txt", "walrus and carpenter").await;
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(world.found("walrus number 3").await.first(), before.first());
+    assert_eq!(world.found("walrus").await.len(), 6);
+    assert!(!world.engine.lost.load(Ordering::SeqCst));
+    worker.stop().await;
+}

@@ -1,0 +1,147 @@
+//! A document as the server keeps it: terms by impact, and what filters ask for. No text.
+
+use std::collections::HashMap;
+
+use engine::IndexDocument;
+use engine::indexing::{TermSink, domains_of, index_terms};
+use retrieval_core::analysis::Analyzers;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::impact::{self, LEVELS};
+use crate::token;
+
+/// Names of attributes.
+pub mod attribute {
+    pub const ID: &str = "id";
+    pub const ORGANIZATION: &str = "organization_id";
+    pub const LANGUAGE: &str = "language";
+    pub const COUNTRY: &str = "country";
+    pub const DOMAINS: &str = "domains";
+    pub const PUBLISHED_AT: &str = "published_at";
+    /// Words of the body, rounded.
+    pub const LENGTH: &str = "length";
+
+    /// The attributes that hold terms, those of the highest impact first.
+    pub const TERMS: usize = super::LEVELS + 4;
+
+    /// The attribute that holds the terms of one level of impact.
+    pub fn terms(level: usize) -> String {
+        format!("terms_{level:02}")
+    }
+}
+
+/// Terms of one attribute: the server ignores what comes after 65,535. More spill into the next attribute, of which
+/// there are some beyond the levels for the sake of books.
+const MAX_TERMS: usize = 60_000;
+
+/// A document to be sent.
+pub struct StoredDocument<'a> {
+    document: &'a IndexDocument,
+    length: u32,
+    /// Tokens by level, each level's with spaces between.
+    levels: [String; attribute::TERMS],
+}
+
+impl<'a> StoredDocument<'a> {
+    pub fn new(document: &'a IndexDocument, analyzers: &mut Analyzers) -> Self {
+        let mut tokens = Tokens::default();
+        let words = index_terms(document, analyzers, &mut tokens);
+        let length = impact::rounded_length(words);
+        let mut placed: Vec<(usize, String)> =
+            tokens.counts.into_iter().map(|(token, times)| (impact::level(times, length), token)).collect();
+        // The same document is always stored the same; and what spills is stems last.
+        placed.sort_unstable_by(|(level, token), (other_level, other)| {
+            level.cmp(other_level).then_with(|| token::order(token).cmp(&token::order(other)))
+        });
+        let mut levels: [String; attribute::TERMS] = Default::default();
+        let mut counts = [0; attribute::TERMS];
+        for (level, token) in placed {
+            let Some(place) = (level..attribute::TERMS).find(|place| counts[*place] < MAX_TERMS) else { break };
+            counts[place] += 1;
+            let terms = &mut levels[place];
+            if !terms.is_empty() {
+                terms.push(' ');
+            }
+            terms.push_str(&token);
+        }
+        Self { document, length, levels }
+    }
+}
+
+impl Serialize for StoredDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = self.document;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(attribute::ID, &document.doc_id)?;
+        map.serialize_entry(attribute::ORGANIZATION, &document.organization_id)?;
+        map.serialize_entry(attribute::LANGUAGE, &document.language)?;
+        map.serialize_entry(attribute::COUNTRY, &document.country)?;
+        map.serialize_entry(attribute::DOMAINS, &domains_of(&document.host).collect::<Vec<_>>())?;
+        map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at)?;
+        map.serialize_entry(attribute::LENGTH, &self.length)?;
+        for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
+            map.serialize_entry(&attribute::terms(level), terms)?;
+        }
+        map.end()
+    }
+}
+
+/// Counts stems, words, and pairs of words that follow one another.
+#[derive(Default)]
+struct Tokens {
+    counts: HashMap<String, u32>,
+    previous: Option<String>,
+}
+
+impl Tokens {
+    fn count(&mut self, token: String, times: u32) {
+        let count = self.counts.entry(token).or_default();
+        *count = count.saturating_add(times);
+    }
+}
+
+impl TermSink for Tokens {
+    fn term(&mut self, stem: &str, times: u32) {
+        self.count(token::stem(stem), times);
+    }
+
+    fn word(&mut self, word: &str) {
+        self.count(token::word(word), 1);
+        if let Some(previous) = self.previous.take() {
+            self.count(token::pair(&previous, word), 1);
+        }
+        self.previous = Some(word.to_owned());
+    }
+
+    fn gap(&mut self) {
+        self.previous = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_its_terms_by_impact_and_its_filters() {
+        let document = IndexDocument {
+            title: "Pumps".into(),
+            body: "the pump and the valve".into(),
+            host: "a.example.com".into(),
+            language: Some("en".into()),
+            published_at: Some(-5),
+            ..IndexDocument::default()
+        };
+        let stored = serde_json::to_value(StoredDocument::new(&document, &mut Analyzers::default())).expect("JSON");
+        assert_eq!(stored["length"], 5);
+        assert_eq!(stored["published_at"], -5);
+        assert_eq!(stored["domains"], serde_json::json!(["a.example.com", "example.com", "com"]));
+        assert_eq!(stored["organization_id"], serde_json::Value::Null);
+        let terms = |level: usize| stored[attribute::terms(level)].as_str().unwrap_or_default().split(' ');
+        let level_of = |token: &str| (0..LEVELS).find(|level| terms(*level).any(|term| term == token));
+        assert!(level_of("spump") < level_of("svalv"), "{stored}");
+        assert!(level_of(&token::pair("the", "valve")).is_some());
+        assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair reaches from one field into the next");
+        assert_eq!(level_of("wpumps"), level_of("wvalve"));
+    }
+}

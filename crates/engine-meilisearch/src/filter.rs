@@ -1,0 +1,78 @@
+//! Conditions in the server's filter language.
+
+use engine::{Filters, Scope};
+
+use crate::document::attribute;
+
+/// Holds for the documents of the scope. `None` holds for all: the whole web index.
+pub fn of_scope(scope: Scope) -> Option<String> {
+    match scope {
+        Scope::Web => None,
+        Scope::Workspace { organization_id } => Some(format!("{} = \"{organization_id}\"", attribute::ORGANIZATION)),
+    }
+}
+
+/// Holds for the documents of the scope that pass the filters.
+pub fn of_request(scope: Scope, filters: &Filters) -> Option<String> {
+    let mut conditions: Vec<String> = of_scope(scope).into_iter().collect();
+    if let Some(language) = &filters.language {
+        conditions.push(format!("{} = {}", attribute::LANGUAGE, quoted(language)));
+    }
+    if let Some(country) = &filters.country {
+        conditions.push(format!("{} = {}", attribute::COUNTRY, quoted(country)));
+    }
+    if let Some(after) = filters.published_after {
+        conditions.push(format!("{} > {after}", attribute::PUBLISHED_AT));
+    }
+    if !filters.include_domains.is_empty() {
+        conditions.push(format!("{} IN {}", attribute::DOMAINS, list(&filters.include_domains)));
+    }
+    if !filters.exclude_domains.is_empty() {
+        conditions.push(format!("{} NOT IN {}", attribute::DOMAINS, list(&filters.exclude_domains)));
+    }
+    (!conditions.is_empty()).then(|| conditions.join(" AND "))
+}
+
+fn list(values: &[String]) -> String {
+    let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+    format!("[{}]", values.join(", "))
+}
+
+fn quoted(value: &str) -> String {
+    let mut quoted = String::with_capacity(value.len() + 2);
+    quoted.push('"');
+    for character in value.chars() {
+        if matches!(character, '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(character);
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn conditions_are_joined_and_values_quoted() {
+        let scope = Scope::Workspace { organization_id: Uuid::nil() };
+        let filters = Filters {
+            language: Some("e\"n".into()),
+            country: None,
+            published_after: Some(-1),
+            include_domains: vec!["a.com".into(), "b.com".into()],
+            exclude_domains: vec!["c.com".into()],
+        };
+        assert_eq!(
+            of_request(scope, &filters).as_deref(),
+            Some(
+                "organization_id = \"00000000-0000-0000-0000-000000000000\" AND language = \"e\\\"n\" AND \
+                 published_at > -1 AND domains IN [\"a.com\", \"b.com\"] AND domains NOT IN [\"c.com\"]"
+            )
+        );
+        assert_eq!(of_request(Scope::Web, &Filters::default()), None);
+    }
+}

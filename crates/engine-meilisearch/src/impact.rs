@@ -1,0 +1,87 @@
+//! How much a term says of a document, in a few steps.
+//!
+//! A search server of this kind knows no term frequencies, but it orders the matches of one word by the attribute that
+//! holds it. So each term of a document is put into the attribute of its impact, the part of BM25 that depends on the
+//! document alone, and the first documents for a word are those of which it says most: an impact-ordered index (Anh and
+//! Moffat, "Pruned Query Evaluation Using Pre-Computed Impacts", SIGIR 2006).
+
+use engine::bm25::{self, K1};
+
+/// Attributes that terms are put into, those of the highest impact first.
+pub const LEVELS: usize = 16;
+
+/// What BM25's saturation cannot reach.
+const HIGHEST: f32 = K1 + 1.0;
+
+/// From one level's upper bound to the next: 16 levels reach down to a twentieth of the highest. What is below is in the
+/// last level.
+const STEP: f32 = 0.83;
+
+/// The mean length for which impacts are computed, in words. The true mean changes with every document and cannot be in
+/// the index; [`frequency`] takes this one out again.
+const REFERENCE_LENGTH: f32 = 250.0;
+
+/// The level of a term that occurs `frequency` times in a document of `length` words.
+pub fn level(frequency: u32, length: u32) -> usize {
+    let impact = bm25::saturation(frequency as f32, bm25::length_norm(length as f32, REFERENCE_LENGTH));
+    let steps = (impact / HIGHEST).ln() / STEP.ln();
+    (steps.max(0.0) as usize).min(LEVELS - 1)
+}
+
+/// The frequency of a term that has this level in a document of `length` words, to the precision of levels.
+pub fn frequency(level: usize, length: u32) -> f32 {
+    let impact = HIGHEST * STEP.powf(level as f32 + 0.5);
+    let norm = bm25::length_norm(length as f32, REFERENCE_LENGTH);
+    (impact * norm / (HIGHEST - impact)).round().max(1.0)
+}
+
+/// Lengths are kept in steps of about 3 %, so that few different ones need to be counted. Exact below 64 words.
+pub fn rounded_length(words: u64) -> u32 {
+    let words = u32::try_from(words).unwrap_or(u32::MAX);
+    let digits = u32::BITS - words.leading_zeros();
+    let dropped = digits.saturating_sub(6);
+    let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
+    (words >> dropped << dropped) | half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_occurrences_in_shorter_documents_have_higher_levels() {
+        assert!(level(3, 250) < level(1, 250));
+        assert!(level(1, 50) < level(1, 5_000));
+        assert_eq!(level(1, u32::MAX), LEVELS - 1);
+        assert_eq!(level(u32::MAX, 1), 0);
+        assert_eq!(level(0, 0), LEVELS - 1);
+    }
+
+    #[test]
+    fn what_is_read_back_says_about_as_much() {
+        for average in [30.0, 250.0, 2_000.0] {
+            for length in [20, 100, 250, 1_000, 5_000] {
+                let norm = bm25::length_norm(length as f32, average);
+                for times in [1, 2, 3, 5, 10, 30] {
+                    let (true_impact, back) = (
+                        bm25::saturation(times as f32, norm),
+                        bm25::saturation(frequency(level(times, length), length), norm),
+                    );
+                    let off = (back / true_impact - 1.0).abs();
+                    assert!(off < 0.25, "{times} in {length} is off by {off}");
+                }
+            }
+        }
+        assert_eq!(frequency(level(1, 250), 250), 1.0);
+    }
+
+    #[test]
+    fn lengths_are_rounded_by_little() {
+        for words in (0..64).chain([64, 100, 999, 12_345, 9_999_999]) {
+            let rounded = rounded_length(words) as f64;
+            assert!((rounded - words as f64).abs() <= words as f64 * 0.016, "{words} became {rounded}");
+        }
+        assert!((0..64).all(|words| u64::from(rounded_length(words)) == words));
+        assert!(rounded_length(u64::MAX) > 0);
+    }
+}

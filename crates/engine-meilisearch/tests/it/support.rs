@@ -1,0 +1,81 @@
+//! A real server, used by one test at a time under a prefix of its own.
+
+use std::ops::Deref;
+
+use engine::{Change, Filters, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use uuid::Uuid;
+
+/// An engine whose indexes are deleted with it.
+pub struct Server {
+    engine: MeilisearchEngine,
+    pub options: MeilisearchOptions,
+}
+
+impl Server {
+    /// Without indexes. `None` when the environment names no server.
+    pub fn find() -> Option<Self> {
+        let url = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
+        let api_key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
+        let options = MeilisearchOptions { url, api_key, prefix: format!("test-{}-", Uuid::new_v4().simple()) };
+        let engine = MeilisearchEngine::new(options.clone()).expect("a client");
+        Some(Self { engine, options })
+    }
+
+    pub async fn with_indexes() -> Option<Self> {
+        let server = Self::find()?;
+        server.mark_rebuilt(&IndexName::ALL).await.expect("the indexes are made");
+        Some(server)
+    }
+
+    /// Deletes all indexes under this prefix, as an operator might by mistake.
+    pub async fn delete_indexes(&self) {
+        for name in ["web-v1", "workspace-v1"] {
+            let url = format!("{}/indexes/{}{name}", self.options.url, self.options.prefix);
+            let mut request = reqwest::Client::new().delete(url);
+            if let Some(key) = &self.options.api_key {
+                request = request.bearer_auth(key);
+            }
+            // Where it fails there is nothing to delete, or nobody to tell.
+            let _ = request.send().await;
+        }
+    }
+}
+
+impl Deref for Server {
+    type Target = MeilisearchEngine;
+
+    fn deref(&self) -> &MeilisearchEngine {
+        &self.engine
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(self.delete_indexes());
+            });
+        });
+    }
+}
+
+pub fn put(number: u128, body: &str) -> Change {
+    Change::Put(Box::new(IndexDocument {
+        doc_id: Uuid::from_u128(number),
+        body: body.to_owned(),
+        ..IndexDocument::default()
+    }))
+}
+
+pub fn request(text: &str) -> FirstStageRequest {
+    FirstStageRequest {
+        scope: Scope::Web,
+        texts: vec![text.to_owned()],
+        exact_phrase: false,
+        ranked_by: None,
+        filters: Filters::default(),
+        limit: 10,
+    }
+}
