@@ -17,8 +17,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use engine::search_terms::SearchTerms;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, IndexDocument, IndexName, Scope,
+    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, IndexName, Scope,
     SearchEngine,
 };
 use futures_util::io::Cursor;
@@ -106,81 +107,35 @@ impl MeilisearchEngine {
         Ok(statistics)
     }
 
-    /// Documents that hold each of the stems.
-    async fn count(&self, scope: Scope, stems: &Stems) -> Result<Counts, EngineError> {
-        let questions: Vec<Question> = stems.all().map(|stem| plan::count(scope, stem)).collect();
+    /// Documents that hold each of the stems. Asks only for those that are not known.
+    async fn count(&self, scope: Scope, stems: &Stems, known: &ScopeStatistics) -> Result<Counts, EngineError> {
+        let mut counts = known.counts_of(stems.all());
+        let unknown: Vec<&String> = stems.all().filter(|stem| !counts.contains_key(*stem)).collect();
+        let questions: Vec<Question> = unknown.iter().map(|stem| plan::count(scope, stem)).collect();
         let answers = self.ask(scope, &questions).await?;
-        Ok(stems.all().cloned().zip(answers.into_iter().map(|answer| answer.total)).collect())
-    }
-
-    /// What is found by each of the stems.
-    async fn search(&self, request: &FirstStageRequest, stems: Vec<String>) -> Result<Found, EngineError> {
-        let questions: Vec<Question> = stems.iter().map(|stem| plan::search(request, stem)).collect();
-        let answers = self.ask(request.scope, &questions).await?;
-        Ok(stems.into_iter().zip(answers).collect())
-    }
-
-    /// Searches for and counts all stems in one round trip.
-    async fn search_at_once(&self, request: &FirstStageRequest, stems: &Stems) -> Result<(Found, Counts), EngineError> {
-        let unfiltered = filter::of_request(request.scope, &request.filters) == filter::of_scope(request.scope);
-        let mut questions: Vec<Question> = stems.searched.iter().map(|stem| plan::search(request, stem)).collect();
-        // Without filters, a search counts as well.
-        let counted: Vec<&String> =
-            if unfiltered { stems.only_counted.iter().collect() } else { stems.all().collect() };
-        questions.extend(counted.iter().map(|stem| plan::count(request.scope, stem)));
-        let mut answers = self.ask(request.scope, &questions).await?.into_iter();
-        let found: Found = stems.searched.iter().cloned().zip(answers.by_ref()).collect();
-        let mut counts: Counts = counted.into_iter().cloned().zip(answers.map(|answer| answer.total)).collect();
-        for (stem, answer) in &found {
-            counts.entry(stem.clone()).or_insert(answer.total);
-        }
-        Ok((found, counts))
+        let asked: Counts = unknown.into_iter().cloned().zip(answers.into_iter().map(|answer| answer.total)).collect();
+        known.remember(&asked);
+        counts.extend(asked);
+        Ok(counts)
     }
 
     async fn by_words(
         &self,
         request: &FirstStageRequest,
-        languages: &[Language],
+        terms: &SearchTerms,
         scope: &ScopeStatistics,
-    ) -> Result<FirstStageAnswer, EngineError> {
-        let stems = Stems::of(request, languages);
-        let (found, terms) = if stems.are_few() {
-            let (found, counts) = self.search_at_once(request, &stems).await?;
-            (found, plan::search_terms(request, languages, &counts))
-        } else {
-            let counts = self.count(request.scope, &stems).await?;
-            let terms = plan::search_terms(request, languages, &counts);
-            let mut searched: Vec<String> =
-                terms.texts.iter().flatten().flat_map(|term| term.variants.iter().cloned()).collect();
-            searched.retain(|stem| terms.document_frequency.contains_key(stem));
-            searched.sort_unstable();
-            searched.dedup();
-            (self.search(request, searched).await?, terms)
-        };
-        let (hits, total) = merge::merge(&terms, &found, scope, request.limit);
-        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
+    ) -> Result<(Vec<Hit>, u64), EngineError> {
+        let (stems, questions): (Vec<String>, Vec<Question>) =
+            plan::searches(request, terms, scope.documents).into_iter().unzip();
+        let answers = self.ask(request.scope, &questions).await?;
+        let found: Found = stems.into_iter().zip(answers).collect();
+        Ok(merge::merge(terms, &found, scope, request.limit))
     }
 
-    async fn by_phrase(
-        &self,
-        request: &FirstStageRequest,
-        languages: &[Language],
-        scope: &ScopeStatistics,
-    ) -> Result<FirstStageAnswer, EngineError> {
-        let stems = Stems::of(request, languages);
-        let words = plan::search_terms(request, languages, &Counts::new()).phrase.unwrap_or_default();
-        let phrase = plan::phrase(request, &words);
-        let mut questions: Vec<Question> = stems.all().map(|stem| plan::count(request.scope, stem)).collect();
-        questions.extend(phrase.clone());
-        let mut answers = self.ask(request.scope, &questions).await?.into_iter();
-        let counts = stems.all().cloned().zip(answers.by_ref().map(|answer| answer.total)).collect();
-        let found = if phrase.is_some() { answers.next() } else { None };
-        let terms = plan::search_terms(request, languages, &counts);
-        Ok(FirstStageAnswer {
-            hits: found.as_ref().map(merge::phrase_hits).unwrap_or_default(),
-            total: found.map_or(0, |answer| answer.total),
-            statistics: terms.into_statistics(scope.documents, scope.average_length),
-        })
+    async fn by_phrase(&self, request: &FirstStageRequest, words: &[String]) -> Result<(Vec<Hit>, u64), EngineError> {
+        let Some(question) = plan::phrase(request, words) else { return Ok((Vec::new(), 0)) };
+        let answers = self.ask(request.scope, &[question]).await?;
+        Ok(answers.first().map(|answer| (merge::phrase_hits(answer), answer.total)).unwrap_or_default())
     }
 
     /// Without this, the server would make an index of its own settings for documents that come too early.
@@ -236,11 +191,14 @@ impl SearchEngine for MeilisearchEngine {
         let of_filter: Option<Vec<Language>> =
             request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
         let languages = of_filter.as_deref().unwrap_or(&scope.languages);
-        if request.exact_phrase {
-            self.by_phrase(request, languages, &scope).await
-        } else {
-            self.by_words(request, languages, &scope).await
-        }
+        let stems = Stems::of(request, languages);
+        let counts = self.count(request.scope, &stems, &scope).await?;
+        let terms = plan::search_terms(request, languages, &counts);
+        let (hits, total) = match &terms.phrase {
+            Some(words) => self.by_phrase(request, words).await?,
+            None => self.by_words(request, &terms, &scope).await?,
+        };
+        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

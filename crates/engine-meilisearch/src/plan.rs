@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, Scope};
+use engine::{FirstStageRequest, Scope, bm25};
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
 
 use crate::ask::Question;
@@ -13,15 +13,15 @@ use crate::{filter, token};
 /// many, and counting them takes the server a tenth of a second.
 const MAX_COUNTED: usize = 1024;
 
-/// Stems up to this number are searched for and counted at once; of more, the counts are asked for first.
-const AT_ONCE: usize = 12;
-
 /// Terms searched for one text, the rarest; and at least these where several texts share the bound.
 const MAX_TERMS: usize = 10;
 const MIN_TERMS: usize = 4;
 
-/// Documents asked for of each word, by documents wanted: the best of them are mostly among the first of some word.
-const PER_WORD: usize = 3;
+/// Documents asked for over all words of a request, by documents wanted. Rare words get more of them: the best documents
+/// are mostly among the first of some rare word.
+const ASKED: f32 = 5.0;
+/// Documents asked for of the commonest word.
+const LEAST: usize = 20;
 
 /// Tokens of one search: the server reads no more.
 const MAX_TOKENS: usize = 10;
@@ -42,7 +42,7 @@ impl Stems {
         let mut only_counted = all_stems(&ranked, languages);
         only_counted.retain(|stem| !searched.contains(stem));
         let mut stems = Self { searched, only_counted };
-        if stems.len() > MAX_COUNTED {
+        if stems.all().count() > MAX_COUNTED {
             // Stable, so that the same request is always asked the same way.
             stems.searched.sort_by_key(|stem| std::cmp::Reverse(stem.chars().count()));
             stems.searched.truncate(MAX_COUNTED);
@@ -51,17 +51,8 @@ impl Stems {
         stems
     }
 
-    pub fn len(&self) -> usize {
-        self.searched.len() + self.only_counted.len()
-    }
-
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.searched.iter().chain(&self.only_counted)
-    }
-
-    /// Whether all can be searched for and counted in one round trip.
-    pub fn are_few(&self) -> bool {
-        self.searched.len() <= AT_ONCE
     }
 }
 
@@ -80,7 +71,8 @@ fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String>
 pub fn search_terms(request: &FirstStageRequest, languages: &[Language], counts: &Counts) -> SearchTerms {
     let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
     let Ok(mut terms) = SearchTerms::of(request, languages, count);
-    let each = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
+    let max_terms = envf("MB_TERMS", MAX_TERMS as f32) as usize;
+    let each = (2 * max_terms / terms.texts.len().max(1)).clamp(MIN_TERMS, max_terms);
     let texts = std::mem::take(&mut terms.texts);
     let held = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));
     let cut = texts.into_iter().map(|mut text| {
@@ -99,14 +91,29 @@ pub fn count(scope: Scope, stem: &str) -> Question {
     Question { tokens: token::stem(stem), filter: filter::of_scope(scope), ..Question::default() }
 }
 
-/// Asks for the documents of which the stem says most.
-pub fn search(request: &FirstStageRequest, stem: &str) -> Question {
-    Question {
-        tokens: token::stem(stem),
-        filter: filter::of_request(request.scope, &request.filters),
-        limit: request.limit.saturating_mul(PER_WORD),
-        ..Question::default()
+/// The stems to search for, each with the question for the documents of which it says most.
+pub fn searches(request: &FirstStageRequest, terms: &SearchTerms, documents: u64) -> Vec<(String, Question)> {
+    let mut shares: BTreeMap<&str, f32> = BTreeMap::new();
+    for term in terms.texts.iter().flatten() {
+        let share = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
+        for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
+            let known = shares.entry(stem).or_insert(share);
+            *known = known.max(share);
+        }
     }
+    let all: f32 = shares.values().sum();
+    let filter = filter::of_request(request.scope, &request.filters);
+    let asked = request.limit as f32 * envf("MB_ASKED", ASKED);
+    let least = envf("MB_LEAST", LEAST as f32) as usize;
+    let searches = shares.into_iter().map(|(stem, share)| {
+        let limit = ((asked * share / all) as usize).max(least).max(request.limit / 2);
+        let question = Question { tokens: token::stem(stem), filter: filter.clone(), limit, ..Question::default() };
+        (stem.to_owned(), question)
+    });
+    searches.collect()
+}
+fn envf(n: &str, d: f32) -> f32 {
+    std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
 }
 
 /// Asks for the documents that hold the words as a phrase; `None` when there is no word.

@@ -11,6 +11,7 @@ use retrieval_core::analysis::Language;
 use crate::ask::{Answer, Question};
 use crate::document::attribute;
 use crate::filter;
+use crate::plan::Counts;
 
 /// How long statistics are used while other processes feed the index. What this process feeds shows at once.
 const LIFETIME: Duration = Duration::from_secs(10);
@@ -18,13 +19,18 @@ const LIFETIME: Duration = Duration::from_secs(10);
 /// Scopes remembered at a time; beyond it all are forgotten and the busy ones come back.
 const MAX_SCOPES: usize = 10_000;
 
-#[derive(Debug, Default, PartialEq)]
+/// Stems remembered of one scope.
+const MAX_COUNTS: usize = 10_000;
+
+#[derive(Debug, Default)]
 pub struct ScopeStatistics {
     pub documents: u64,
     /// Mean number of words of the body, to the precision in which lengths are kept.
     pub average_length: f64,
     /// Commonest first. Documents of no known language count as English, as they are analysed.
     pub languages: Vec<Language>,
+    /// Documents by stem, as far as they were asked for: they live as long as the rest.
+    counts: Mutex<HashMap<String, u64>>,
 }
 
 /// Asks for the statistics of a scope.
@@ -59,7 +65,22 @@ impl ScopeStatistics {
             documents: answer.total,
             average_length: if counted == 0 { 0.0 } else { words / counted as f64 },
             languages: languages.into_iter().map(|(language, _)| language).collect(),
+            counts: Mutex::default(),
         }
+    }
+
+    /// What is known of the stems.
+    pub fn counts_of<'a>(&self, stems: impl Iterator<Item = &'a String>) -> Counts {
+        let known = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        stems.filter_map(|stem| known.get(stem).map(|count| (stem.clone(), *count))).collect()
+    }
+
+    pub fn remember(&self, counts: &Counts) {
+        let mut known = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() + counts.len() > MAX_COUNTS {
+            known.clear();
+        }
+        known.extend(counts.iter().map(|(stem, count)| (stem.clone(), *count)));
     }
 }
 

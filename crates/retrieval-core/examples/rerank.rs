@@ -6,8 +6,9 @@
 //! here, all documents are candidates.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
+use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::{self, PassageSpan};
-use retrieval_core::rerank::{Candidate, Query, RANKER_VERSION, rerank};
+use retrieval_core::rerank::{Candidate, DocumentText, Query, RANKER_VERSION, READ_BYTES, TermVector, rerank};
 use retrieval_core::shape::{HitPassage, SearchHit, Shaped, Verbosity, shape};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::statistics::CollectionStatistics;
@@ -42,6 +43,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         titles.push(outline::title(content).unwrap_or_default());
         spans.push(passages::split(content));
     }
+    // Its terms can be kept as long as the document does not change: analysing is most of what ranking costs.
+    let mut analyzers = Analyzers::default();
+    let mut vectors = Vec::new();
+    for (index, (_, content)) in DOCUMENTS.iter().enumerate() {
+        let (title, passages) = (titles[index].as_str(), spans[index].as_slice());
+        let text = DocumentText { title, description: "", content, passages, language: Some("en") };
+        vectors.push(TermVector::of(&text, READ_BYTES, &mut analyzers));
+    }
 
     // 2. What it knows of the collection: the first stage's index counts this.
     let mut statistics = CollectionStatistics { documents: DOCUMENTS.len() as u64, ..Default::default() };
@@ -52,19 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // 3. The candidates in their best order.
-    let mut candidates = Vec::new();
-    for (index, (_, content)) in DOCUMENTS.iter().enumerate() {
-        candidates.push(Candidate {
-            title: &titles[index],
-            description: "",
-            content,
-            passages: &spans[index],
-            language: Some("en"),
-            first_stage_score: 0.0,
-            published_at: None,
-        });
-    }
-    let query = Query { text: QUERY, exact_phrase: false, now: None };
+    let candidates: Vec<Candidate<'_>> =
+        vectors.iter().map(|terms| Candidate { terms, first_stage_score: 0.0, published_at: None }).collect();
+    let query = Query { text: QUERY, now: None };
     let mut ranked = rerank(&query, &candidates, &statistics);
     ranked.retain(|found| found.score > 0.0);
 

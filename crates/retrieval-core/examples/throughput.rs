@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use retrieval_core::analysis::Analyzer;
+use retrieval_core::analysis::{Analyzer, Analyzers};
 use retrieval_core::passages::{self, PassageSpan};
-use retrieval_core::rerank::{Candidate, Query, Reranker};
+use retrieval_core::rerank::{Candidate, DocumentText, Query, READ_BYTES, TermVector, rerank};
 use retrieval_core::shape::{SearchHit, Shaped, Verbosity, shape};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::statistics::CollectionStatistics;
@@ -18,20 +18,23 @@ const QUERY: &str = "how does wano affect the tira of rumo and losi";
 fn main() {
     let documents: Vec<String> = (0..100).map(|seed| text(1_500, seed)).collect();
     let spans: Vec<Vec<PassageSpan>> = documents.iter().map(|text| passages::split(text)).collect();
-    let candidates: Vec<Candidate<'_>> = documents
+    let texts: Vec<DocumentText<'_>> = documents
         .iter()
         .zip(&spans)
-        .map(|(content, passages)| Candidate {
+        .map(|(content, passages)| DocumentText {
             title: &content[2..content.find('\n').unwrap_or(2)],
             description: "",
             content,
             passages,
             language: Some("en"),
-            first_stage_score: 0.0,
-            published_at: None,
         })
         .collect();
-    let query = Query { text: QUERY, exact_phrase: false, now: None };
+    let mut analyzers = Analyzers::default();
+    let mut vectors = || texts.iter().map(|text| TermVector::of(text, READ_BYTES, &mut analyzers)).collect::<Vec<_>>();
+    let made = vectors();
+    let candidates: Vec<Candidate<'_>> =
+        made.iter().map(|terms| Candidate { terms, first_stage_score: 0.0, published_at: None }).collect();
+    let query = Query { text: QUERY, now: None };
     let statistics = CollectionStatistics { documents: 100_000, average_length: 260.0, ..Default::default() };
     let bytes = documents.iter().map(String::len).sum();
 
@@ -41,8 +44,8 @@ fn main() {
         documents.iter().for_each(|text| analyzer.tokens(text, |_| tokens += 1));
         tokens
     });
-    let mut reranker = Reranker::default();
-    time("rerank 100 candidates of 1,500 characters", bytes, || reranker.rerank(&query, &candidates, &statistics));
+    time("term vectors of 100 documents of 1,500 characters", bytes, &mut vectors);
+    time("rerank 100 candidates of 1,500 characters", bytes, || rerank(&query, &candidates, &statistics));
     time("10 snippets", bytes / 10, || {
         let mut snippets = Snippets::new(QUERY);
         documents[..10].iter().map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()

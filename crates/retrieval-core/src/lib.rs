@@ -8,6 +8,7 @@ mod inline;
 mod markdown;
 pub mod outline;
 pub mod passages;
+pub mod phrase;
 pub mod plain;
 mod question;
 pub mod rerank;

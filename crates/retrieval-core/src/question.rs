@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{self, AnalyzedQuery, Analyzer, Language, QueryTerm, Token};
+use crate::analysis::{self, AnalyzedQuery, Language, QueryTerm, Token};
 
 /// A query's terms, to be recognized in the tokens of documents.
 pub(crate) struct Question {
@@ -39,47 +39,4 @@ impl Question {
     pub fn stems(&self) -> impl Iterator<Item = (&str, u16)> {
         self.by_stem.iter().map(|(stem, term)| (stem.as_str(), *term))
     }
-
-    /// Whether `text` holds the query's words next to one another and in order: folded, not stemmed. A query without
-    /// words is held by nothing.
-    pub fn is_phrase_of(&self, text: &str, analyzer: &mut Analyzer) -> bool {
-        if self.phrase.is_empty() {
-            return false;
-        }
-        // Knuth, Morris, Pratt 1977: one pass over the words, none of them kept.
-        let borders = borders(&self.phrase);
-        let (mut matched, mut found) = (0, false);
-        analyzer.tokens(text, |token| {
-            if found || !token.kind.is_positional() {
-                return;
-            }
-            while matched > 0 && self.phrase[matched] != token.word {
-                matched = borders[matched - 1];
-            }
-            if self.phrase[matched] == token.word {
-                matched += 1;
-            }
-            if matched == self.phrase.len() {
-                found = true;
-                matched = 0;
-            }
-        });
-        found
-    }
-}
-
-/// For each prefix of the phrase, the length of the longest proper prefix that it also ends with.
-fn borders(phrase: &[String]) -> Vec<usize> {
-    let mut borders = vec![0; phrase.len()];
-    let mut length = 0;
-    for index in 1..phrase.len() {
-        while length > 0 && phrase[index] != phrase[length] {
-            length = borders[length - 1];
-        }
-        if phrase[index] == phrase[length] {
-            length += 1;
-        }
-        borders[index] = length;
-    }
-    borders
 }

@@ -3,7 +3,7 @@
 use crate::analysis::Language;
 use crate::passages::PassageSpan;
 use crate::question::Question;
-use crate::rerank::{Candidate, passages_of_one};
+use crate::rerank::{DocumentText, passages_of_one};
 
 /// Positions in `spans` (the passages of `content`, as [`crate::passages::split`] gives them) of the passages that hold
 /// something of the query in their text or in the headings above them, best first; equal ones in their order.
@@ -13,15 +13,7 @@ use crate::rerank::{Candidate, passages_of_one};
 pub fn query_relevant(query: &str, content: &str, spans: &[PassageSpan], language: Option<&str>) -> Vec<usize> {
     let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
     let question = Question::new(query, &languages);
-    let document = Candidate {
-        title: "",
-        description: "",
-        content,
-        passages: spans,
-        language,
-        first_stage_score: 0.0,
-        published_at: None,
-    };
+    let document = DocumentText { content, passages: spans, language, ..DocumentText::default() };
     passages_of_one(&question, &document).into_iter().map(|passage| passage.position).collect()
 }
 

@@ -17,12 +17,14 @@ mod parameters;
 mod reading;
 mod recency;
 mod score;
+mod term_vector;
 mod vocabulary;
 
 use crate::analysis::{Analyzers, Language};
-use crate::passages::PassageSpan;
 use crate::question::Question;
 use crate::statistics::CollectionStatistics;
+
+pub use term_vector::{DocumentText, TermVector};
 
 use reading::Reading;
 use recency::Recency;
@@ -39,13 +41,7 @@ pub const READ_BYTES: usize = 2 * 1024 * 1024;
 /// A document that the first stage found.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    pub title: &'a str,
-    pub description: &'a str,
-    pub content: &'a str,
-    /// The passages of `content`, as [`crate::passages::split`] gives them.
-    pub passages: &'a [PassageSpan],
-    /// ISO 639-1 code of the language that the document was indexed under; `None` when it is not known.
-    pub language: Option<&'a str>,
+    pub terms: &'a TermVector,
     /// Higher is better. Orders candidates that are otherwise equal.
     pub first_stage_score: f32,
     /// Milliseconds since the Unix epoch.
@@ -57,9 +53,6 @@ pub struct Candidate<'a> {
 pub struct Query<'a> {
     /// Any text; nothing in it is an operator.
     pub text: &'a str,
-    /// Only candidates that hold all words of `text` next to one another and in order, case and diacritics apart, in
-    /// their title, description or content.
-    pub exact_phrase: bool,
     /// Milliseconds since the Unix epoch. Without it, dates do not matter.
     pub now: Option<i64>,
 }
@@ -82,104 +75,69 @@ pub struct Ranked {
 /// A passage of a candidate in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankedPassage {
-    /// Position in [`Candidate::passages`].
+    /// Position in [`DocumentText::passages`].
     pub position: usize,
     pub score: f64,
 }
 
-/// Ranks the candidates for the query, best first; see [`Reranker::rerank`].
+/// How many bytes of each content a call reads, by the lengths of all: vectors should [cover](TermVector::covers) it.
+pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
+    fair_share(content_bytes, READ_BYTES)
+}
+
+/// Ranks the candidates for the query, best first.
+///
+/// All of them are ranked, also those that hold nothing of the query. Equal scores are ordered by the first stage's, then
+/// by the order that they came in.
+///
+/// `statistics` are those of the collection that the candidates were found in, with the document frequencies of the
+/// query's terms as [`crate::analysis::analyze_query`] gives them; what they do not know is estimated from the candidates.
 pub fn rerank(query: &Query<'_>, candidates: &[Candidate<'_>], statistics: &CollectionStatistics) -> Vec<Ranked> {
-    Reranker::default().rerank(query, candidates, statistics)
-}
+    let question = Question::new(query.text, &common_first(candidates));
+    let mut vocabulary = Vocabulary::new(&question);
+    let limit = reading_limit(candidates.iter().map(|candidate| candidate.terms.content_bytes()));
+    let readings: Vec<Reading> =
+        candidates.iter().map(|candidate| reading::read(candidate.terms, limit, &mut vocabulary)).collect();
 
-/// A reranker that remembers stems from one call to the next. Worth keeping where calls are many (one a thread); what
-/// it answers does not depend on what it was asked before.
-#[derive(Default)]
-pub struct Reranker {
-    analyzers: Analyzers,
-}
-
-impl Reranker {
-    /// Ranks the candidates for the query, best first.
-    ///
-    /// All of them are ranked (with `exact_phrase`, those that hold the phrase), also those that hold nothing of the
-    /// query. Equal scores are ordered by the first stage's, then by the order that they came in.
-    ///
-    /// `statistics` are those of the collection that the candidates were found in, with the document frequencies of the
-    /// query's terms as [`crate::analysis::analyze_query`] gives them; what they do not know is estimated from the
-    /// candidates.
-    pub fn rerank(
-        &mut self,
-        query: &Query<'_>,
-        candidates: &[Candidate<'_>],
-        statistics: &CollectionStatistics,
-    ) -> Vec<Ranked> {
-        let languages: Vec<Option<Language>> =
-            candidates.iter().map(|candidate| candidate.language.and_then(Language::from_code)).collect();
-        let question = Question::new(query.text, &common_first(&languages));
-        let mut considered: Vec<usize> = (0..candidates.len()).collect();
-        if query.exact_phrase {
-            considered.retain(|index| {
-                let analyzer = self.analyzers.of(languages[*index]);
-                let Candidate { title, description, content, .. } = candidates[*index];
-                [title, description, content].into_iter().any(|text| question.is_phrase_of(text, analyzer))
-            });
+    let mut scorer = Scorer::new(&question, &readings, statistics);
+    let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
+        readings.iter().map(|reading| scorer.score(reading)).unzip();
+    feedback::apply(&mut scores, &readings, vocabulary.len(), scorer.body_length(), scorer.total_weight());
+    if let Some(recency) = Recency::of(&question, query.now) {
+        for (score, candidate) in scores.iter_mut().zip(candidates) {
+            *score *= recency.factor(candidate.published_at);
         }
-
-        let mut vocabulary = Vocabulary::new(&question);
-        let limit = fair_share(considered.iter().map(|index| candidates[*index].content.len()), READ_BYTES);
-        let read = |index: &usize| {
-            let analyzer = self.analyzers.of(languages[*index]);
-            reading::read(&candidates[*index], limit, analyzer, &mut vocabulary)
-        };
-        let readings: Vec<Reading> = considered.iter().map(read).collect();
-
-        let mut scorer = Scorer::new(&question, &readings, statistics);
-        let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
-            readings.iter().map(|reading| scorer.score(reading)).unzip();
-        feedback::apply(&mut scores, &readings, vocabulary.len(), scorer.body_length(), scorer.total_weight());
-        if let Some(recency) = Recency::of(&question, query.now) {
-            for (score, index) in scores.iter_mut().zip(&considered) {
-                *score *= recency.factor(candidates[*index].published_at);
-            }
-        }
-
-        let ranked = considered.into_iter().zip(scores).zip(&passages);
-        let mut ranked: Vec<Ranked> = ranked
-            .map(|((index, score), passages)| Ranked {
-                index,
-                score,
-                passages: ranked_passages(passages),
-                complete: candidates[index].content.len() <= limit,
-            })
-            .collect();
-        ranked.sort_by(|a, b| {
-            let first_stage = |ranked: &Ranked| candidates[ranked.index].first_stage_score;
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| first_stage(b).total_cmp(&first_stage(a)))
-                .then(a.index.cmp(&b.index))
-        });
-        ranked
     }
+
+    let ranked = scores.into_iter().zip(&passages).enumerate();
+    let mut ranked: Vec<Ranked> = ranked
+        .map(|(index, (score, passages))| {
+            let terms = candidates[index].terms;
+            let complete = terms.covers(usize::MAX) && terms.content_bytes() <= limit;
+            Ranked { index, score, passages: ranked_passages(passages), complete }
+        })
+        .collect();
+    ranked.sort_by(|a, b| {
+        let first_stage = |ranked: &Ranked| candidates[ranked.index].first_stage_score;
+        b.score.total_cmp(&a.score).then_with(|| first_stage(b).total_cmp(&first_stage(a))).then(a.index.cmp(&b.index))
+    });
+    ranked
 }
 
 /// The passages of one document with something of the query in them, best first, and their scores: the document is
 /// the collection here. For [`crate::select`].
-pub(crate) fn passages_of_one(question: &Question, candidate: &Candidate<'_>) -> Vec<RankedPassage> {
-    let language = candidate.language.and_then(Language::from_code);
-    let mut vocabulary = Vocabulary::new(question);
-    let reading = reading::read(candidate, usize::MAX, Analyzers::default().of(language), &mut vocabulary);
-    let readings = reading.into_passages();
+pub(crate) fn passages_of_one(question: &Question, document: &DocumentText<'_>) -> Vec<RankedPassage> {
+    let vector = TermVector::of(document, usize::MAX, &mut Analyzers::default());
+    let readings = reading::read(&vector, usize::MAX, &mut Vocabulary::new(question)).into_passages();
     let mut scorer = Scorer::new(question, &readings, &CollectionStatistics::default());
     let scores: Vec<f64> = readings.iter().map(|reading| scorer.score(reading).0).collect();
     matching(&scores)
 }
 
 /// The languages of the candidates, the most common first. Documents of unknown language are analysed as English.
-fn common_first(languages: &[Option<Language>]) -> Vec<Language> {
+fn common_first(candidates: &[Candidate<'_>]) -> Vec<Language> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
-    for language in languages.iter().map(|language| language.unwrap_or(Language::English)) {
+    for language in candidates.iter().map(|candidate| candidate.terms.language.unwrap_or(Language::English)) {
         match counts.iter_mut().find(|(known, _)| *known == language) {
             Some((_, count)) => *count += 1,
             None => counts.push((language, 1)),

@@ -1,11 +1,7 @@
-//! What one pass over a candidate finds.
+//! What a query finds in one candidate.
 
-use super::Candidate;
+use super::term_vector::{TermToken, TermVector};
 use super::vocabulary::Vocabulary;
-use crate::analysis::Analyzer;
-
-/// Between two headings: no words of one are near words of the next.
-const GAP: u32 = 100;
 
 /// An occurrence of a term of the query.
 #[derive(Clone, Copy)]
@@ -61,88 +57,80 @@ impl Reading {
     }
 }
 
-/// Reads a candidate, of its content the first `limit` bytes.
-pub(super) fn read(
-    candidate: &Candidate<'_>,
-    limit: usize,
-    analyzer: &mut Analyzer,
-    vocabulary: &mut Vocabulary,
-) -> Reading {
-    let mut reading = Reading::default();
-    reading.title.add(candidate.title, analyzer, vocabulary, |id, _| reading.ids.push(id));
-    reading.headings.add(candidate.description, analyzer, vocabulary, |_, _| {});
-    reading.passages = headings(candidate, analyzer, vocabulary, &mut reading.headings);
+/// Reads a candidate, of its content the passages that end within `limit` bytes.
+pub(super) fn read(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> Reading {
+    // By stem: its number among the stems of all candidates, and the term of the query that it is.
+    let known: Vec<(u32, Option<u16>)> = vector
+        .stems
+        .iter()
+        .map(|hash| {
+            let id = vocabulary.id(*hash);
+            (id, vocabulary.term(id))
+        })
+        .collect();
+    let term_of = |stem: u32| known[stem as usize].1;
+    let units = vector.units_within(limit);
+    let body = &vector.body[..units.last().map_or(0, |unit| unit.token_end as usize)];
+    let in_title = occurrences(&vector.title, vector.body.len(), &vector.loose, term_of);
+    let in_body = occurrences(body, 0, &vector.loose, term_of);
 
-    let content = &candidate.content[..candidate.content.floor_char_boundary(limit)];
-    let (mut passage, mut before) = (0, 0);
-    let passages = &mut reading.passages;
-    let body = &mut reading.body;
-    body.add(content, analyzer, vocabulary, |id, found| {
-        reading.ids.push(id);
-        while passage < passages.len() && candidate.passages[passage].bytes.end <= found.byte {
-            passages[passage].occurrences = before..found.before;
-            before = found.before;
-            passage += 1;
-        }
-        if let Some(passage) = passages.get_mut(passage) {
-            passage.length += 1;
-        }
-    });
-    if let Some(last) = passages.get_mut(passage) {
-        last.occurrences = before..body.occurrences.len();
-    }
-    reading
-}
-
-/// One reading of each heading, and the terms above each passage.
-fn headings(
-    candidate: &Candidate<'_>,
-    analyzer: &mut Analyzer,
-    vocabulary: &mut Vocabulary,
-    field: &mut Field,
-) -> Vec<Passage> {
-    // The headings above the passage before, each with the number of terms up to its end.
-    let mut path: Vec<(&str, usize)> = Vec::new();
-    let mut terms: Vec<u16> = Vec::new();
-    let passages = candidate.passages.iter().map(|span| {
-        let same = path.iter().zip(&span.section_path).take_while(|((known, _), heading)| known == heading).count();
-        path.truncate(same);
-        terms.truncate(path.last().map_or(0, |(_, end)| *end));
-        for heading in &span.section_path[same..] {
-            let from = field.occurrences.len();
-            field.add(heading, analyzer, vocabulary, |_, _| {});
-            terms.extend(field.occurrences[from..].iter().map(|found| found.term));
-            path.push((heading, terms.len()));
-        }
-        Passage { heading_terms: terms.clone(), ..Passage::default() }
-    });
-    passages.collect()
-}
-
-/// Where a token stands.
-struct Found {
-    byte: usize,
-    /// Occurrences of the query's terms before it.
-    before: usize,
-}
-
-impl Field {
-    fn add(
-        &mut self,
-        text: &str,
-        analyzer: &mut Analyzer,
-        vocabulary: &mut Vocabulary,
-        mut each: impl FnMut(u32, Found),
-    ) {
-        let first = self.occurrences.last().map_or(0, |last| last.position + GAP);
-        analyzer.tokens(text, |token| {
-            self.length += 1;
-            let id = vocabulary.id(token.stem);
-            each(id, Found { byte: token.bytes.start, before: self.occurrences.len() });
-            let loose = || token.loose_stem.and_then(|stem| vocabulary.term_of(stem));
-            if let Some(term) = vocabulary.term(id).or_else(loose) {
-                self.occurrences.push(Occurrence { term, position: first.saturating_add(token.position) });
-            }
+    let mut passages = Vec::with_capacity(vector.passages);
+    let (mut token, mut path, mut occurrence) = (0, 0, 0);
+    for unit in units.iter().take(vector.passages) {
+        let (token_end, path_end) = (unit.token_end as usize, unit.path_end as usize);
+        let end = in_body.partition_point(|(at, _)| *at < token_end);
+        let above = vector.paths[path..path_end].iter().flat_map(|heading| vector.headings[*heading as usize].iter());
+        passages.push(Passage {
+            length: token_end - token,
+            occurrences: occurrence..end,
+            heading_terms: above.filter_map(|stem| term_of(*stem)).collect(),
         });
+        (token, path, occurrence) = (token_end, path_end, end);
     }
+    let headings = vector.paths[..path].iter().max().map_or(0, |last| *last as usize + 1);
+    let in_headings = vector.headings[..headings].iter().flat_map(|heading| heading.iter());
+    // Of passages that were not read nothing is known.
+    passages.resize_with(vector.passages, || Passage { occurrences: occurrence..occurrence, ..Passage::default() });
+
+    let field = |length: usize, found: Vec<(usize, Occurrence)>| Field {
+        length,
+        occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
+    };
+    Reading {
+        ids: vector.title.iter().chain(body).map(|token| known[token.stem as usize].0).collect(),
+        headings: unordered(vector.description.iter().chain(in_headings), term_of),
+        title: field(vector.title.len(), in_title),
+        body: field(body.len(), in_body),
+        passages,
+    }
+}
+
+/// The tokens that are terms of the query, each with its place in the field; `first` is the number under which the
+/// field's first token stands among the loose stems.
+fn occurrences(
+    tokens: &[TermToken],
+    first: usize,
+    loose: &[(u32, u32)],
+    term_of: impl Fn(u32) -> Option<u16>,
+) -> Vec<(usize, Occurrence)> {
+    let mut loose = loose[loose.partition_point(|(token, _)| (*token as usize) < first)..].iter().peekable();
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let other = loose.next_if(|(number, _)| *number as usize == first + at);
+        let term = term_of(token.stem).or_else(|| other.and_then(|(_, stem)| term_of(*stem)));
+        if let Some(term) = term {
+            found.push((at, Occurrence { term, position: token.position }));
+        }
+    }
+    found
+}
+
+/// A field of which only is asked which terms it holds how often.
+fn unordered<'a>(stems: impl Iterator<Item = &'a u32>, term_of: impl Fn(u32) -> Option<u16>) -> Field {
+    let mut field = Field::default();
+    for stem in stems {
+        field.length += 1;
+        field.occurrences.extend(term_of(*stem).map(|term| Occurrence { term, position: 0 }));
+    }
+    field
 }

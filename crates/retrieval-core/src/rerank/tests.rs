@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::passages::split;
+use crate::passages::{PassageSpan, split};
 
 struct Document {
     title: &'static str,
@@ -17,20 +17,28 @@ fn document(title: &'static str, content: &str) -> Document {
     Document { title, content: content.into(), spans: split(content), language: Some("en"), published_at: None }
 }
 
+fn vectors(documents: &[Document]) -> Vec<TermVector> {
+    let text = |document: &Document| {
+        let Document { title, content, spans, language, .. } = document;
+        let text = DocumentText { title, content, passages: spans, language: *language, ..DocumentText::default() };
+        TermVector::of(&text, usize::MAX, &mut Analyzers::default())
+    };
+    documents.iter().map(text).collect()
+}
+
+fn ranked_by(query: &Query<'_>, documents: &[Document], statistics: &CollectionStatistics) -> Vec<Ranked> {
+    let vectors = vectors(documents);
+    let candidate = |(document, terms): (&Document, _)| Candidate {
+        terms,
+        first_stage_score: 0.0,
+        published_at: document.published_at,
+    };
+    let candidates: Vec<Candidate<'_>> = documents.iter().zip(&vectors).map(candidate).collect();
+    rerank(query, &candidates, statistics)
+}
+
 fn ranked(query: &Query<'_>, documents: &[Document]) -> Vec<Ranked> {
-    let candidates: Vec<Candidate<'_>> = documents
-        .iter()
-        .map(|document| Candidate {
-            title: document.title,
-            description: "",
-            content: &document.content,
-            passages: &document.spans,
-            language: document.language,
-            first_stage_score: 0.0,
-            published_at: document.published_at,
-        })
-        .collect();
-    rerank(query, &candidates, &CollectionStatistics::default())
+    ranked_by(query, documents, &CollectionStatistics::default())
 }
 
 fn order(text: &str, documents: &[Document]) -> Vec<usize> {
@@ -38,7 +46,7 @@ fn order(text: &str, documents: &[Document]) -> Vec<usize> {
 }
 
 fn query(text: &str) -> Query<'_> {
-    Query { text, exact_phrase: false, now: None }
+    Query { text, now: None }
 }
 
 #[test]
@@ -77,19 +85,7 @@ fn a_rare_word_outweighs_a_common_one() {
     let mut statistics = CollectionStatistics { documents: 10_000, average_length: 6.0, ..Default::default() };
     statistics.document_frequency.insert("engin".into(), 9_000);
     statistics.document_frequency.insert("carburettor".into(), 3);
-    let candidates: Vec<Candidate<'_>> = documents
-        .iter()
-        .map(|document| Candidate {
-            title: "",
-            description: "",
-            content: &document.content,
-            passages: &document.spans,
-            language: Some("en"),
-            first_stage_score: 0.0,
-            published_at: None,
-        })
-        .collect();
-    assert_eq!(rerank(&query("engine carburettor"), &candidates, &statistics)[0].index, 1);
+    assert_eq!(ranked_by(&query("engine carburettor"), &documents, &statistics)[0].index, 1);
 }
 
 #[test]
@@ -106,33 +102,12 @@ fn a_long_document_is_found_by_its_best_passage() {
 }
 
 #[test]
-fn an_exact_phrase_is_verbatim_and_in_order() {
-    let documents = [
-        document("", "The quick brown fox."),
-        document("", "The brown quick fox."),
-        document("", "A quick, BRÓWN fox?"),
-        document("", "quick brown foxes"),
-        document("Quick Brown Fox", "nothing"),
-        document("quick brown", "fox"),
-    ];
-    let exact = |text| {
-        let found = ranked(&Query { text, exact_phrase: true, now: None }, &documents);
-        let mut found: Vec<usize> = found.into_iter().map(|ranked| ranked.index).collect();
-        found.sort_unstable();
-        found
-    };
-    assert_eq!(exact("quick brown fox"), [0, 2, 4]);
-    assert_eq!(exact("The"), [0, 1], "stop words are words here");
-    assert!(exact("").is_empty() && exact("?!").is_empty());
-}
-
-#[test]
 fn new_documents_are_preferred_only_when_asked_for() {
     const NOW: i64 = 1_780_000_000_000;
     let dated = |days: i64| Document { published_at: Some(NOW - days * 86_400_000), ..document("", "release notes") };
     let documents = [dated(900), dated(2)];
     let order = |text| {
-        let all = ranked(&Query { text, exact_phrase: false, now: Some(NOW) }, &documents);
+        let all = ranked(&Query { text, now: Some(NOW) }, &documents);
         all.iter().map(|ranked| ranked.index).collect::<Vec<_>>()
     };
     assert_eq!(order("release notes"), [0, 1]);
@@ -152,18 +127,9 @@ fn documents_of_several_languages_are_matched_by_their_stems() {
 #[test]
 fn equal_candidates_keep_the_order_of_the_first_stage() {
     let documents = [document("", "same text"), document("", "same text"), document("", "same text")];
-    let mut candidates: Vec<Candidate<'_>> = Vec::new();
-    for (document, first_stage_score) in documents.iter().zip([1.0, 3.0, 3.0]) {
-        candidates.push(Candidate {
-            title: "",
-            description: "",
-            content: &document.content,
-            passages: &document.spans,
-            language: None,
-            first_stage_score,
-            published_at: None,
-        });
-    }
+    let vectors = vectors(&documents);
+    let candidate = |(terms, first_stage_score)| Candidate { terms, first_stage_score, published_at: None };
+    let candidates: Vec<Candidate<'_>> = vectors.iter().zip([1.0, 3.0, 3.0]).map(candidate).collect();
     let order = |text| {
         let all = rerank(&query(text), &candidates, &CollectionStatistics::default());
         all.iter().map(|ranked| ranked.index).collect::<Vec<_>>()
@@ -177,7 +143,7 @@ fn reading_is_bounded_and_fair() {
     assert_eq!(fair_share([10, 20].into_iter(), 100), usize::MAX);
     assert_eq!(fair_share([10, 100, 200].into_iter(), 110), 50);
     assert_eq!(fair_share([].into_iter(), 0), usize::MAX);
-    let huge = document("", &"many words of a very long document ".repeat(READ_BYTES / 30));
+    let huge = document("", &"Many words of a very long document. ".repeat(READ_BYTES / 30));
     let all = ranked(&query("short"), &[huge, document("", "a short one")]);
     assert_eq!((all[0].index, all[0].complete, all[1].complete), (1, true, false));
 }
@@ -187,17 +153,16 @@ proptest! {
     fn any_input_is_ranked_the_same_twice(
         text in "\\PC{0,40}",
         contents in prop::collection::vec("(?s)[a-c日本 .\n#]{0,120}", 0..6),
-        exact_phrase in any::<bool>(),
         now in any::<Option<i64>>(),
     ) {
         let documents: Vec<Document> = contents
             .iter()
             .map(|content| Document { published_at: now, ..document("", content) })
             .collect();
-        let query = Query { text: &text, exact_phrase, now };
+        let query = Query { text: &text, now };
         let all = ranked(&query, &documents);
         prop_assert_eq!(&all, &ranked(&query, &documents));
-        prop_assert!(exact_phrase || all.len() == documents.len());
+        prop_assert_eq!(all.len(), documents.len());
         prop_assert!(all.iter().all(|ranked| ranked.score.is_finite() && ranked.score >= 0.0));
         prop_assert!(all.is_sorted_by(|a, b| a.score >= b.score));
         for ranked in &all {

@@ -19,18 +19,17 @@ impl Vocabulary {
     pub fn new(question: &Question) -> Self {
         let mut vocabulary = Self { slots: vec![(0, EMPTY); 1 << 13], terms: Vec::with_capacity(1 << 12) };
         for (stem, term) in question.stems() {
-            let id = vocabulary.id(stem);
+            let id = vocabulary.id(hash(stem));
             vocabulary.terms[id as usize] = Some(term);
         }
         vocabulary
     }
 
-    /// The number of a term, a new one where it is new.
-    pub fn id(&mut self, stem: &str) -> u32 {
+    /// The number of the term with this [`hash`], a new one where it is new.
+    pub fn id(&mut self, hash: u64) -> u32 {
         if 2 * self.terms.len() >= self.slots.len() {
             self.grow();
         }
-        let hash = hash(stem);
         let slot = slot(&self.slots, hash);
         if self.slots[slot].1 == EMPTY {
             self.slots[slot] = (hash, u32::try_from(self.terms.len()).unwrap_or(EMPTY - 1));
@@ -42,12 +41,6 @@ impl Vocabulary {
     /// The query's term with this number.
     pub fn term(&self, id: u32) -> Option<u16> {
         self.terms[id as usize]
-    }
-
-    /// The query's term that a stem belongs to; a stem that has no number gets none.
-    pub fn term_of(&self, stem: &str) -> Option<u16> {
-        let (_, id) = self.slots[slot(&self.slots, hash(stem))];
-        if id == EMPTY { None } else { self.term(id) }
     }
 
     /// How many terms there are; numbers are smaller.
@@ -76,7 +69,7 @@ fn slot(slots: &[(u64, u32)], hash: u64) -> usize {
 }
 
 /// Eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
-fn hash(stem: &str) -> u64 {
+pub(super) fn hash(stem: &str) -> u64 {
     let mut hash = stem.len() as u64;
     for chunk in stem.as_bytes().chunks(8) {
         let mut bytes = [0; 8];

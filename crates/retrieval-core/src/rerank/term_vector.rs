@@ -1,0 +1,246 @@
+//! A document's text as terms: analysed once, ranked many times.
+
+use super::vocabulary;
+use crate::analysis::{Analyzer, Analyzers, Language};
+use crate::passages::PassageSpan;
+use std::collections::HashMap;
+
+/// The text of a document, as it is ranked and quoted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DocumentText<'a> {
+    pub title: &'a str,
+    pub description: &'a str,
+    pub content: &'a str,
+    /// The passages of `content`, as [`crate::passages::split`] gives them.
+    pub passages: &'a [PassageSpan],
+    /// ISO 639-1 code of the language that the document was indexed under; `None` when it is not known.
+    pub language: Option<&'a str>,
+}
+
+/// The terms of a document in order, by field and passage: what ranking reads in place of the text. Holds for every
+/// query. About 10 bytes a word.
+#[derive(Clone, Debug, Default)]
+pub struct TermVector {
+    pub(super) language: Option<Language>,
+    /// Hashes of the distinct stems of all fields.
+    pub(super) stems: Box<[u64]>,
+    /// Stems of the words as typed without diacritics, where those are others: the number of the token in the body, or
+    /// after those of the body in the title, and the stem's number.
+    pub(super) loose: Box<[(u32, u32)]>,
+    pub(super) title: Box<[TermToken]>,
+    pub(super) body: Box<[TermToken]>,
+    /// Stems of the description.
+    pub(super) description: Box<[u32]>,
+    /// Stems of each heading, the first in the order of the text.
+    pub(super) headings: Vec<Box<[u32]>>,
+    pub(super) units: Box<[Unit]>,
+    /// Headings above the units, from the outermost, one list after the other.
+    pub(super) paths: Box<[u32]>,
+    pub(super) passages: usize,
+    content_bytes: usize,
+}
+
+/// A token of a field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TermToken {
+    /// Number of the stem.
+    pub stem: u32,
+    pub position: u32,
+}
+
+/// A passage, or the whole body where no passages are given. Only those that were read are there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    /// Where its text ends in the content.
+    pub byte_end: usize,
+    /// Where its tokens end in the body.
+    pub token_end: u32,
+    /// Where the headings above it end in the paths.
+    pub path_end: u32,
+}
+
+impl TermVector {
+    /// Analyses a document: of its content the passages that end within `limit` bytes, at least the first.
+    pub fn of(document: &DocumentText<'_>, limit: usize, analyzers: &mut Analyzers) -> Self {
+        let language = document.language.and_then(Language::from_code);
+        let mut builder = Builder { analyzer: analyzers.of(language), stems: HashMap::new(), loose: Vec::new() };
+        let units = units(document, limit);
+        let read = units.last().map_or(0, |unit| unit.byte_end);
+
+        let mut body = Vec::new();
+        builder.field(&document.content[..read], &mut body, 0);
+        // Tokens come in the order of their ends; a passage holds those that begin before its end.
+        let mut units: Vec<Unit> = units;
+        let mut at = 0;
+        for unit in &mut units {
+            while at < body.len() && body[at].1 < unit.byte_end {
+                at += 1;
+            }
+            unit.token_end = at as u32;
+        }
+        let mut title = Vec::new();
+        builder.field(document.title, &mut title, body.len() as u32);
+        let description = builder.stems_of(document.description);
+        let (headings, paths) = builder.headings(document.passages, &mut units);
+
+        let mut stems = vec![0; builder.stems.len()];
+        builder.stems.iter().for_each(|(hash, number)| stems[*number as usize] = *hash);
+        let tokens = |field: Vec<(TermToken, usize)>| field.into_iter().map(|(token, _)| token).collect();
+        Self {
+            language,
+            stems: stems.into(),
+            loose: builder.loose.into(),
+            title: tokens(title),
+            body: tokens(body),
+            description: description.into(),
+            headings,
+            units: units.into(),
+            paths: paths.into(),
+            passages: document.passages.len(),
+            content_bytes: document.content.len(),
+        }
+    }
+
+    /// Length of the document's content, whether read or not.
+    pub fn content_bytes(&self) -> usize {
+        self.content_bytes
+    }
+
+    /// Whether analysing the document again up to `limit` would give no more than this.
+    pub fn covers(&self, limit: usize) -> bool {
+        self.read_bytes() >= self.content_bytes.min(limit)
+    }
+
+    /// Bytes in memory, about.
+    pub fn memory(&self) -> usize {
+        let headings: usize = self.headings.iter().map(|heading| 4 * heading.len() + 16).sum();
+        size_of::<Self>()
+            + size_of_val(&*self.stems)
+            + size_of_val(&*self.loose)
+            + size_of_val(&*self.title)
+            + size_of_val(&*self.body)
+            + size_of_val(&*self.description)
+            + size_of_val(&*self.units)
+            + size_of_val(&*self.paths)
+            + headings
+    }
+
+    fn read_bytes(&self) -> usize {
+        self.units.last().map_or(0, |unit| unit.byte_end)
+    }
+
+    /// The units that end within `limit` bytes, at least the first.
+    pub(super) fn units_within(&self, limit: usize) -> &[Unit] {
+        let within = self.units.partition_point(|unit| unit.byte_end <= limit);
+        &self.units[..within.max(1).min(self.units.len())]
+    }
+}
+
+/// The passages that end within the limit, at least the first; the beginning of a content without passages.
+fn units(document: &DocumentText<'_>, limit: usize) -> Vec<Unit> {
+    let unit = |byte_end| Unit { byte_end, token_end: 0, path_end: 0 };
+    if document.passages.is_empty() {
+        let end = document.content.floor_char_boundary(limit);
+        return if end == 0 { Vec::new() } else { vec![unit(end)] };
+    }
+    // Hand-made passages may reach beyond the content or into a character.
+    let end_of = |span: &PassageSpan| document.content.floor_char_boundary(span.bytes.end);
+    let within = document.passages.iter().take_while(|span| span.bytes.end <= limit).count().max(1);
+    let mut last = 0;
+    let ends = document.passages[..within].iter().map(|span| {
+        last = end_of(span).max(last);
+        unit(last)
+    });
+    ends.collect()
+}
+
+struct Builder<'a> {
+    analyzer: &'a mut Analyzer,
+    /// Numbers of stems by hash.
+    stems: HashMap<u64, u32>,
+    loose: Vec<(u32, u32)>,
+}
+
+impl Builder<'_> {
+    /// Adds the tokens of a text, each with the byte that it begins at. `before` is the number of its first token.
+    fn field(&mut self, text: &str, tokens: &mut Vec<(TermToken, usize)>, before: u32) {
+        let Self { analyzer, stems, loose } = self;
+        analyzer.tokens(text, |token| {
+            if let Some(stem) = token.loose_stem {
+                loose.push((before + tokens.len() as u32, number(stems, stem)));
+            }
+            let stem = number(stems, token.stem);
+            tokens.push((TermToken { stem, position: token.position }, token.bytes.start));
+        });
+    }
+
+    fn stems_of(&mut self, text: &str) -> Vec<u32> {
+        let Self { analyzer, stems, .. } = self;
+        let mut found = Vec::new();
+        analyzer.tokens(text, |token| {
+            found.push(number(stems, token.stem));
+            found.extend(token.loose_stem.map(|stem| number(stems, stem)));
+        });
+        found
+    }
+
+    /// The headings above the units, each heading once, and the numbers of those above each unit.
+    fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[u32]>>, Vec<u32>) {
+        let (mut headings, mut paths) = (Vec::new(), Vec::new());
+        // The headings above the passage before.
+        let mut path: Vec<(&str, u32)> = Vec::new();
+        for (span, unit) in spans.iter().zip(units) {
+            let same = path.iter().zip(&span.section_path).take_while(|((known, _), heading)| known == heading).count();
+            path.truncate(same);
+            for heading in &span.section_path[same..] {
+                path.push((heading, headings.len() as u32));
+                headings.push(self.stems_of(heading).into());
+            }
+            paths.extend(path.iter().map(|(_, number)| *number));
+            unit.path_end = paths.len() as u32;
+        }
+        (headings, paths)
+    }
+}
+
+fn number(stems: &mut HashMap<u64, u32>, stem: &str) -> u32 {
+    let next = stems.len() as u32;
+    *stems.entry(vocabulary::hash(stem)).or_insert(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passages::split;
+
+    fn vector(content: &str, limit: usize) -> TermVector {
+        let spans = split(content);
+        let document = DocumentText { title: "T", content, passages: &spans, ..DocumentText::default() };
+        TermVector::of(&document, limit, &mut Analyzers::default())
+    }
+
+    #[test]
+    fn a_vector_covers_what_it_has_read() {
+        let content = format!("# One\n\n{}\n\n# Two\n\n{}", "some words ".repeat(80), "other words ".repeat(80));
+        let whole = vector(&content, usize::MAX);
+        assert!(whole.covers(usize::MAX) && whole.units.len() > 1 && whole.body.len() > 300);
+        let part = vector(&content, 10);
+        assert_eq!(part.units.len(), 1, "at least one passage is read");
+        assert!(part.covers(10) && !part.covers(content.len()));
+        assert!(part.memory() < whole.memory());
+        let bytes_a_word = whole.memory() / content.split_whitespace().count();
+        assert!(bytes_a_word < 15, "{bytes_a_word}");
+        assert!(vector("", 0).covers(usize::MAX));
+    }
+
+    #[test]
+    fn passages_that_do_not_fit_the_content_do_no_harm() {
+        let mut spans = split("été été été");
+        spans[0].bytes = 3..1_000;
+        let document = DocumentText { content: "été été", passages: &spans, ..DocumentText::default() };
+        assert_eq!(TermVector::of(&document, usize::MAX, &mut Analyzers::default()).body.len(), 2);
+        spans[0].bytes = 0..1;
+        let document = DocumentText { content: "été été", passages: &spans, ..DocumentText::default() };
+        assert!(TermVector::of(&document, usize::MAX, &mut Analyzers::default()).body.is_empty());
+    }
+}
