@@ -75,8 +75,11 @@ impl From<BlobError> for Error {
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
         match error.kind {
-            EngineErrorKind::Unavailable => Error::Unavailable { backend: "search", source: error.into() },
-            EngineErrorKind::Rejected | EngineErrorKind::Corrupt => Error::internal(error),
+            // A damaged or lost index is being made anew: it will be there.
+            EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => {
+                Error::Unavailable { backend: "search", source: error.into() }
+            }
+            EngineErrorKind::Rejected => Error::internal(error),
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct App {
     options: Options,
     keys: authentication::KeyCache,
     usage: usage::Recorder,
+    searches: search::record::SearchRecorder,
+    vectors: search::vectors::VectorCache,
     /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
     runtime: Handle,
 }
@@ -68,6 +70,7 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let Parts { store, blobs, engine, feeder, runner, options } = parts;
         let usage = usage::Recorder::start(store.clone());
+        let searches = search::record::SearchRecorder::start(store.clone());
         Self {
             store,
             blobs,
@@ -77,6 +80,8 @@ impl App {
             options,
             keys: authentication::KeyCache::new(),
             usage,
+            searches,
+            vectors: search::vectors::VectorCache::new(),
             runtime: Handle::current(),
         }
     }

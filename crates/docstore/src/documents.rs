@@ -1,6 +1,7 @@
 //! What callers hand in and get back of documents, beyond single rows.
 
 use crate::rows::{Capture, Document, Passage};
+use crate::types::Id;
 
 /// A document with its latest capture, as ranking reads it.
 #[derive(Clone, Debug)]
@@ -9,6 +10,15 @@ pub struct LoadedDocument {
     pub capture: Capture,
     /// In order.
     pub passages: Vec<Passage>,
+}
+
+/// Tells whether what was once read of a document still holds: any change of its content or of what is said of it makes
+/// another state.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DocumentState {
+    pub doc_id: Id,
+    pub capture_id: Id,
+    pub last_seen_at: i64,
 }
 
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ mod runs;
 mod schema;
 mod types;
 
-pub use documents::{LoadedDocument, NewDocument, Saved, StoredCapture};
+pub use documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCapture};
 pub use error::{Result, StoreError};
 pub use location::Location;
 pub use rows::*;

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
-use crate::documents::{LoadedDocument, NewDocument, Saved, StoredCapture};
+use crate::documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCapture};
 use crate::error::Result;
 use crate::rows::*;
 use crate::runs::FileResult;
@@ -88,6 +88,8 @@ operations! {
     /// Documents of one collection (`None`: the shared web; else that workspace) with their content, in no
     /// order. Ids of other collections and of removed documents are left out.
     snapshot documents::load_documents(owner: Option<Id>, doc_ids: Vec<Id>) -> Vec<LoadedDocument>;
+    /// The states of documents of one collection, in no order; of those that `load_documents` would find.
+    read documents::find_latest_states(owner: Option<Id>, doc_ids: Vec<Id>) -> Vec<DocumentState>;
     /// What an index must know, of whatever tenant: for the indexer alone.
     read documents::load_for_indexing(doc_ids: Vec<Id>) -> Vec<(Document, Capture)>;
     /// Ids of the documents that belong into the web or the workspace index, in id order.

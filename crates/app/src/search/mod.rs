@@ -1,19 +1,21 @@
 //! Search: candidates of each collection, ranked by what they say, blended, recorded.
 
 mod rank;
+pub(crate) mod record;
 mod retrieve;
+pub(crate) mod vectors;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Grant, Id, Search, Strings};
+use docstore::{Grant, Id, LoadedDocument, Search, Strings};
 use engine::{Scope, SearchEngine};
 use ingest::clock::now_ms;
 use ingest::prepare::storable;
 use retrieval_core::shape::SearchHit;
 use retrieval_core::{blend, rerank};
 use time::OffsetDateTime;
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -139,8 +141,8 @@ impl App {
         })
     }
 
-    /// Ranks, blends, and stores the ranked list while the hits are made ready to be shown. Ranking is milliseconds of
-    /// CPU: it leaves the threads that answer other requests.
+    /// Ranks, blends, and stores the ranked list while what is shown of it is read. Ranking and making snippets are
+    /// computation: they leave the threads that answer other requests.
     async fn rank_and_record(
         &self,
         viewer: &Viewer,
@@ -149,27 +151,45 @@ impl App {
         found: [Option<Retrieved>; 2],
         policy: Policy,
     ) -> Result<Vec<SearchHit>> {
-        let (ordered, order) = oneshot::channel();
         let ranking = self.runtime.spawn_blocking({
             let request = Arc::clone(request);
+            let vectors = self.vectors.clone();
             move || {
                 let now = now_ms();
-                let lists = found.map(|found| found.map(|found| rank::order(&request, found, &policy, now)));
-                let placed = match lists {
-                    [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
-                    [web, workspace] => web.or(workspace).unwrap_or_default(),
-                };
-                // Nobody listens only when the request is gone, and then nobody waits for the rest either.
-                let _ = ordered.send(placed.iter().map(rank::Placed::doc_id).collect::<Vec<_>>());
-                rank::dress(&request, placed)
+                let [web, workspace] = found;
+                let order = |found, workspace| rank::order(&request, found, workspace, &policy, &vectors, now);
+                let (web, workspace) =
+                    (web.map(|found| order(found, false)), workspace.map(|found| order(found, true)));
+                match (web, workspace) {
+                    (Some(web), Some(workspace)) => blend::interleave(web, workspace, request.max_results),
+                    (web, workspace) => web.or(workspace).unwrap_or_default(),
+                }
             }
         });
-        let recording = async {
-            let doc_ids = order.await.map_err(Error::internal)?;
-            self.record_search(viewer, request, search_id, &doc_ids).await
+        let placed = ranking.await.map_err(Error::internal)?;
+        let doc_ids: Vec<Uuid> = placed.iter().map(|placed| placed.document.doc_id()).collect();
+        let recording = self.record_search(viewer, request, search_id, &doc_ids);
+        let dressing = async {
+            let loaded = self.load_placed(viewer, &placed).await?;
+            let request = Arc::clone(request);
+            let dressing = self.runtime.spawn_blocking(move || rank::dress(&request, placed, loaded));
+            dressing.await.map_err(Error::internal)
         };
-        let (hits, ()) = futures_util::try_join!(async { ranking.await.map_err(Error::internal) }, recording)?;
+        let (hits, ()) = futures_util::try_join!(dressing, recording)?;
         Ok(hits)
+    }
+
+    /// The text of those that are shown and were ranked by what was known of them.
+    async fn load_placed(&self, viewer: &Viewer, placed: &[rank::Placed]) -> Result<HashMap<Uuid, LoadedDocument>> {
+        let missing = |workspace: bool| {
+            let missing = placed.iter().filter(|placed| placed.loaded.is_none() && placed.workspace == workspace);
+            missing.map(|placed| placed.document.state.doc_id).collect()
+        };
+        let own = Some(Id(viewer.organization_id));
+        let (mut loaded, workspace) =
+            futures_util::try_join!(self.load_by_id(None, missing(false)), self.load_by_id(own, missing(true)))?;
+        loaded.extend(workspace);
+        Ok(loaded)
     }
 
     /// Before the answer: what it shows can be read by `doc_id` the moment it arrives.
@@ -193,7 +213,7 @@ impl App {
         };
         let granted =
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: Id(*doc_id), granted_at: now }).collect();
-        Ok(self.store.record_searches(vec![row], granted).await?)
+        self.searches.record(row, granted).await
     }
 
     async fn charge(&self, viewer: &Viewer, search_id: Uuid) -> Result<()> {

@@ -1,19 +1,21 @@
 //! Second stage: the candidates of one collection, ranked by what they say.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use docstore::LoadedDocument;
 use ingest::clock::from_ms;
 use retrieval_core::passages::PassageSpan;
-use retrieval_core::rerank::{Candidate, Query, Ranked, Reranker};
+use retrieval_core::phrase::Phrase;
+use retrieval_core::rerank::{Candidate, Query, Ranked, rerank};
+use retrieval_core::select;
 use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
-use retrieval_core::{select, url};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use super::retrieve::{Policy, Retrieved};
+use super::retrieve::{Found, Policy, Retrieved, Source};
+use super::vectors::{RankedDocument, VectorCache};
 use super::{Detail, SearchRequest};
 use crate::documents::passages as stored_passages;
 
@@ -22,98 +24,120 @@ use crate::documents::passages as stored_passages;
 const PREFERENCE: f64 = 1.5;
 const PASSAGES_PER_HIT: usize = 3;
 
-thread_local! {
-    /// Remembers stems from one search to the next.
-    static RERANKER: RefCell<Reranker> = RefCell::default();
-}
-
 /// A document in its place, before it is made ready to be shown.
 pub struct Placed {
-    loaded: LoadedDocument,
-    spans: Vec<PassageSpan>,
+    pub document: Arc<RankedDocument>,
+    /// Where it was read for this search.
+    pub loaded: Option<Box<LoadedDocument>>,
+    pub workspace: bool,
     ranked: Ranked,
 }
 
-impl Placed {
-    pub fn doc_id(&self) -> Uuid {
-        self.loaded.document.doc_id.0
-    }
-}
-
 /// The best `max_results` of one collection, best first.
-pub fn order(request: &SearchRequest, retrieved: Retrieved, policy: &Policy, now: i64) -> Vec<Placed> {
-    let Retrieved { candidates, statistics, .. } = retrieved;
-    let spans: Vec<Vec<PassageSpan>> =
-        candidates.iter().map(|(loaded, _)| loaded.passages.iter().map(stored_passages::span).collect()).collect();
-    let views: Vec<Candidate<'_>> = candidates
+pub fn order(
+    request: &SearchRequest,
+    retrieved: Retrieved,
+    workspace: bool,
+    policy: &Policy,
+    vectors: &VectorCache,
+    now: i64,
+) -> Vec<Placed> {
+    let Retrieved { candidates, statistics, reading_limit, .. } = retrieved;
+    let mut phrase = request.exact_match.then(|| Phrase::new(&request.query));
+    let mut sources = Vec::with_capacity(candidates.len());
+    for Found { document, score } in candidates {
+        let (document, loaded) = match document {
+            Source::Known(document) => (document, None),
+            Source::Loaded(loaded) => {
+                if phrase.as_mut().is_some_and(|phrase| !holds(&loaded, phrase)) {
+                    continue;
+                }
+                let document = Arc::new(RankedDocument::of(&loaded, reading_limit));
+                vectors.put(&document);
+                (document, Some(loaded))
+            }
+        };
+        sources.push((document, loaded, score));
+    }
+    let views: Vec<Candidate<'_>> = sources
         .iter()
-        .zip(&spans)
-        .map(|((loaded, score), spans)| Candidate {
-            title: loaded.document.title.as_deref().unwrap_or_default(),
-            description: loaded.document.description.as_deref().unwrap_or_default(),
-            content: &loaded.capture.content,
-            passages: spans,
-            language: loaded.document.language.as_deref(),
+        .map(|(document, _, score)| Candidate {
+            terms: &document.terms,
             first_stage_score: *score,
-            published_at: loaded.document.published_at,
+            published_at: document.published_at,
         })
         .collect();
-    let query = Query { text: &request.query, exact_phrase: request.exact_match, now: Some(now) };
-    let mut ranked = RERANKER.with_borrow_mut(|reranker| reranker.rerank(&query, &views, &statistics));
-    prefer(&mut ranked, &candidates, policy);
-    let mut documents: Vec<Option<(LoadedDocument, Vec<PassageSpan>)>> =
-        candidates.into_iter().zip(spans).map(|((loaded, _), spans)| Some((loaded, spans))).collect();
+    let query = Query { text: &request.query, now: Some(now) };
+    let mut ranked = rerank(&query, &views, &statistics);
+    prefer(&mut ranked, |index| &sources[index].0.host, policy);
+    let mut sources: Vec<_> = sources.into_iter().map(Some).collect();
     let mut digests = HashSet::new();
     ranked
         .into_iter()
         .filter_map(|ranked| {
-            let (loaded, spans) = documents.get_mut(ranked.index)?.take()?;
-            Some(Placed { loaded, spans, ranked })
+            let (document, loaded, _) = sources.get_mut(ranked.index)?.take()?;
+            Some(Placed { document, loaded, workspace, ranked })
         })
-        .filter(|placed| {
-            // Exact duplicates on the web are one result; in a workspace each file is its own.
-            let LoadedDocument { document, capture, .. } = &placed.loaded;
-            document.organization_id.is_some() || digests.insert(capture.content_digest.clone())
-        })
+        // Exact duplicates on the web are one result; in a workspace each file is its own.
+        .filter(|placed| workspace || digests.insert(placed.document.content_digest.clone()))
         .take(request.max_results)
         .collect()
 }
 
-/// The documents as hits, with everything that `detail` asks for.
-pub fn dress(request: &SearchRequest, placed: Vec<Placed>) -> Vec<SearchHit> {
+fn holds(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
+    let LoadedDocument { document, capture, .. } = loaded;
+    let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
+    texts.into_iter().flatten().any(|text| phrase.is_in(text, document.language.as_deref()))
+}
+
+/// The documents as hits, with everything that `detail` asks for. Those that are gone by now are left out.
+pub fn dress(
+    request: &SearchRequest,
+    placed: Vec<Placed>,
+    mut loaded: HashMap<Uuid, LoadedDocument>,
+) -> Vec<SearchHit> {
     let mut snippets = Snippets::new(&request.query);
-    let dressed = placed.iter().zip(1..).map(|(Placed { loaded, spans, ranked }, rank)| {
-        let best = best_passages(request, loaded, spans, ranked);
-        SearchHit { rank, ..hit(request, loaded, &best, ranked.score, &mut snippets) }
+    let documents = placed.into_iter().filter_map(|mut placed| {
+        let loaded = match placed.loaded.take() {
+            Some(loaded) => *loaded,
+            None => loaded.remove(&placed.document.doc_id())?,
+        };
+        Some((placed, loaded))
+    });
+    let dressed = documents.zip(1..).map(|((placed, loaded), rank)| {
+        let best = best_passages(request, &loaded, &placed);
+        SearchHit { rank, ..hit(request, &loaded, &best, placed.ranked.score, &mut snippets) }
     });
     dressed.collect()
 }
 
 /// Positions of the passages to quote, best first. Of a document too long to be ranked whole, the rest is looked
-/// through too: it has few hits, and only those that are shown.
-fn best_passages(
-    request: &SearchRequest,
-    loaded: &LoadedDocument,
-    spans: &[PassageSpan],
-    ranked: &Ranked,
-) -> Vec<usize> {
-    if !ranked.complete && request.detail > Detail::Ids {
+/// through too: it has few hits, and only those that are shown. So is one that was read anew since it was ranked.
+fn best_passages(request: &SearchRequest, loaded: &LoadedDocument, placed: &Placed) -> Vec<usize> {
+    let Placed { document, ranked, .. } = placed;
+    let same = document.state.capture_id == loaded.capture.capture_id;
+    if !(ranked.complete && same) && request.detail > Detail::Ids {
+        let spans: Vec<PassageSpan> = loaded.passages.iter().map(stored_passages::span).collect();
         let language = loaded.document.language.as_deref();
-        let best = select::query_relevant(&request.query, &loaded.capture.content, spans, language);
+        let best = select::query_relevant(&request.query, &loaded.capture.content, &spans, language);
         if !best.is_empty() {
             return best;
         }
     }
-    ranked.passages.iter().map(|passage| passage.position).collect()
+    ranked
+        .passages
+        .iter()
+        .map(|passage| passage.position)
+        .filter(|position| *position < loaded.passages.len())
+        .collect()
 }
 
-fn prefer(ranked: &mut [Ranked], candidates: &[(LoadedDocument, f32)], policy: &Policy) {
+fn prefer<'a>(ranked: &mut [Ranked], host: impl Fn(usize) -> &'a str, policy: &Policy) {
     if policy.include.is_empty() || policy.require {
         return;
     }
     for one in ranked.iter_mut() {
-        let canonical_url = &candidates[one.index].0.document.canonical_url;
-        if url::CanonicalUrl::parse(canonical_url).is_ok_and(|url| policy.prefers(url.host())) {
+        if policy.prefers(host(one.index)) {
             one.score *= PREFERENCE;
         }
     }

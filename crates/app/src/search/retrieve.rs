@@ -1,14 +1,17 @@
 //! First stage: candidates of one collection, and what the source policy drops on the way.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use docstore::{Id, LoadedDocument};
 use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
 use retrieval_core::domain::Domain;
+use retrieval_core::rerank;
 use retrieval_core::statistics::CollectionStatistics;
 use uuid::Uuid;
 
 use super::SearchRequest;
+use super::vectors::RankedDocument;
 use crate::error::Result;
 use crate::{App, Error};
 
@@ -52,14 +55,30 @@ fn domains(field: &str, values: &[String]) -> Result<Vec<Domain>> {
 }
 
 /// What the first stage found in one collection.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Retrieved {
     /// Best first.
-    pub candidates: Vec<(LoadedDocument, f32)>,
+    pub candidates: Vec<Found>,
+    /// Bytes of each content that ranking reads.
+    pub reading_limit: usize,
     pub statistics: CollectionStatistics,
     pub total: u64,
     /// Results that the source policy removed on the way to `max_results`.
     pub filtered: usize,
+}
+
+/// A candidate and its score in the first stage.
+pub struct Found {
+    pub document: Source,
+    pub score: f32,
+}
+
+/// A candidate as far as it is known.
+pub enum Source {
+    /// Its terms, from an earlier search.
+    Known(Arc<RankedDocument>),
+    /// Its text, yet to be analysed.
+    Loaded(Box<LoadedDocument>),
 }
 
 impl App {
@@ -80,7 +99,7 @@ impl App {
         };
         // `source_policy` concerns web results alone.
         if scope != Scope::Web {
-            return self.load(self.ask(engine, &base).await?, scope).await;
+            return self.load(request, self.ask(engine, &base).await?, scope).await;
         }
         if policy.require && policy.include.is_empty() {
             // Nothing is inside of no domain.
@@ -92,14 +111,15 @@ impl App {
             let kept = with_domains(&base, if policy.require { &policy.include } else { &[] }, &policy.exclude);
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
-            let mut retrieved = self.load(self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
+            let mut retrieved =
+                self.load(request, self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
             retrieved.filtered = filtered;
             return Ok(retrieved);
         }
         let started = std::time::Instant::now();
         let answer = self.ask(engine, &base).await?;
         tracing::debug!(asked = ?started.elapsed(), "first stage");
-        self.load(self.with_preferred(engine, &base, answer, policy).await?, scope).await
+        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, scope).await
     }
 
     /// Documents of preferred domains are candidates even where others match better.
@@ -126,20 +146,67 @@ impl App {
         }
     }
 
-    /// The candidates' content. What the index names and the docstore does not show (deleted a moment ago,
-    /// or another tenant's) is left out here, whatever state the index is in.
-    async fn load(&self, answer: engine::FirstStageAnswer, scope: Scope) -> Result<Retrieved> {
-        let owner = match scope {
-            Scope::Web => None,
-            Scope::Workspace { organization_id } => Some(Id(organization_id)),
-        };
+    /// The candidates' terms, or their text where the terms are not known. What the index names and the docstore does
+    /// not show (deleted a moment ago, or another tenant's) is left out here, whatever state the index is in.
+    async fn load(&self, request: &SearchRequest, answer: engine::FirstStageAnswer, scope: Scope) -> Result<Retrieved> {
+        let owner = owner(scope);
         let doc_ids: Vec<Id> = answer.hits.iter().map(|hit| Id(hit.doc_id)).collect();
-        let loaded = if doc_ids.is_empty() { Vec::new() } else { self.store.load_documents(owner, doc_ids).await? };
-        let mut by_id: std::collections::HashMap<Uuid, LoadedDocument> =
-            loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect();
-        let candidates =
-            answer.hits.iter().filter_map(|hit| by_id.remove(&hit.doc_id).map(|loaded| (loaded, hit.score))).collect();
-        Ok(Retrieved { candidates, statistics: answer.statistics, total: answer.total, filtered: 0 })
+        let mut known: HashMap<Uuid, Arc<RankedDocument>> = HashMap::new();
+        let mut unknown = Vec::new();
+        if request.exact_match {
+            // Whether a text holds a phrase is asked of the text.
+            unknown = doc_ids;
+        } else if !doc_ids.is_empty() {
+            for state in self.store.find_latest_states(owner, doc_ids).await? {
+                match self.vectors.get(&state) {
+                    Some(document) => drop(known.insert(state.doc_id.0, document)),
+                    None => unknown.push(state.doc_id),
+                }
+            }
+        }
+        let mut loaded = self.load_by_id(owner, unknown).await?;
+        let lengths = known.values().map(|document| document.terms.content_bytes());
+        let limit = rerank::reading_limit(lengths.chain(loaded.values().map(|loaded| loaded.capture.content.len())));
+        // Of long documents, an earlier search may have read less than this one has to.
+        let short: Vec<Id> =
+            known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.state.doc_id).collect();
+        for (doc_id, document) in self.load_by_id(owner, short).await? {
+            known.remove(&doc_id);
+            loaded.insert(doc_id, document);
+        }
+        let candidates = answer.hits.iter().filter_map(|hit| {
+            let known = known.remove(&hit.doc_id).map(Source::Known);
+            let document = known.or_else(|| loaded.remove(&hit.doc_id).map(|loaded| Source::Loaded(Box::new(loaded))));
+            document.map(|document| Found { document, score: hit.score })
+        });
+        Ok(Retrieved {
+            candidates: candidates.collect(),
+            reading_limit: limit,
+            statistics: answer.statistics,
+            total: answer.total,
+            filtered: 0,
+        })
+    }
+
+    /// Whole documents of one collection.
+    pub(super) async fn load_by_id(
+        &self,
+        owner: Option<Id>,
+        doc_ids: Vec<Id>,
+    ) -> Result<HashMap<Uuid, LoadedDocument>> {
+        if doc_ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let loaded = self.store.load_documents(owner, doc_ids).await?;
+        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect())
+    }
+}
+
+/// Whose documents a scope holds; `None`: the shared web.
+pub fn owner(scope: Scope) -> Option<Id> {
+    match scope {
+        Scope::Web => None,
+        Scope::Workspace { organization_id } => Some(Id(organization_id)),
     }
 }
 

@@ -6,7 +6,7 @@ use diesel_async::RunQueryDsl;
 use super::Conn;
 use super::outbox::enqueue;
 use crate::backend::VALUES_AT_ONCE;
-use crate::documents::{LoadedDocument, StoredCapture};
+use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, grants, passages};
@@ -90,6 +90,27 @@ pub async fn load_documents(connection: &mut Conn, owner: Option<Id>, doc_ids: V
             LoadedDocument { document, capture, passages }
         })
         .collect())
+}
+
+/// Which content the documents of one collection have now, in no particular order.
+pub async fn find_latest_states(
+    connection: &mut Conn,
+    owner: Option<Id>,
+    doc_ids: Vec<Id>,
+) -> Result<Vec<DocumentState>> {
+    let query = documents::table
+        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::removed_at.is_null())
+        .filter(documents::latest_capture_id.is_not_null())
+        .select((documents::doc_id, documents::latest_capture_id.assume_not_null(), documents::last_seen_at))
+        .into_boxed();
+    let query = match owner {
+        None => query.filter(documents::organization_id.is_null()),
+        Some(owner) => query.filter(documents::organization_id.eq(owner)),
+    };
+    let rows: Vec<(Id, Id, i64)> = query.load(connection).await?;
+    let state = |(doc_id, capture_id, last_seen_at)| DocumentState { doc_id, capture_id, last_seen_at };
+    Ok(rows.into_iter().map(state).collect())
 }
 
 async fn passages_by_capture(connection: &mut Conn, rows: &[(Document, Capture)]) -> Result<HashMap<Id, Vec<Passage>>> {

@@ -1,6 +1,6 @@
 //! Storing documents with their content.
 
-use docstore::{Id, NewDocument, Saved, StoreError};
+use docstore::{DocumentState, Id, NewDocument, Saved, StoreError};
 
 use crate::support::{Database, NOW, new_organization, page, workspace_document};
 
@@ -76,6 +76,11 @@ async fn the_same_content_again_moves_only_the_times(db: Database) {
     assert_eq!(loaded.document.last_crawled_at, Some(NOW + 5));
     assert_eq!(loaded.capture.captured_at, NOW + 5);
     assert_eq!(loaded.capture.capture_id, first.capture.capture_id);
+    let state =
+        DocumentState { doc_id: first.document.doc_id, capture_id: first.capture.capture_id, last_seen_at: NOW + 5 };
+    assert_eq!(db.find_latest_states(None, vec![first.document.doc_id]).await.unwrap(), [state]);
+    let stranger = Some(docstore::Id(uuid::Uuid::from_u128(7)));
+    assert!(db.find_latest_states(stranger, vec![first.document.doc_id]).await.unwrap().is_empty());
     assert_eq!(loaded.passages, first.passages);
     assert_eq!(db.count("captures").await, 1);
     assert_eq!(queued(&db, "web").await, []);

@@ -1,0 +1,87 @@
+//! The terms of documents, kept in memory: most of what a search would do is to analyse its candidates again.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use docstore::{DocumentState, LoadedDocument};
+use retrieval_core::analysis::Analyzers;
+use retrieval_core::passages::PassageSpan;
+use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
+use retrieval_core::url::CanonicalUrl;
+use uuid::Uuid;
+
+use crate::documents::passages as stored_passages;
+
+/// Memory for terms. A page of 1,500 characters takes about 4 kB.
+const CACHE_BYTES: u64 = 128 << 20;
+
+/// At least so much of a content is analysed, so that a document is not analysed again for each search in which it has
+/// a larger share of what is read.
+const LEAST_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    /// Remembers stems from one document to the next.
+    static ANALYZERS: RefCell<Analyzers> = RefCell::default();
+}
+
+/// What ranking asks of one state of a document.
+pub struct RankedDocument {
+    pub state: DocumentState,
+    pub published_at: Option<i64>,
+    pub content_digest: Box<str>,
+    pub host: Box<str>,
+    pub terms: TermVector,
+}
+
+impl RankedDocument {
+    /// Analyses a document that was read from the docstore, as far as a search that reads `limit` bytes needs.
+    pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
+        let LoadedDocument { document, capture, passages } = loaded;
+        let spans: Vec<PassageSpan> = passages.iter().map(stored_passages::span).collect();
+        let text = DocumentText {
+            title: document.title.as_deref().unwrap_or_default(),
+            description: document.description.as_deref().unwrap_or_default(),
+            content: &capture.content,
+            passages: &spans,
+            language: document.language.as_deref(),
+        };
+        let limit = limit.checked_next_power_of_two().unwrap_or(usize::MAX).clamp(LEAST_BYTES, READ_BYTES);
+        let terms = ANALYZERS.with_borrow_mut(|analyzers| TermVector::of(&text, limit, analyzers));
+        let host = CanonicalUrl::parse(&document.canonical_url).map(|url| url.host().into()).unwrap_or_default();
+        let capture_id = capture.capture_id;
+        Self {
+            state: DocumentState { doc_id: document.doc_id, capture_id, last_seen_at: document.last_seen_at },
+            published_at: document.published_at,
+            content_digest: capture.content_digest.as_str().into(),
+            host,
+            terms,
+        }
+    }
+
+    pub fn doc_id(&self) -> Uuid {
+        self.state.doc_id.0
+    }
+}
+
+/// The documents that searches met last.
+#[derive(Clone)]
+pub struct VectorCache(moka::sync::Cache<Uuid, Arc<RankedDocument>>);
+
+impl VectorCache {
+    pub fn new() -> Self {
+        let weight = |_: &Uuid, document: &Arc<RankedDocument>| {
+            let text = document.content_digest.len() + document.host.len();
+            u32::try_from(document.terms.memory() + text + size_of::<RankedDocument>()).unwrap_or(u32::MAX)
+        };
+        Self(moka::sync::Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build())
+    }
+
+    /// What is known of exactly this state.
+    pub fn get(&self, state: &DocumentState) -> Option<Arc<RankedDocument>> {
+        self.0.get(&state.doc_id.0).filter(|document| document.state == *state)
+    }
+
+    pub fn put(&self, document: &Arc<RankedDocument>) {
+        self.0.insert(document.doc_id(), Arc::clone(document));
+    }
+}
