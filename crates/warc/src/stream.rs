@@ -24,7 +24,7 @@ enum Source<R> {
     /// At the end of a member, or at the very start, which may be that of a plain file.
     Between(Raw<R>),
     Member {
-        decoder: GzDecoder<Raw<R>>,
+        decoder: Box<GzDecoder<Raw<R>>>,
         /// Nothing was read of it yet.
         is_fresh: bool,
     },
@@ -129,7 +129,7 @@ impl<R: Read> Stream<R> {
         }
         if ahead.starts_with(&GZIP_MAGIC) {
             self.base = raw.offset();
-            self.source = Source::Member { decoder: GzDecoder::new(raw), is_fresh: true };
+            self.source = Source::Member { decoder: Box::new(GzDecoder::new(raw)), is_fresh: true };
             return Ok(true);
         }
         if is_start {
