@@ -2,10 +2,15 @@
 
 use crate::http::HttpError;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
 /// Room for the window of brotli's input.
 const BROTLI_BUFFER: usize = 1 << 14;
+/// Of the content coding; other uses may have larger ones (RFC 9659).
+const ZSTD_WINDOW: u64 = 8 << 20;
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// How much may come out, and whether an end that is missing is forgiven.
 #[derive(Clone, Copy)]
@@ -62,10 +67,15 @@ pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8
     let decoded = if known("identity") || coding.is_empty() {
         return Ok(None);
     } else if known("gzip") || known("x-gzip") {
-        if !body.starts_with(&[0x1f, 0x8b]) {
+        if !body.starts_with(GZIP) {
             return Ok(None);
         }
-        gunzip(body, bounds)
+        series(body, GZIP, bounds, gunzip)
+    } else if known("zstd") {
+        if !body.starts_with(ZSTD) {
+            return Ok(None);
+        }
+        series(body, ZSTD, bounds, unzstd)
     } else if known("deflate") {
         // By the book zlib's form; some servers send the bare stream.
         let is_zlib =
@@ -87,24 +97,39 @@ pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8
     }
 }
 
-/// All members; what stands behind them is passed over, as browsers do.
-fn gunzip(body: &[u8], bounds: Bounds) -> Result<Vec<u8>, HttpError> {
+/// One gzip member or zstd frame after the other; what else stands behind them is passed over, as browsers do.
+/// `decode` decodes the first and says how many bytes stand behind it.
+fn series(
+    body: &[u8],
+    magic: &[u8],
+    bounds: Bounds,
+    decode: impl Fn(&[u8], Bounds) -> Result<(Vec<u8>, usize), HttpError>,
+) -> Result<Vec<u8>, HttpError> {
     let mut content = Vec::new();
     let mut rest = body;
-    while rest.starts_with(&[0x1f, 0x8b]) {
-        let mut decoder = GzDecoder::new(rest);
+    while rest.starts_with(magic) {
         let left = Bounds { max: bounds.max - content.len(), ..bounds };
-        content.extend(read(&mut decoder, left, "gzip").map_err(|error| match error {
+        let (decoded, behind) = decode(rest, left).map_err(|error| match error {
             HttpError::TooLong(_) => HttpError::TooLong(bounds.max),
             other => other,
-        })?);
-        let behind = decoder.into_inner();
-        if behind.len() == rest.len() {
-            break;
-        }
-        rest = behind;
+        })?;
+        content.extend(decoded);
+        rest = &rest[rest.len() - behind..];
     }
     Ok(content)
+}
+
+fn gunzip(body: &[u8], bounds: Bounds) -> Result<(Vec<u8>, usize), HttpError> {
+    let mut decoder = GzDecoder::new(body);
+    let content = read(&mut decoder, bounds, "gzip")?;
+    Ok((content, decoder.into_inner().len()))
+}
+
+fn unzstd(body: &[u8], bounds: Bounds) -> Result<(Vec<u8>, usize), HttpError> {
+    let mut decoder = StreamingDecoder::new_with_max_window_size(body, ZSTD_WINDOW)
+        .map_err(|error| HttpError::Coding { coding: "zstd".to_owned(), message: error.to_string() })?;
+    let content = read(&mut decoder, bounds, "zstd")?;
+    Ok((content, decoder.into_inner().len()))
 }
 
 fn read(decoder: impl Read, bounds: Bounds, coding: &str) -> Result<Vec<u8>, HttpError> {

@@ -86,15 +86,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         None => crate::server::build(true)?,
     };
     let mut report = Report::new(machine::describe()?);
-    match options.name {
-        Name::Main => main_job::measure(options, &server, &mut report)?,
-        Name::Search => search_job::measure(options, &server, &mut report)?,
-    }
+    let measured = match options.name {
+        Name::Main => main_job::measure(options, &server, &mut report),
+        Name::Search => search_job::measure(options, &server, &mut report),
+    };
+    // What was measured before an error is told all the same: it took minutes.
     if options.json {
         println!("{}", serde_json::to_string(&report.json())?);
     } else {
         print!("{}", report.text());
     }
+    measured?;
     Ok(interrupt::exit_code(true))
 }
 

@@ -50,7 +50,11 @@ fn content_codings_are_undone_where_they_are_left() {
     let mut bare = DeflateEncoder::new(Vec::new(), Compression::fast());
     bare.write_all(PAGE).unwrap();
     let two_members = [gzip(&PAGE[..9]), gzip(&PAGE[9..]), b"trailing".to_vec()].concat();
+    let zstd = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+    let two_frames = [zstd(&PAGE[..9]), zstd(&PAGE[9..])].concat();
     for (coding, body) in [
+        ("zstd", two_frames),
+        ("zstd", PAGE.to_vec()),
         ("gzip", gzip(PAGE)),
         ("X-GZIP", two_members),
         ("deflate", zlib.finish().unwrap()),
@@ -94,11 +98,13 @@ fn damage_and_bombs_are_told_and_what_a_crawler_cut_off_is_used() {
 proptest! {
     #[test]
     fn any_response_has_content_within_the_bound_or_an_error(
-        body in prop::collection::vec(any::<u8>(), 0..300),
-        coding in prop::sample::select(vec!["gzip", "deflate", "br", "gzip, br, deflate, gzip"]),
+        begins in prop::sample::select(vec![&b""[..], b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c", b"a\r\n"]),
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+        coding in prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br, deflate, gzip"]),
         is_chunked in any::<bool>(),
         is_truncated in any::<bool>(),
     ) {
+        let body = [begins, &noise].concat();
         let chunked = if is_chunked { "Transfer-Encoding: chunked\r\n" } else { "" };
         let block = response(&format!("{chunked}Content-Encoding: {coding}\r\n"), &body);
         if let Ok(content) = Response::parse(&block).unwrap().content(200, is_truncated) {
