@@ -111,8 +111,9 @@ pub enum Web {
     Import {
         /// A file, or `-` for standard input.
         file: PathBuf,
-        #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-        format: Format,
+        /// Without it the content tells; either may be packed with gzip.
+        #[arg(long, value_enum)]
+        format: Option<Format>,
     },
 }
 
@@ -121,6 +122,8 @@ pub enum Format {
     /// One JSON object a line: url, title, text or markdown or html, description, published_at, language,
     /// country, labels.
     Jsonl,
+    /// A web archive (WARC 1.0, 1.1): responses that succeeded with HTML, text, markdown or PDF.
+    Warc,
 }
 
 #[derive(Debug, Subcommand)]

@@ -22,6 +22,8 @@ pub struct WebPage {
     pub country: Option<String>,
     pub labels: Vec<String>,
     pub mime: Option<String>,
+    /// When it was fetched, in milliseconds since the Unix epoch; now, where nobody knows.
+    pub crawled_at: Option<i64>,
 }
 
 /// Checks the page and makes it ready to be stored. Pure but for the clock, so that pages can be prepared
@@ -53,7 +55,9 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
         published_at: page.published_at,
         labels: page.labels,
     };
-    Ok(prepare::document(source, content, now_ms()))
+    let mut prepared = prepare::document(source, content, now_ms());
+    prepared.document.last_crawled_at = page.crawled_at.or(prepared.document.last_crawled_at);
+    Ok(prepared)
 }
 
 /// Stores prepared pages in one transaction.

@@ -39,6 +39,16 @@ impl Client {
         body(path, request.call())
     }
 
+    /// The body of the answer to a `DELETE`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer, or one with a status that is not a success.
+    pub fn delete(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        let request = self.agent.delete(format!("{}{path}", self.base)).header("authorization", &self.authorization);
+        body(path, request.call())
+    }
+
     /// The body of the answer to a `POST` of JSON.
     ///
     /// # Errors

@@ -49,6 +49,12 @@ impl Collection {
         Ok(Self { name, documents, queries })
     }
 
+    /// What a report calls it.
+    pub fn title(&self) -> String {
+        let Self { name, documents, queries } = self;
+        format!("{name} ({} documents, {} queries)", documents.len(), queries.len())
+    }
+
     /// Bytes of titles and texts.
     pub fn bytes(&self) -> usize {
         self.documents.iter().map(|document| document.title.len() + document.text.len()).sum()

@@ -2,16 +2,10 @@
 
 use super::collection::{Collection, Document};
 use super::random::{Random, Zipf};
-use std::collections::HashSet;
+use super::vocabulary::{capitalized, prose, vocabulary, words};
 
 const VOCABULARY: usize = 50_000;
 const DOCUMENT_CHARS: usize = 1_500;
-const ONSETS: &[&str] = &[
-    "b", "br", "c", "ch", "d", "f", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v",
-    "w", "z",
-];
-const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "ai", "ea", "ou"];
-const CODAS: &[&str] = &["", "", "", "l", "m", "n", "r", "s", "t", "nd", "rk"];
 
 /// Draws words as they are drawn in a language: few very often, most seldom.
 pub struct Writer {
@@ -31,79 +25,23 @@ impl Writer {
     /// from the language itself: common words too, as people do.
     pub fn collection(&mut self, documents: usize, queries: usize) -> Collection {
         let documents = (0..documents).map(|number| self.document(number)).collect();
-        let mut query = || {
-            let words = self.random.between(2, 8);
-            self.words(words)
-        };
-        Collection { name: "generated".to_owned(), queries: (0..queries).map(|_| query()).collect(), documents }
+        let queries = (0..queries).map(|_| self.words(2, 8)).collect();
+        Collection { name: "generated".to_owned(), queries, documents }
     }
 
     fn document(&mut self, number: usize) -> Document {
-        let words = self.random.between(3, 8);
-        Document { id: format!("{number}"), title: capitalized(&self.words(words)), text: self.text(DOCUMENT_CHARS) }
+        Document { id: format!("{number}"), title: capitalized(&self.words(3, 8)), text: self.text(DOCUMENT_CHARS) }
     }
 
-    /// Paragraphs of three to six sentences, at least `chars` characters (all are ASCII).
+    /// Paragraphs, at least `chars` characters (all are ASCII).
     pub fn text(&mut self, chars: usize) -> String {
-        let mut text = String::with_capacity(chars + 200);
-        let mut sentences = 0;
-        let mut paragraph = self.random.between(3, 6);
-        while text.len() < chars {
-            if sentences == paragraph {
-                text.push_str("\n\n");
-                (sentences, paragraph) = (0, self.random.between(3, 6));
-            } else if sentences > 0 {
-                text.push(' ');
-            }
-            let words = self.random.between(6, 18);
-            text.push_str(&capitalized(&self.words(words)));
-            text.push('.');
-            sentences += 1;
-        }
-        text
+        prose(&mut self.random, chars, |random| &self.words[self.ranks.sample(random)])
     }
 
-    fn words(&mut self, count: usize) -> String {
-        let mut words = String::new();
-        for number in 0..count {
-            if number > 0 {
-                words.push(' ');
-            }
-            words.push_str(&self.words[self.ranks.sample(&mut self.random)]);
-        }
-        words
+    fn words(&mut self, least: usize, most: usize) -> String {
+        let count = self.random.between(least, most);
+        words(&mut self.random, count, |random| &self.words[self.ranks.sample(random)])
     }
-}
-
-/// `count` different words; the commoner (the earlier), the shorter.
-fn vocabulary(random: &mut Random, count: usize) -> Vec<String> {
-    let mut seen = HashSet::with_capacity(count);
-    let mut words = Vec::with_capacity(count);
-    while words.len() < count {
-        let syllables = match words.len() {
-            0..200 => 1,
-            200..5_000 => 2,
-            _ => random.between(2, 4),
-        };
-        let mut word = String::new();
-        for _ in 0..syllables {
-            for part in [ONSETS, VOWELS, CODAS] {
-                word.push_str(part[random.below(part.len())]);
-            }
-        }
-        if seen.insert(word.clone()) {
-            words.push(word);
-        }
-    }
-    words
-}
-
-fn capitalized(words: &str) -> String {
-    let mut text = words.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -2,27 +2,34 @@
 //! organization.
 
 use super::collection::Collection;
+use super::engine::Engine;
 use super::generate::Writer;
+use super::installation::Installation;
 use super::report::{Report, Section};
 use super::samples::Samples;
-use super::server::{Installation, Server, Tenant};
-use super::{Options, go_on, load, process, progress, spinner};
+use super::searches::{self, Aims, Subject};
+use super::server::Server;
+use super::{Options, go_on, process, progress, spinner, starts};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Searches that are not measured, so that the first reading of the index is not taken for its speed.
+const DOCUMENTS: usize = 20_000;
+const QUERIES: usize = 2_000;
+/// Requests that are not measured: the first ones open the connection.
 const WARM_UP: usize = 100;
-const RESTARTS: usize = 5;
-const IDLE: Duration = Duration::from_secs(5);
 /// How often an indexing run is asked for its state: an error of at most this much in its time.
 const POLL: Duration = Duration::from_millis(10);
 
-const START_AIM_MS: f64 = 300.0;
-const IDLE_AIM_MB: f64 = 60.0;
-const P50_AIM_MS: f64 = 5.0;
-const P99_AIM_MS: f64 = 25.0;
+const AIMS: Aims = Aims {
+    p50_ms: 5.0,
+    p99_ms: 25.0,
+    searches_per_second: None,
+    imported_per_second: None,
+    idle_mb: 60.0,
+    loaded_mb: None,
+};
 const FILES_AIM_S: f64 = 3.0;
 
 /// Measures start and size, files, and searches over the given and the generated collection.
@@ -33,47 +40,32 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     let first = empty.serve()?;
     section.milliseconds("first start to ready ms", first.start);
     drop(first);
-    let server = measure_start(&empty, section)?;
+    let server = starts::measure(&empty, section)?;
+    section.aim(AIMS.idle_mb);
     measure_floor(&empty, section)?;
     if options.files > 0 {
         measure_files(options, &empty, &server, report.section(format!("{} small files", options.files)))?;
     }
     drop(server);
 
-    if let Some(folder) = &options.collection {
-        measure_search(options, program, &Collection::read(folder)?, report)?;
+    let mut search = |collection: &Collection| {
+        let subject = Subject { program, engine: &Engine::Embedded, kept: None, aims: AIMS };
+        searches::measure(options, &subject, collection, report.section(collection.title()))
+    };
+    if options.collection.is_none() {
+        eprintln!("no --collection given: only generated documents are searched");
     }
-    if options.documents > 0 && options.queries > 0 {
+    if let Some(folder) = &options.collection {
+        search(&Collection::read(folder)?)?;
+    }
+    let (documents, queries) = (options.documents.unwrap_or(DOCUMENTS), options.queries.unwrap_or(QUERIES));
+    if documents > 0 && queries > 0 {
         let waiting = spinner("writing documents");
-        let collection = Writer::new(options.seed).collection(options.documents, options.queries);
+        let collection = Writer::new(options.seed).collection(documents, queries);
         waiting.finish_and_clear();
-        measure_search(options, program, &collection, report)?;
+        search(&collection)?;
     }
     Ok(())
-}
-
-/// Starts the server several times on the data that is there, and looks at its memory when nobody asks for anything.
-fn measure_start(installation: &Installation, section: &mut Section) -> anyhow::Result<Server> {
-    let mut starts = Samples::default();
-    let mut server = installation.serve()?;
-    starts.push(server.start);
-    for _ in 1..RESTARTS {
-        drop(server);
-        server = installation.serve()?;
-        starts.push(server.start);
-    }
-    section.milliseconds("start to ready ms (median of 5)", starts.median()).aim(START_AIM_MS);
-    section.milliseconds("start to ready ms (slowest of 5)", starts.max());
-    section.megabytes("resident MB when ready", process::resident(server.pid())?);
-    let waiting = spinner("idle");
-    let until = Instant::now() + IDLE;
-    while Instant::now() < until {
-        go_on()?;
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    waiting.finish_and_clear();
-    section.megabytes("resident MB after 5 s idle", process::resident(server.pid())?).aim(IDLE_AIM_MB);
-    Ok(server)
 }
 
 /// The least that any request takes here: what of a latency is client, loopback and routing.
@@ -153,76 +145,5 @@ fn measure_files(
     section.per_second("MB/s indexed", bytes as f64 / 1e6, indexed);
     section.megabytes("resident MB after", process::resident(server.pid())?);
     section.megabytes("peak resident MB of the server", process::peak(server.pid())?);
-    Ok(())
-}
-
-/// Imports a collection into a server of its own, and searches it.
-fn measure_search(
-    options: &Options,
-    program: &Path,
-    collection: &Collection,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    let count = collection.documents.len();
-    let section =
-        report.section(format!("{} ({count} documents, {} queries)", collection.name, collection.queries.len()));
-    let installation = Installation::new(program)?;
-    let tenant = installation.tenant()?;
-
-    let waiting = spinner(format!("importing {count} documents"));
-    let file = installation.folder().join("import.jsonl");
-    collection.write_import(&file)?;
-    let (took, imported) = installation.import(&file)?;
-    waiting.finish_and_clear();
-    if imported != count as u64 {
-        bail!("{imported} of {count} documents were imported");
-    }
-    let megabytes = collection.bytes() as f64 / 1e6;
-    section.seconds("import s", took).per_second("documents/s imported", count as f64, took);
-    section.number("MB of text", megabytes).per_second("MB/s imported", megabytes, took);
-
-    let server = measure_start(&installation, section)?;
-    let bodies: Vec<Vec<u8>> = collection
-        .queries
-        .iter()
-        .map(|query| serde_json::to_vec(&json!({"query": query})))
-        .collect::<Result<_, _>>()?;
-    measure_one_client(options, &installation, &tenant, &bodies, section)?;
-
-    let waiting = spinner(format!("searching with {} clients", options.clients));
-    let clients = (0..options.clients.max(1)).map(|_| installation.client(&tenant)).collect();
-    let many = load::many_clients(clients, &bodies, Duration::from_secs(options.seconds))?;
-    waiting.finish_and_clear();
-    section.count("clients", options.clients.max(1));
-    section.per_second("searches/s, all clients", many.latencies.len() as f64, many.elapsed);
-    section.latencies(["p50 ms, all clients", "p99 ms, all clients", "max ms, all clients"], &many.latencies);
-    section.megabytes("resident MB after the load", process::resident(server.pid())?);
-    section.megabytes("peak resident MB of the server", process::peak(server.pid())?);
-    Ok(())
-}
-
-fn measure_one_client(
-    options: &Options,
-    installation: &Installation,
-    tenant: &Tenant,
-    bodies: &[Vec<u8>],
-    section: &mut Section,
-) -> anyhow::Result<()> {
-    let client = installation.client(tenant);
-    let count = options.queries.max(bodies.len());
-    let bar = progress(WARM_UP + count, "searching with one client");
-    load::one_client(&client, bodies, WARM_UP, &bar)?;
-    let one = load::one_client(&client, bodies, count, &bar)?;
-    bar.finish_and_clear();
-    if one.with_results == 0 {
-        bail!("no search has found anything");
-    }
-    section.count("searches, one client", one.latencies.len());
-    section.milliseconds("p50 ms, one client", one.latencies.median()).aim(P50_AIM_MS);
-    section.milliseconds("p99 ms, one client", one.latencies.percentile(99.0)).aim(P99_AIM_MS);
-    section.milliseconds("max ms, one client", one.latencies.max());
-    section.per_second("searches/s, one client", count as f64, one.elapsed);
-    section.number("% of searches with results", 100.0 * one.with_results as f64 / count as f64);
-    section.number("KB a response", one.bytes as f64 / count as f64 / 1e3);
     Ok(())
 }

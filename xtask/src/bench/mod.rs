@@ -2,7 +2,11 @@
 
 mod client;
 mod collection;
+mod disk;
+mod engine;
 mod generate;
+mod installation;
+mod kept;
 mod load;
 mod machine;
 mod main_job;
@@ -10,7 +14,13 @@ mod process;
 mod random;
 mod report;
 mod samples;
+mod search_job;
+mod searches;
 mod server;
+mod stages;
+mod starts;
+mod topics;
+mod vocabulary;
 
 use crate::interrupt;
 use anyhow::bail;
@@ -34,13 +44,19 @@ pub struct Options {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents (0: none)
-    #[arg(long, default_value_t = 20_000)]
-    documents: usize,
-    /// Generated queries; also the least number of searches that the latencies of one client are taken from
+    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`]
+    #[arg(long)]
+    documents: Option<usize>,
+    /// Generated queries [default: 2000 of `main`, 1000 of `search`]
+    #[arg(long)]
+    queries: Option<usize>,
+    /// The least number of searches that the latencies of one client are taken from
     #[arg(long, default_value_t = 2_000)]
-    queries: usize,
-    /// Small files to upload and index (0: none)
+    searches: usize,
+    /// `search` only: leave the imported data in this folder, or take them from there
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// `main` only: small files to upload and index (0: none)
     #[arg(long, default_value_t = 300)]
     files: usize,
     /// Clients that search at the same time
@@ -58,6 +74,8 @@ pub struct Options {
 enum Name {
     /// Search, indexing, start, memory and size of the embedded composition
     Main,
+    /// Import and search of 100,000 documents: embedded, and in the Meilisearch of ACCEPT_INDEX_URL, ACCEPT_INDEX_KEY
+    Search,
 }
 
 /// Measures, and prints what came of it on standard output.
@@ -68,17 +86,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         None => crate::server::build(true)?,
     };
     let mut report = Report::new(machine::describe()?);
-    if options.collection.is_none() {
-        eprintln!("no --collection given: only generated documents are searched");
-    }
-    match options.name {
-        Name::Main => main_job::measure(options, &server, &mut report)?,
-    }
+    let measured = match options.name {
+        Name::Main => main_job::measure(options, &server, &mut report),
+        Name::Search => search_job::measure(options, &server, &mut report),
+    };
+    // What was measured before an error is told all the same: it took minutes.
     if options.json {
         println!("{}", serde_json::to_string(&report.json())?);
     } else {
         print!("{}", report.text());
     }
+    measured?;
     Ok(interrupt::exit_code(true))
 }
 

@@ -2,6 +2,10 @@
 
 use anyhow::Context;
 use std::path::Path;
+use std::time::Duration;
+
+/// /proc counts CPU time in these: `USER_HZ`, which is 100 on every machine that Linux still runs on.
+const TICK: Duration = Duration::from_millis(10);
 
 /// Resident memory now, in bytes: of the process and of its children (the extraction workers).
 ///
@@ -28,6 +32,24 @@ pub fn peak(pid: u32) -> anyhow::Result<u64> {
     field(pid, "VmHWM:")
 }
 
+/// CPU time that the process alone has used so far, in steps of 10 ms.
+///
+/// # Errors
+///
+/// When there is no such process, or no /proc.
+pub fn cpu_time(pid: u32) -> anyhow::Result<Duration> {
+    let path = format!("/proc/{pid}/stat");
+    let stat = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{path}`"))?;
+    ticks(&stat).map(|ticks| TICK * ticks).with_context(|| format!("`{path}` has no times"))
+}
+
+/// User and system time (fields 14 and 15, proc(5)). The name before them, in brackets, may hold blanks and brackets.
+fn ticks(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11).map_while(|field| field.parse::<u32>().ok());
+    Some(times.next()? + times.next()?)
+}
+
 fn field(pid: u32, name: &str) -> anyhow::Result<u64> {
     let path = format!("/proc/{pid}/status");
     let status = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{path}`"))?;
@@ -51,12 +73,30 @@ fn children(pid: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
-    use super::{kilobytes, peak, resident};
+    use super::{cpu_time, kilobytes, peak, resident, ticks};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn fields_of_a_status_file_are_read() {
         assert_eq!(kilobytes("VmPeak:\t 5 kB\nVmRSS:\t    1234 kB\n", "VmRSS:"), Some(1234));
         assert_eq!(kilobytes("VmPeak:\t 5 kB\n", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn times_are_read_behind_any_name() {
+        let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 9 0 0 0 250 31 5 6 20 0 9 0 100 0 0";
+        assert_eq!(ticks(stat), Some(281));
+        assert_eq!(ticks("7 (a"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn our_own_cpu_time_grows_as_we_work() {
+        let before = cpu_time(std::process::id()).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while cpu_time(std::process::id()).unwrap() == before {
+            assert!(Instant::now() < deadline, "the clock of our own CPU time stands still");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::samples::Samples;
 use serde_json::{Map, Value, json};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 /// Figures by section, in the order in which they were measured.
@@ -22,8 +22,32 @@ pub struct Section {
 struct Row {
     name: &'static str,
     value: f64,
-    /// The figure should be below this.
-    aim: Option<f64>,
+    aim: Option<Aim>,
+}
+
+/// What a figure should be.
+#[derive(Clone, Copy)]
+enum Aim {
+    Below(f64),
+    AtLeast(f64),
+}
+
+impl Aim {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::Below(limit) => value < limit,
+            Self::AtLeast(limit) => value >= limit,
+        }
+    }
+}
+
+impl fmt::Display for Aim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Below(limit) => write!(f, "below {}", readable(*limit)),
+            Self::AtLeast(limit) => write!(f, "at least {}", readable(*limit)),
+        }
+    }
 }
 
 impl Report {
@@ -58,8 +82,8 @@ impl Report {
             for Row { name, value, aim } in &section.rows {
                 let figure = readable(*value);
                 let note = match aim {
-                    Some(aim) if value < aim => format!("  (aim: below {})", readable(*aim)),
-                    Some(aim) => format!("  MISSES THE AIM: below {}", readable(*aim)),
+                    Some(aim) if aim.is_met(*value) => format!("  (aim: {aim})"),
+                    Some(aim) => format!("  MISSES THE AIM: {aim}"),
                     None => String::new(),
                 };
                 let _ = writeln!(text, "  {name:<36}{figure:>12}{note}");
@@ -75,10 +99,19 @@ impl Section {
         self
     }
 
-    /// Sets the aim of the figure added last.
+    /// The figure added last should be below this.
     pub fn aim(&mut self, below: f64) -> &mut Self {
+        self.aim_at(Aim::Below(below))
+    }
+
+    /// The figure added last should be this or more.
+    pub fn aim_at_least(&mut self, least: f64) -> &mut Self {
+        self.aim_at(Aim::AtLeast(least))
+    }
+
+    fn aim_at(&mut self, aim: Aim) -> &mut Self {
         if let Some(row) = self.rows.last_mut() {
-            row.aim = Some(below);
+            row.aim = Some(aim);
         }
         self
     }
@@ -103,11 +136,11 @@ impl Section {
         self.number(name, count / time.as_secs_f64().max(f64::EPSILON))
     }
 
-    /// Median, 99th percentile and maximum, under three names.
-    pub fn latencies(&mut self, names: [&'static str; 3], samples: &Samples) -> &mut Self {
-        let [p50, p99, max] = names;
-        self.milliseconds(p50, samples.median()).milliseconds(p99, samples.percentile(99.0));
-        self.milliseconds(max, samples.max())
+    /// Median, 90th and 99th percentile and maximum, under four names.
+    pub fn latencies(&mut self, names: [&'static str; 4], samples: &Samples) -> &mut Self {
+        let [p50, p90, p99, max] = names;
+        self.milliseconds(p50, samples.median()).milliseconds(p90, samples.percentile(90.0));
+        self.milliseconds(p99, samples.percentile(99.0)).milliseconds(max, samples.max())
     }
 }
 
@@ -137,7 +170,8 @@ mod tests {
         let section = report.section("search");
         section.milliseconds("p50 ms", Duration::from_micros(1_500)).aim(5.0);
         section.milliseconds("p99 ms", Duration::from_millis(26)).aim(25.0);
-        section.per_second("searches/s", 30.0, Duration::from_millis(100));
+        section.per_second("searches/s", 30.0, Duration::from_millis(100)).aim_at_least(300.0);
+        section.number("documents/s", 1_999.0).aim_at_least(2_000.0);
         report
     }
 
@@ -148,7 +182,8 @@ mod tests {
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert!(lines.contains(&vec!["p50", "ms", "1.50", "(aim:", "below", "5)"]), "{text}");
         assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "AIM:", "below", "25"]), "{text}");
-        assert!(lines.contains(&vec!["searches/s", "300"]), "{text}");
+        assert!(lines.contains(&vec!["searches/s", "300", "(aim:", "at", "least", "300)"]), "{text}");
+        assert!(text.contains("MISSES THE AIM: at least 2000"), "{text}");
     }
 
     #[test]

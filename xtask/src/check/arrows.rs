@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rate-limit", &[]),
     ("s3-server", &[]),
     ("settings", &[]),
+    ("warc", &[]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "retrieval-core"]),

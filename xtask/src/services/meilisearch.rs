@@ -2,6 +2,9 @@
 
 use super::{Provided, Running, Service};
 
+const ADDRESS: &str = "ACCEPT_INDEX_URL";
+const KEY: &str = "ACCEPT_INDEX_KEY";
+
 /// A Meilisearch that somebody else runs, named by `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`).
 pub struct Meilisearch;
 
@@ -11,14 +14,24 @@ impl Service for Meilisearch {
     }
 
     fn provide(&self) -> Provided {
-        match std::env::var("ACCEPT_INDEX_URL") {
+        match address() {
             // The tests inherit the variables from our own environment.
-            Ok(url) if !url.is_empty() => Provided::Running(Running { how: url, environment: vec![], _guard: None }),
-            _ => Provided::Absent { reason: "ACCEPT_INDEX_URL is not set".to_owned() },
+            Some(url) => Provided::Running(Running { how: url, environment: vec![], _guard: None }),
+            None => Provided::Absent { reason: format!("{ADDRESS} is not set") },
         }
     }
 
     fn required_in_ci(&self) -> bool {
         false
     }
+}
+
+/// Where it is, if the environment says so.
+pub fn address() -> Option<String> {
+    std::env::var(ADDRESS).ok().filter(|url| !url.is_empty())
+}
+
+/// Its API key; empty where it asks for none.
+pub fn key() -> String {
+    std::env::var(KEY).unwrap_or_default()
 }

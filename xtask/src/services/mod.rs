@@ -2,7 +2,7 @@
 //! in the list of `test`.
 
 mod account;
-mod meilisearch;
+pub mod meilisearch;
 mod postgres;
 
 pub use meilisearch::Meilisearch;

@@ -23,3 +23,4 @@ mod runs;
 mod tenants;
 mod uploads;
 mod web;
+mod web_archives;

@@ -151,15 +151,15 @@ impl Server {
     }
 
     #[track_caller]
-    pub fn command_with_input(&self, arguments: &[&str], input: &str) -> Finished {
+    pub fn command_with_input(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Finished {
         process::finish(self.start_command(arguments, input))
     }
 
     /// Starts a command without waiting for its end.
-    pub fn start_command(&self, arguments: &[&str], input: &str) -> Started {
+    pub fn start_command(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Started {
         let mut command = process::command();
         command.args(arguments).arg("--config").arg(self.settings_file());
-        process::start(command, input.as_bytes())
+        process::start(command, input.as_ref())
     }
 
     /// Runs an `admin` command; returns what it printed.

@@ -1,0 +1,111 @@
+//! Pages as lines of JSON.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use anyhow::Context;
+use app::web::WebPage;
+use extract::FileKind;
+use ingest::clock::to_ms;
+use serde::Deserialize;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use time::{Date, OffsetDateTime};
+
+use super::page::{Document, Unread};
+use super::pipeline::Batches;
+
+/// A longer line is counted as failed instead of being held in memory.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+const BUFFER: usize = 1 << 18;
+
+/// Reads lines until the input ends or nobody wants more.
+pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
+    let mut input = BufReader::with_capacity(BUFFER, input);
+    let mut number: u64 = 0;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).context("reading the input")?;
+        if length == 0 {
+            return Ok(());
+        }
+        number += 1;
+        let page = if length as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n") {
+            skip_line(&mut input)?;
+            Err(format!("the line is longer than {MAX_LINE_BYTES} bytes"))
+        } else if line.trim_ascii().is_empty() {
+            continue;
+        } else {
+            serde_json::from_slice(&line).map_err(|error| error.to_string()).and_then(Line::into_page)
+        };
+        if !batches.push(format!("line {number}"), page) {
+            return Ok(());
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), false),
+        };
+        input.consume(used);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// One page as a line of JSON. Other fields are passed over: exports of other tools carry many.
+#[derive(Deserialize)]
+struct Line {
+    url: String,
+    title: Option<String>,
+    text: Option<String>,
+    markdown: Option<String>,
+    html: Option<String>,
+    description: Option<String>,
+    published_at: Option<String>,
+    language: Option<String>,
+    country: Option<String>,
+    #[serde(default)]
+    labels: Option<Vec<String>>,
+}
+
+impl Line {
+    fn into_page(self) -> Result<Unread, String> {
+        let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
+        let (markdown, document) = match (self.markdown.or(self.text), self.html) {
+            (Some(markdown), _) => (markdown, None),
+            (None, Some(html)) => (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes() })),
+            (None, None) => return Err("one of `text`, `markdown` or `html` is required".to_owned()),
+        };
+        let page = WebPage {
+            url: self.url,
+            title: self.title,
+            markdown,
+            description: self.description,
+            published_at,
+            language: self.language,
+            country: self.country,
+            labels: self.labels.unwrap_or_default(),
+            ..WebPage::default()
+        };
+        Ok(Unread { page, document })
+    }
+}
+
+/// RFC 3339, or a date alone.
+fn parse_time(text: &str) -> Result<i64, String> {
+    if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
+        return Ok(to_ms(time));
+    }
+    Date::parse(text, format_description!("[year]-[month]-[day]"))
+        .map(|date| to_ms(date.midnight().assume_utc()))
+        .map_err(|_| format!("published_at: `{text}` is neither an RFC 3339 time nor a date"))
+}

@@ -1,0 +1,66 @@
+//! `web import`: pages into the shared web index.
+
+mod input;
+mod jsonl;
+mod page;
+mod pipeline;
+mod warc;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::IndexName;
+use serde_json::json;
+use settings::Settings;
+use tokio_util::sync::CancellationToken;
+
+use self::input::Input;
+use self::pipeline::{Batches, Report};
+use super::catch_up::catch_up;
+use crate::cli::Format;
+use crate::compose::{self, OpenedIndex};
+use crate::output;
+
+pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
+    let store = compose::docstore(settings).await?;
+    let extractor = compose::extractor()?;
+    let input = Input::open(file)?;
+    let progress = input.progress_bar();
+    let read = {
+        let progress = progress.clone();
+        // Opened where reading may wait: for a pipe, even the first byte.
+        move |mut batches: Batches| {
+            let (format, input) = input.recognise(format, &progress)?;
+            match format {
+                Format::Jsonl => jsonl::read(input, &mut batches)?,
+                Format::Warc => warc::read(input, &mut batches)?,
+            }
+            batches.finish();
+            Ok(())
+        }
+    };
+    let report = match compose::index(settings, &store).await? {
+        OpenedIndex::Open(index) => {
+            // No server runs: the index is fed here, while the rest is still being read.
+            let stop = CancellationToken::new();
+            let feeder = Arc::clone(&index.feeder);
+            let feeding = tokio::spawn({
+                let stop = stop.clone();
+                async move { feeder.work(stop).await }
+            });
+            let report = pipeline::import(read, &store, &extractor, &progress).await;
+            stop.cancel();
+            feeding.await?;
+            report?
+        }
+        OpenedIndex::Disabled | OpenedIndex::OwnedElsewhere => {
+            pipeline::import(read, &store, &extractor, &progress).await?
+        }
+    };
+    catch_up(settings, &store, IndexName::Web, &progress).await?;
+    extractor.shutdown().await;
+    progress.finish_and_clear();
+    let Report { read, imported, unchanged, failed } = report;
+    output::json(&json!({ "read": read, "imported": imported, "unchanged": unchanged, "failed": failed }));
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! A page on its way from the input to the docstore.
+
+use app::web::WebPage;
+use extract::worker::Input;
+use extract::{ExtractRequest, Extractor, FileKind};
+
+/// A page as the input has it.
+pub struct Unread {
+    /// What the input itself says of it.
+    pub page: WebPage,
+    /// The document that its text is to be read from; without one its text is there.
+    pub document: Option<Document>,
+}
+
+pub struct Document {
+    pub kind: FileKind,
+    pub bytes: Vec<u8>,
+}
+
+impl Unread {
+    /// Bytes that it holds in memory, nearly.
+    pub fn size(&self) -> usize {
+        self.page.markdown.len() + self.document.as_ref().map_or(0, |document| document.bytes.len())
+    }
+
+    /// The page with its text. What the input says itself wins over what the document says.
+    pub async fn read(self, extractor: &dyn Extractor) -> Result<WebPage, String> {
+        let Self { mut page, document } = self;
+        let Some(Document { kind, bytes }) = document else { return Ok(page) };
+        let request = ExtractRequest { kind, name: page.url.clone(), base_url: Some(page.url.clone()) };
+        let extracted =
+            extractor.extract(request, Input::Bytes(bytes.into())).await.map_err(|error| error.to_string())?;
+        page.markdown = extracted.markdown;
+        page.title = page.title.or(extracted.title);
+        page.description = page.description.or(extracted.description);
+        page.language = page.language.or(extracted.language);
+        page.published_at = page.published_at.or(extracted.published_at);
+        page.labels.extend(extracted.labels);
+        page.mime = Some(kind.mime().to_owned());
+        Ok(page)
+    }
+}

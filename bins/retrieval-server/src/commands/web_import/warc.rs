@@ -1,0 +1,209 @@
+//! Pages as records of a web archive.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use ::warc::http::{HttpError, Response, media_type};
+use ::warc::{Reader, Record};
+use anyhow::Context;
+use app::web::WebPage;
+use encoding_rs::Encoding;
+use extract::FileKind;
+use ingest::clock::to_ms;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::page::{Document, Unread};
+use super::pipeline::Batches;
+
+/// Of a record, and of the content of a response without its codings.
+const MAX_PAGE_BYTES: usize = 64 << 20;
+
+/// Reads records until the input ends or nobody wants more. Those that are no pages are passed over.
+pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
+    let mut reader = Reader::new(input, MAX_PAGE_BYTES);
+    while let Some(entry) = reader.next_record().context("reading the input")? {
+        let page = match entry.record {
+            Ok(record) => page_of(&record),
+            Err(damage) => Err(damage.to_string()),
+        };
+        let Some(page) = page.transpose() else { continue };
+        if !batches.push(format!("record {} (offset {})", entry.number, entry.offset), page) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The page that a record holds; `None` for requests, redirects, images and whatever else is no page.
+fn page_of(record: &Record) -> Result<Option<Unread>, String> {
+    let Some(url) = record.target_uri() else {
+        return if record.kind() == "response" { Err("no WARC-Target-URI".to_owned()) } else { Ok(None) };
+    };
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(scheme)));
+    if !is_web {
+        return Ok(None);
+    }
+    let document = match record.kind() {
+        "response" => response(record).map_err(|error| error.to_string())?,
+        // What the crawler itself has got or made: without HTTP around it.
+        "resource" | "conversion" => document(record.content_type(), Cow::Borrowed(&record.block)),
+        _ => None,
+    };
+    let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(to_ms);
+    let page = WebPage { url: url.to_owned(), crawled_at, ..WebPage::default() };
+    Ok(document.map(|document| Unread { page, document: Some(document) }))
+}
+
+/// The document in an HTTP response that succeeded.
+fn response(record: &Record) -> Result<Option<Document>, HttpError> {
+    let is_http = match record.content_type() {
+        Some(content_type) => media_type(content_type).0 == "application/http",
+        None => record.block.starts_with(b"HTTP/"),
+    };
+    if !is_http {
+        return Ok(None);
+    }
+    let response = Response::parse(&record.block)?;
+    let content_type = response.fields.get("content-type");
+    if !(200..300).contains(&response.status) || content_type.is_some_and(|name| kind_of(name).is_none()) {
+        return Ok(None);
+    }
+    Ok(document(content_type, response.content(MAX_PAGE_BYTES, record.is_truncated())?))
+}
+
+/// A document of a kind that can be a page, in UTF-8 where it is text; `None` for others, and for none at all.
+fn document(content_type: Option<&str>, content: Cow<'_, [u8]>) -> Option<Document> {
+    let kind = content_type.map_or_else(|| sniff(&content), kind_of)?;
+    if content.trim_ascii().is_empty() {
+        return None;
+    }
+    let charset = content_type.and_then(|content_type| media_type(content_type).1);
+    let bytes = match charset.filter(|_| kind != FileKind::Pdf) {
+        Some(charset) => in_utf8(content, &charset),
+        None => content.into_owned(),
+    };
+    Some(Document { kind, bytes })
+}
+
+fn kind_of(content_type: &str) -> Option<FileKind> {
+    match media_type(content_type).0.as_str() {
+        "text/html" | "application/xhtml+xml" => Some(FileKind::Html),
+        "text/plain" => Some(FileKind::Txt),
+        "text/markdown" | "text/x-markdown" => Some(FileKind::Md),
+        "application/pdf" => Some(FileKind::Pdf),
+        _ => None,
+    }
+}
+
+/// The kind of a document whose server did not tell it.
+fn sniff(content: &[u8]) -> Option<FileKind> {
+    if content.starts_with(b"%PDF-") {
+        return Some(FileKind::Pdf);
+    }
+    let start = content.trim_ascii_start();
+    let begins = |tag: &[u8]| start.get(..tag.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(tag));
+    (begins(b"<!doctype html") || begins(b"<html")).then_some(FileKind::Html)
+}
+
+/// What the server says of the encoding wins over what the page says (HTML, 13.2.3.2), and the extractor knows only the
+/// page. It takes UTF-8 for what it is, and tells UTF-16 and ISO-2022-JP, which look like it, by themselves.
+fn in_utf8(content: Cow<'_, [u8]>, charset: &str) -> Vec<u8> {
+    let is_known = std::str::from_utf8(&content).is_ok() || Encoding::for_bom(&content).is_some();
+    match Encoding::for_label_no_replacement(charset.as_bytes()) {
+        Some(encoding) if !is_known && encoding != encoding_rs::UTF_8 => {
+            encoding.decode_without_bom_handling(&content).0.into_owned().into_bytes()
+        }
+        _ => content.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::page_of;
+    use extract::FileKind;
+    use warc::Reader;
+
+    fn record(fields: &str, block: &[u8]) -> warc::Record {
+        let header = format!("WARC/1.1\r\n{fields}Content-Length: {}\r\n\r\n", block.len());
+        let bytes = [header.as_bytes(), block, b"\r\n\r\n"].concat();
+        Reader::new(bytes.as_slice(), 1 << 20).next_record().unwrap().unwrap().record.unwrap()
+    }
+
+    fn response(fields: &str, block: &[u8]) -> warc::Record {
+        let of_response = "WARC-Type: response\r\nWARC-Target-URI: https://example.com/\r\n\
+                           Content-Type: application/http; msgtype=response\r\n";
+        record(&format!("{of_response}{fields}"), block)
+    }
+
+    fn kind_and_text(record: &warc::Record) -> Option<(FileKind, String)> {
+        let document = page_of(record).unwrap()?.document.unwrap();
+        Some((document.kind, String::from_utf8(document.bytes).unwrap()))
+    }
+
+    #[test]
+    fn pages_are_responses_that_succeeded_with_a_document() {
+        let of = |block: &str| kind_and_text(&response("", block.as_bytes()));
+        let html = Some((FileKind::Html, "<p>a".to_owned()));
+        assert_eq!(of("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>a"), html);
+        assert_eq!(of("HTTP/1.1 203 OK\r\nContent-Type: application/xhtml+xml\r\n\r\n<p>a"), html);
+        let markdown = Some((FileKind::Md, "# a".to_owned()));
+        assert_eq!(of("HTTP/1.1 200 OK\r\nContent-Type: text/markdown\r\n\r\n# a"), markdown);
+        assert_eq!(of("HTTP/1.1 200 OK\r\n\r\n<!DOCTYPE html>").unwrap().0, FileKind::Html);
+        for other in [
+            "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>a",
+            "HTTP/1.1 301 Moved\r\nContent-Type: text/html\r\nLocation: /\r\n\r\n<p>a",
+            "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\npng",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n \r\n",
+            "HTTP/1.1 200 OK\r\n\r\nno type and no sign of one",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_web_page_is_passed_over() {
+        for fields in [
+            "WARC-Type: request\r\nWARC-Target-URI: https://example.com/\r\nContent-Type: text/plain\r\n",
+            "WARC-Type: warcinfo\r\nContent-Type: application/warc-fields\r\n",
+            "WARC-Type: response\r\nWARC-Target-URI: dns:example.com\r\nContent-Type: text/dns\r\n",
+            "WARC-Type: resource\r\nWARC-Target-URI: urn:x:y\r\nContent-Type: text/plain\r\n",
+            "WARC-Type: revisit\r\nWARC-Target-URI: https://example.com/\r\nContent-Type: application/http\r\n",
+        ] {
+            assert!(page_of(&record(fields, b"HTTP/1.1 200 OK\r\n\r\n<html>")).unwrap().is_none(), "{fields}");
+        }
+        let conversion = "WARC-Type: conversion\r\nWARC-Target-URI: <HTTPS://example.com/a>\r\nContent-Type: text/plain\r\n\
+                          WARC-Date: 2026-01-05T10:00:00Z\r\n";
+        let page = page_of(&record(conversion, b"text")).unwrap().unwrap();
+        assert_eq!((page.page.url.as_str(), page.page.crawled_at), ("HTTPS://example.com/a", Some(1_767_607_200_000)));
+    }
+
+    #[test]
+    fn a_response_that_cannot_be_read_is_told() {
+        let without = record("WARC-Type: response\r\nContent-Type: application/http\r\n", b"HTTP/1.1 200 OK\r\n\r\n");
+        for bad in [
+            without,
+            response("", b"no HTTP"),
+            response("", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08no"),
+        ] {
+            assert!(page_of(&bad).is_err());
+        }
+        // Its type is told before it is looked into.
+        let image = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08no";
+        assert!(page_of(&response("", image)).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_encoding_that_the_server_names_is_undone() {
+        let text = |charset: &str, body: &[u8]| {
+            let header = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset={charset}\r\n\r\n");
+            kind_and_text(&response("", &[header.as_bytes(), body].concat())).unwrap().1
+        };
+        assert_eq!(text("windows-1251", b"<meta charset=latin1>\xcf\xf0\xe8"), "<meta charset=latin1>При");
+        assert_eq!(text("latin1", "schön".as_bytes()), "schön", "it is UTF-8, whatever the server says");
+        assert_eq!(text("no-such", b"abc"), "abc");
+    }
+}

@@ -1,0 +1,50 @@
+/// Named fields, as WARC and HTTP headers have them: in order, names compared without regard to case.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Reads lines of `name: value`. A line that begins with a blank goes on with the value before it (folding: RFC
+    /// 2616, 2.2; WARC 1.1, 4). Lines of another form are passed over: archives hold what servers have sent. Bytes
+    /// that are not UTF-8 become replacement characters.
+    pub fn parse(header: &[u8]) -> Self {
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for line in header.split(|byte| *byte == b'\n') {
+            let line = String::from_utf8_lossy(line);
+            if line.starts_with([' ', '\t']) {
+                let rest = line.trim();
+                if let Some((_, value)) = fields.last_mut().filter(|_| !rest.is_empty()) {
+                    value.push(' ');
+                    value.push_str(rest);
+                }
+            } else if let Some((name, value)) = line.split_once(':') {
+                fields.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+        }
+        Self(fields)
+    }
+
+    /// The first value of a field.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.all(name).next()
+    }
+
+    /// All values of a field, in order.
+    pub fn all(&self, name: &str) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fields;
+
+    #[test]
+    fn names_have_no_case_and_folded_lines_are_one_value() {
+        let fields =
+            Fields::parse(b"WARC-Type: response\r\nX: one\r\n\ttwo\r\n  three \r\nno field\r\nx:four:five\r\n");
+        assert_eq!(fields.get("warc-type"), Some("response"));
+        assert_eq!(fields.all("X").collect::<Vec<_>>(), ["one two three", "four:five"]);
+        assert_eq!(fields.get("no field"), None);
+        assert_eq!(Fields::parse(b" folded into nothing\n"), Fields::default());
+    }
+}

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod coding;
+mod fields;
+pub mod http;
+mod raw;
+mod reader;
+mod record;
+mod stream;
+
+pub use fields::Fields;
+pub use reader::{Entry, Reader};
+pub use record::{Damage, Record};
+
+#[cfg(test)]
+mod tests;

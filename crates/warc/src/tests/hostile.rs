@@ -1,0 +1,143 @@
+use super::{MAX_BLOCK, claiming, gzip, record, summary};
+use crate::{Damage, Reader};
+use proptest::prelude::*;
+
+fn ok(kind: &str) -> Result<String, Damage> {
+    Ok(kind.to_owned())
+}
+
+#[test]
+fn a_record_that_is_cut_off_at_the_end_is_told() {
+    let whole = [record("a", b"1"), record("b", &[b'x'; 100])].concat();
+    let cut = &whole[..whole.len() - 50];
+    assert_eq!(summary(cut), [ok("a"), Err(Damage::CutOff { found: 54, length: 100 })]);
+    let in_header = &whole[..whole.len() - 110];
+    assert!(matches!(summary(in_header)[1], Err(Damage::Header(_))));
+
+    let packed = [gzip(&record("a", b"1")), gzip(&record("b", &[b'x'; 100]))].concat();
+    let of_packed = summary(&packed[..packed.len() - 12]);
+    assert_eq!(of_packed[0], ok("a"));
+    assert!(of_packed.len() == 2 && of_packed[1].is_err(), "{of_packed:?}");
+}
+
+#[test]
+fn a_length_that_is_too_great_costs_one_record() {
+    for wrong in [30, 200, 1_000] {
+        let archive =
+            [record("a", b"1"), claiming("b", wrong, b"short"), record("c", b"3"), record("d", b"4")].concat();
+        let seen = summary(&archive);
+        assert_eq!(seen, [ok("a"), Err(Damage::WrongLength(wrong)), ok("c"), ok("d")], "{wrong}");
+    }
+    let packed: Vec<u8> =
+        [claiming("b", 1_000, b"short"), record("c", b"3")].iter().flat_map(|record| gzip(record)).collect();
+    assert_eq!(summary(&packed), [Err(Damage::CutOff { found: 9, length: 1_000 }), ok("c")]);
+}
+
+#[test]
+fn a_length_that_is_too_small_costs_one_record() {
+    let archive = [record("a", b"1"), claiming("b", 4, b"much longer\r\nthan that"), record("c", b"3")].concat();
+    assert_eq!(summary(&archive), [ok("a"), Err(Damage::WrongLength(4)), ok("c")]);
+}
+
+#[test]
+fn a_huge_record_is_passed_over_whether_its_length_is_true_or_not() {
+    let limit = MAX_BLOCK;
+    let length = 4 << 30;
+    let lie = [claiming("b", length, b"short"), record("c", b"3")].concat();
+    assert_eq!(summary(&lie), [Err(Damage::TooLong { length, limit }), ok("c")]);
+    let packed = [gzip(&claiming("b", length, b"short")), gzip(&record("c", b"3"))].concat();
+    assert_eq!(summary(&packed), [Err(Damage::TooLong { length, limit }), ok("c")]);
+    let length = 50_000;
+    let truth = [record("b", &[b'x'; 50_000]), record("c", b"3")].concat();
+    assert_eq!(summary(&truth), [Err(Damage::TooLong { length, limit }), ok("c")]);
+}
+
+#[test]
+fn lengths_that_are_no_lengths_are_told() {
+    for length in ["-1", "x", "", "99999999999999999999999", "0x10"] {
+        let bad = format!("WARC/1.0\r\nWARC-Type: b\r\nContent-Length: {length}\r\n\r\nblock\r\n\r\n");
+        let archive = [bad.into_bytes(), record("c", b"3")].concat();
+        assert_eq!(summary(&archive), [Err(Damage::NoLength), ok("c")], "`{length}`");
+    }
+}
+
+#[test]
+fn garbage_between_records_is_told_once() {
+    let archive =
+        [b"<html>\r\nno archive\r\n".to_vec(), record("a", b"1"), b"\0\x01\xff\n\n".to_vec(), record("b", b"2")];
+    assert_eq!(summary(&archive.concat()), [Err(Damage::Garbage), ok("a"), Err(Damage::Garbage), ok("b")][..]);
+    assert_eq!(summary(b"no archive at all"), [Err(Damage::Garbage)]);
+}
+
+#[test]
+fn a_header_without_an_end_is_not_held_in_memory() {
+    let endless = [b"WARC/1.0\r\n".to_vec(), vec![b'x'; 1 << 20], b"\r\n".to_vec(), record("b", b"2")].concat();
+    let seen = summary(&endless);
+    assert!(matches!(seen[0], Err(Damage::Header(_))) && seen.last() == Some(&ok("b")), "{seen:?}");
+    let next = [b"WARC/1.0\r\nWARC-Type: a\r\n".to_vec(), record("b", b"2")].concat();
+    let seen = summary(&next);
+    assert!(matches!(seen[0], Err(Damage::Header(_))) && seen[1] == ok("b"), "{seen:?}");
+}
+
+#[test]
+fn a_damaged_member_costs_its_own_records() {
+    // Text that does not pack well, so that the damage is in the middle of it.
+    let noise = |seed: u32| (0..3_000_u32).map(|n| (n.wrapping_mul(n ^ seed) >> 7) as u8).collect::<Vec<u8>>();
+    let members: Vec<Vec<u8>> =
+        ["a", "b", "c"].iter().zip(1..).map(|(kind, seed)| gzip(&record(kind, &noise(seed)))).collect();
+    for at in [5, 300, members[1].len() - 6] {
+        let mut archive = members.concat();
+        archive[members[0].len() + at] ^= 0x55;
+        let seen = summary(&archive);
+        assert_eq!((&seen[0], seen.last()), (&ok("a"), Some(&ok("c"))), "damage at {at}: {seen:?}");
+        assert!(seen.len() > 2 || at == 5, "the damage at {at} is not told: {seen:?}");
+    }
+    let gap = [members[0].clone(), b"some bytes".to_vec(), members[2].clone()].concat();
+    let seen = summary(&gap);
+    assert!(seen.len() == 3 && matches!(seen[1], Err(Damage::Gzip(_))), "{seen:?}");
+}
+
+#[test]
+fn lies_within_lies_are_not_read_again_and_again() {
+    // Each begins within the last and claims the whole rest: read again for each, this would be gigabytes.
+    let lie = b"\r\n\r\nWARC/1.0\r\nContent-Length: 1900000\r\n\r\n";
+    let archive: Vec<u8> = lie.iter().copied().cycle().take(2_000_000).collect();
+    let mut reader = Reader::new(archive.as_slice(), 2_000_000);
+    let begun = std::time::Instant::now();
+    while reader.next_record().unwrap().is_some() {}
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+}
+
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just(b"WARC/1.0\r\n".to_vec()),
+        Just(b"Content-Length: 7\r\n".to_vec()),
+        Just(b"\r\n\r\n".to_vec()),
+        Just(record("a", b"1234567")),
+        Just(gzip(&record("b", b"1234567"))),
+        (0..9_u64).prop_map(|length| claiming("c", length, b"1234")),
+        prop::collection::vec(any::<u8>(), 0..40),
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_come_to_an_end(archive in pieces(), cut in any::<prop::sample::Index>()) {
+        let cut = cut.index(archive.len() + 1);
+        for archive in [&archive[..], &archive[..cut], &gzip(&archive)[..]] {
+            // Each entry has cost at least a byte, or is the end of a member.
+            prop_assert!(super::read(archive).len() <= archive.len() + 1);
+        }
+    }
+
+    #[test]
+    fn blocks_come_back_as_they_were_written(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 1..6)) {
+        let records: Vec<Vec<u8>> = blocks.iter().map(|block| record("response", block)).collect();
+        let packed: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
+        for archive in [records.concat(), packed, gzip(&records.concat())] {
+            let read: Vec<Vec<u8>> = super::read(&archive).into_iter().map(|entry| entry.record.unwrap().block).collect();
+            prop_assert_eq!(&read, &blocks);
+        }
+    }
+}

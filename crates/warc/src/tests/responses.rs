@@ -1,0 +1,114 @@
+use super::gzip;
+use crate::http::{HttpError, Response, media_type};
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, ZlibEncoder};
+use proptest::prelude::*;
+use std::io::Write;
+
+const PAGE: &[u8] = b"<html><body>A page about walruses.</body></html>";
+/// `PAGE` as the reference encoder of brotli writes it.
+const BROTLI_PAGE: &[u8] = include_bytes!("page.br");
+
+fn response(fields: &str, body: &[u8]) -> Vec<u8> {
+    [b"HTTP/1.1 200 OK\r\n", fields.as_bytes(), b"\r\n", body].concat()
+}
+
+fn content(fields: &str, body: &[u8]) -> Result<Vec<u8>, HttpError> {
+    Response::parse(&response(fields, body)).unwrap().content(1_000, false).map(|content| content.into_owned())
+}
+
+#[test]
+fn a_response_is_taken_apart() {
+    let block = b"HTTP/1.0 404 Not Found\nContent-Type: Text/HTML;\n charset=\"koi8-r\"\n\nbody\n\nmore";
+    let response = Response::parse(block).unwrap();
+    assert_eq!((response.status, response.body), (404, &b"body\n\nmore"[..]));
+    assert_eq!(response.media_type(), Some(("text/html".to_owned(), Some("koi8-r".to_owned()))));
+    let cut = Response::parse(b"HTTP/2 200\r\nContent-Type: text/html").unwrap();
+    assert_eq!((cut.status, cut.body, cut.media_type()), (200, &b""[..], Some(("text/html".to_owned(), None))));
+    for block in ["", "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "ICY 200 OK\r\n\r\n"] {
+        assert_eq!(Response::parse(block.as_bytes()).unwrap_err(), HttpError::StatusLine, "{block}");
+    }
+    assert_eq!(media_type("text/plain; format=flowed; Charset='utf-8'").1.as_deref(), Some("utf-8"));
+}
+
+#[test]
+fn chunks_are_joined_where_there_are_any() {
+    const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+    assert_eq!(content(CHUNKED, b"4\r\nwalr\r\n0003;x=y\r\nus.\r\n0\r\nTrailer: x\r\n\r\n").unwrap(), b"walrus.");
+    assert_eq!(content(CHUNKED, PAGE).unwrap(), PAGE, "already joined");
+    assert_eq!(content(CHUNKED, b"4\r\nwalr\r\nzz\r\n"), Err(HttpError::Chunks));
+    let cut = response(CHUNKED, b"4\r\nwalr\r\n9\r\nus");
+    assert_eq!(*Response::parse(&cut).unwrap().content(100, true).unwrap(), *b"walrus");
+    assert_eq!(Response::parse(&cut).unwrap().content(100, false), Err(HttpError::Chunks));
+    assert_eq!(content(CHUNKED, b"ffffffffffffffff\r\nx").unwrap(), b"ffffffffffffffff\r\nx", "no chunk at all");
+}
+
+#[test]
+fn content_codings_are_undone_where_they_are_left() {
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+    zlib.write_all(PAGE).unwrap();
+    let mut bare = DeflateEncoder::new(Vec::new(), Compression::fast());
+    bare.write_all(PAGE).unwrap();
+    let two_members = [gzip(&PAGE[..9]), gzip(&PAGE[9..]), b"trailing".to_vec()].concat();
+    let zstd = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+    let two_frames = [zstd(&PAGE[..9]), zstd(&PAGE[9..])].concat();
+    for (coding, body) in [
+        ("zstd", two_frames),
+        ("zstd", PAGE.to_vec()),
+        ("gzip", gzip(PAGE)),
+        ("X-GZIP", two_members),
+        ("deflate", zlib.finish().unwrap()),
+        ("deflate", bare.finish().unwrap()),
+        ("br", BROTLI_PAGE.to_vec()),
+        ("identity", PAGE.to_vec()),
+        ("gzip, identity", gzip(PAGE)),
+        ("br, gzip", gzip(BROTLI_PAGE)),
+        // Already undone by the crawler, which has left the header as it was.
+        ("gzip", PAGE.to_vec()),
+        ("deflate", PAGE.to_vec()),
+        ("br", PAGE.to_vec()),
+        ("compress", PAGE.to_vec()),
+    ] {
+        let fields = format!("Content-Encoding: {coding}\r\n");
+        assert_eq!(content(&fields, &body).unwrap(), PAGE, "{coding}");
+    }
+    let both = "Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n";
+    let packed = gzip(PAGE);
+    let chunked = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
+    assert_eq!(content(both, &chunked).unwrap(), PAGE);
+    assert_eq!(content("X-Crawler-Content-Encoding: gzip\r\n", PAGE).unwrap(), PAGE);
+    assert_eq!(content("Content-Encoding: zz\r\n", b"\0\x01"), Err(HttpError::UnknownCoding("zz".to_owned())));
+}
+
+#[test]
+fn damage_and_bombs_are_told_and_what_a_crawler_cut_off_is_used() {
+    const GZIP: &str = "Content-Encoding: gzip\r\n";
+    let packed = gzip(&PAGE.repeat(10));
+    let cut = &packed[..packed.len() - 9];
+    assert!(matches!(content(GZIP, cut), Err(HttpError::Coding { .. })));
+    let block = response(GZIP, cut);
+    let forgiven = Response::parse(&block).unwrap().content(1_000, true).unwrap();
+    assert!(forgiven.starts_with(PAGE));
+    assert_eq!(content(GZIP, &gzip(&vec![0; 1 << 20])), Err(HttpError::TooLong(1_000)));
+    let many = [gzip(&[b'a'; 600]), gzip(&[b'b'; 600])].concat();
+    assert_eq!(content(GZIP, &many), Err(HttpError::TooLong(1_000)));
+    assert_eq!(content("", &[b'a'; 1_001]), Err(HttpError::TooLong(1_000)));
+}
+
+proptest! {
+    #[test]
+    fn any_response_has_content_within_the_bound_or_an_error(
+        begins in prop::sample::select(vec![&b""[..], b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c", b"a\r\n"]),
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+        coding in prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br, deflate, gzip"]),
+        is_chunked in any::<bool>(),
+        is_truncated in any::<bool>(),
+    ) {
+        let body = [begins, &noise].concat();
+        let chunked = if is_chunked { "Transfer-Encoding: chunked\r\n" } else { "" };
+        let block = response(&format!("{chunked}Content-Encoding: {coding}\r\n"), &body);
+        if let Ok(content) = Response::parse(&block).unwrap().content(200, is_truncated) {
+            prop_assert!(content.len() <= 200);
+        }
+    }
+}

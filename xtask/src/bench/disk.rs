@@ -1,0 +1,35 @@
+//! What a folder holds.
+
+use anyhow::Context;
+use std::path::Path;
+
+/// Bytes of all files in a folder, at any depth, or of one file; 0 where there is nothing.
+///
+/// # Errors
+///
+/// When a folder cannot be read.
+pub fn size(path: &Path) -> anyhow::Result<u64> {
+    let Ok(metadata) = path.symlink_metadata() else { return Ok(0) };
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
+    }
+    let entries = path.read_dir().with_context(|| format!("cannot read `{}`", path.display()))?;
+    entries.map(|entry| size(&entry?.path())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::size;
+
+    #[test]
+    fn files_at_all_depths_are_added_up() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        std::fs::write(folder.path().join("one"), [0; 10]).unwrap();
+        std::fs::write(folder.path().join("a/b/two"), [0; 7]).unwrap();
+        assert_eq!(size(folder.path()).unwrap(), 17);
+        assert_eq!(size(&folder.path().join("one")).unwrap(), 10);
+        assert_eq!(size(&folder.path().join("none")).unwrap(), 0);
+    }
+}

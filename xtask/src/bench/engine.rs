@@ -1,0 +1,93 @@
+//! The search engines that a server can be measured with.
+
+use super::client::Client;
+use crate::services::meilisearch;
+use anyhow::Context;
+use serde_json::Value;
+use std::time::SystemTime;
+
+/// What the service searches in.
+pub enum Engine {
+    Embedded,
+    Meilisearch(Meilisearch),
+}
+
+/// A Meilisearch that somebody else runs. Our indexes in it are removed with this, unless they are kept.
+pub struct Meilisearch {
+    url: String,
+    key: String,
+    prefix: String,
+    keep: bool,
+}
+
+impl Engine {
+    /// The embedded one, and the Meilisearch that the environment names, if it does.
+    pub fn available() -> Vec<Self> {
+        // A prefix that no other run has: they may share the server.
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
+        let prefix = format!("bench-{}-{now}-", std::process::id());
+        let meilisearch = meilisearch::address()
+            .map(|url| Self::Meilisearch(Meilisearch { url, key: meilisearch::key(), prefix, keep: false }));
+        [Self::Embedded].into_iter().chain(meilisearch).collect()
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+            Self::Meilisearch(_) => "meilisearch",
+        }
+    }
+
+    /// Put before the names of its indexes.
+    pub fn prefix(&self) -> &str {
+        match self {
+            Self::Embedded => "",
+            Self::Meilisearch(Meilisearch { prefix, .. }) => prefix,
+        }
+    }
+
+    /// From here on its indexes have this prefix, and remain.
+    pub fn keep(&mut self, kept_prefix: &str) {
+        if let Self::Meilisearch(Meilisearch { prefix, keep, .. }) = self {
+            kept_prefix.clone_into(prefix);
+            *keep = true;
+        }
+    }
+
+    /// The server's settings for it.
+    pub fn settings(&self) -> String {
+        match self {
+            Self::Embedded => String::new(),
+            Self::Meilisearch(Meilisearch { url, key, prefix, .. }) => {
+                // A JSON string is a TOML string too.
+                let [url, key, prefix] = [url, key, prefix].map(|text| Value::from(text.as_str()));
+                format!("[index]\nbackend = \"meilisearch\"\nurl = {url}\napi_key = {key}\nprefix = {prefix}\n")
+            }
+        }
+    }
+}
+
+impl Meilisearch {
+    fn remove_indexes(&self) -> anyhow::Result<()> {
+        let client = Client::new(self.url.trim_end_matches('/'), &self.key);
+        let listed: Value = serde_json::from_slice(&client.get("/indexes?limit=1000")?)?;
+        let indexes = listed["results"].as_array().context("no `results` in the list of indexes")?;
+        for name in indexes.iter().filter_map(|index| index["uid"].as_str()) {
+            if name.starts_with(&self.prefix) {
+                client.delete(&format!("/indexes/{name}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Meilisearch {
+    fn drop(&mut self) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = self.remove_indexes() {
+            eprintln!("warning: indexes `{}*` may remain in `{}`: {error:#}", self.prefix, self.url);
+        }
+    }
+}

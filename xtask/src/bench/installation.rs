@@ -1,0 +1,214 @@
+//! A data folder with its configuration, on free ports, and the server's commands that work on it.
+
+use super::client::Client;
+use super::engine::Engine;
+use super::server::Server;
+use super::{go_on, process};
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Above what any machine answers: the limit is not what is measured.
+const LIMIT_RPS: u32 = 100_000;
+/// How often an import is looked at: an error of at most this much in its time.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A data folder with its configuration, and the program that works on it.
+pub struct Installation {
+    program: PathBuf,
+    folder: Folder,
+    base: String,
+    operations: String,
+}
+
+enum Folder {
+    /// Removed with the installation.
+    Temporary(TempDir),
+    Kept(PathBuf),
+}
+
+/// An organization with a key of all scopes.
+pub struct Tenant {
+    pub organization: String,
+    pub key: String,
+}
+
+/// What came of an import.
+pub struct Import {
+    pub took: Duration,
+    /// Documents that it says it took in.
+    pub imported: u64,
+    /// The most memory that its process had resident, in bytes.
+    pub peak: u64,
+}
+
+impl Installation {
+    /// An empty data folder, with everything embedded.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or its configuration cannot be written.
+    pub fn new(program: &Path) -> anyhow::Result<Self> {
+        Self::with(program, &Engine::Embedded, None)
+    }
+
+    /// A data folder with a configuration on free ports: an empty one, or `kept` with whatever it holds.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or its configuration cannot be written.
+    pub fn with(program: &Path, engine: &Engine, kept: Option<&Path>) -> anyhow::Result<Self> {
+        let folder = match kept {
+            Some(kept) => {
+                std::fs::create_dir_all(kept).with_context(|| format!("cannot make `{}`", kept.display()))?;
+                Folder::Kept(kept.canonicalize()?)
+            }
+            None => Folder::Temporary(tempfile::Builder::new().prefix("retrieval-bench-").tempdir()?),
+        };
+        // All three at once: the same port cannot be given twice.
+        let listeners = [(), (), ()].map(|()| TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()));
+        let [api, operations, storage] = listeners;
+        let (api, operations, storage) = (api?, operations?, storage?);
+        let installation = Self {
+            program: program.to_path_buf(),
+            folder,
+            base: format!("http://{api}"),
+            operations: format!("http://{operations}"),
+        };
+        // A JSON string is a TOML string too.
+        let data = Value::from(installation.data().to_string_lossy());
+        let config = format!(
+            "data_dir = {data}\n\
+             [server]\nbind = \"{api}\"\npublic_url = \"http://{api}\"\n\
+             [operations]\nbind = \"{operations}\"\n\
+             [storage]\nbind = \"{storage}\"\n\
+             [rate_limit]\ndefault_rps = {LIMIT_RPS}\n{}",
+            engine.settings()
+        );
+        std::fs::write(installation.config(), config)?;
+        Ok(installation)
+    }
+
+    /// A folder for files of the measurement itself.
+    pub fn folder(&self) -> &Path {
+        match &self.folder {
+            Folder::Temporary(folder) => folder.path(),
+            Folder::Kept(folder) => folder,
+        }
+    }
+
+    /// Where the server keeps everything.
+    pub fn data(&self) -> PathBuf {
+        self.folder().join("data")
+    }
+
+    /// Makes an organization and a key.
+    ///
+    /// # Errors
+    ///
+    /// When a command fails, or prints something else than is documented.
+    pub fn tenant(&self) -> anyhow::Result<Tenant> {
+        let text = |value: &Value, name: &str| {
+            value[name].as_str().map(str::to_owned).with_context(|| format!("no `{name}` in {value}"))
+        };
+        let organization = text(&self.run(&["admin", "org", "create", "--name", "bench"])?, "organization_id")?;
+        let limit = LIMIT_RPS.to_string();
+        let key = ["admin", "key", "create", "--org", &organization, "--name", "bench", "--limit-rps", &limit];
+        let key = text(&self.run(&key)?, "key")?;
+        Ok(Tenant { organization, key })
+    }
+
+    /// Imports a file into the web index, which no server owns meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When the import fails, or prints something else than is documented, or somebody stops us.
+    pub fn import(&self, file: &Path) -> anyhow::Result<Import> {
+        let (out, log) = (self.folder().join("import.out"), self.folder().join("import.log"));
+        let mut command = self.command(&["web", "import", &file.to_string_lossy(), "--format", "jsonl"]);
+        command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&log)?);
+        let begun = Instant::now();
+        let mut importing = command.spawn().with_context(|| format!("cannot start `{}`", self.program.display()))?;
+        let mut peak = 0;
+        let status = loop {
+            if let Some(status) = importing.try_wait()? {
+                break status;
+            }
+            if let Err(stopped) = go_on() {
+                importing.kill()?;
+                importing.wait()?;
+                return Err(stopped);
+            }
+            peak = process::peak(importing.id()).unwrap_or(peak);
+            std::thread::sleep(POLL);
+        };
+        let took = begun.elapsed();
+        if !status.success() {
+            bail!("the import ended with {status}: {}", std::fs::read_to_string(&log)?.trim());
+        }
+        let counts = last_line(&std::fs::read_to_string(&out)?)?;
+        let imported = counts["imported"].as_u64().with_context(|| format!("no `imported` in {counts}"))?;
+        Ok(Import { took, imported, peak })
+    }
+
+    /// Starts the server and waits until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// When it ends, or is not ready in time; the message holds the end of its log.
+    pub fn serve(&self) -> anyhow::Result<Server> {
+        self.serve_with(&[])
+    }
+
+    /// As [`Installation::serve`], with settings in its environment.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn serve_with(&self, environment: &[(&str, &str)]) -> anyhow::Result<Server> {
+        let mut command = self.command(&["serve"]);
+        command.envs(environment.iter().copied());
+        Server::start(command, &self.server_log(), &self.operations())
+    }
+
+    /// What the server of the last start says.
+    pub fn server_log(&self) -> PathBuf {
+        self.folder().join("server.log")
+    }
+
+    /// A new client, with a connection of its own.
+    pub fn client(&self, tenant: &Tenant) -> Client {
+        Client::new(&self.base, &tenant.key)
+    }
+
+    /// A new client of the internal listener.
+    pub fn operations(&self) -> Client {
+        Client::new(&self.operations, "")
+    }
+
+    /// Runs a command of the server's program and reads the last line that it prints.
+    fn run(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        last_line(&crate::shell::output(&mut self.command(arguments))?)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).arg("--config").arg(self.config()).current_dir(self.folder());
+        command
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder().join("config.toml")
+    }
+}
+
+/// The object in the last line of what a command printed.
+fn last_line(printed: &str) -> anyhow::Result<Value> {
+    let last = printed.lines().last().unwrap_or_default();
+    serde_json::from_str(last).with_context(|| format!("a command of the server printed `{last}`"))
+}

@@ -1,0 +1,179 @@
+//! A collection imported into a server of its own, and searched by one client and by many.
+
+use super::collection::Collection;
+use super::engine::Engine;
+use super::installation::{Installation, Tenant};
+use super::kept::Kept;
+use super::report::Section;
+use super::server::Server;
+use super::stages::{self, Stages};
+use super::{Options, disk, load, process, progress, spinner, starts};
+use anyhow::bail;
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+
+/// Searches that are not measured, so that the first reading of the index is not taken for its speed.
+const WARM_UP: usize = 100;
+/// Searches that the server tells the stages of.
+const TOLD_SEARCHES: usize = 300;
+
+/// What is measured, and what the figures should be.
+pub struct Subject<'a> {
+    pub program: &'a Path,
+    pub engine: &'a Engine,
+    /// A data folder that may hold the import already.
+    pub kept: Option<&'a Kept>,
+    pub aims: Aims,
+}
+
+#[derive(Clone, Copy)]
+pub struct Aims {
+    /// Of one client.
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    /// Of all clients together.
+    pub searches_per_second: Option<f64>,
+    pub imported_per_second: Option<f64>,
+    pub idle_mb: f64,
+    pub loaded_mb: Option<f64>,
+}
+
+/// A collection in a server's data.
+struct Searches<'a> {
+    options: &'a Options,
+    aims: Aims,
+    installation: Installation,
+    tenant: Tenant,
+    /// The requests of all queries.
+    bodies: Vec<Vec<u8>>,
+}
+
+/// Imports a collection into a server of its own, or takes the one that is kept, and searches it.
+pub fn measure(
+    options: &Options,
+    subject: &Subject<'_>,
+    collection: &Collection,
+    section: &mut Section,
+) -> anyhow::Result<()> {
+    let installation = Installation::with(subject.program, subject.engine, subject.kept.map(Kept::folder))?;
+    let bodies = collection.queries.iter().map(|query| serde_json::to_vec(&json!({"query": query})));
+    let searches = Searches {
+        options,
+        aims: subject.aims,
+        tenant: installation.tenant()?,
+        installation,
+        bodies: bodies.collect::<Result<_, _>>()?,
+    };
+    if subject.kept.is_none_or(|kept| !kept.is_complete()) {
+        searches.import(collection, section)?;
+        if let Some(kept) = subject.kept {
+            kept.complete()?;
+        }
+    }
+    let data = searches.installation.data();
+    section.megabytes("data folder MB", disk::size(&data)?);
+    section.megabytes("of it the index MB", disk::size(&data.join("index"))?);
+
+    let server = starts::measure(&searches.installation, section)?;
+    section.aim(searches.aims.idle_mb);
+    searches.one_client(section)?;
+    searches.many_clients(&server, section)?;
+    drop(server);
+    searches.stages(section)
+}
+
+impl Searches<'_> {
+    fn import(&self, collection: &Collection, section: &mut Section) -> anyhow::Result<()> {
+        let count = collection.documents.len();
+        let waiting = spinner(format!("importing {count} documents"));
+        let file = self.installation.folder().join("import.jsonl");
+        collection.write_import(&file)?;
+        let import = self.installation.import(&file)?;
+        std::fs::remove_file(&file)?;
+        waiting.finish_and_clear();
+        if import.imported != count as u64 {
+            bail!("{} of {count} documents were imported", import.imported);
+        }
+        let megabytes = collection.bytes() as f64 / 1e6;
+        section.seconds("import s", import.took);
+        section.per_second("documents/s imported", count as f64, import.took);
+        if let Some(aim) = self.aims.imported_per_second {
+            section.aim_at_least(aim);
+        }
+        section.number("MB of text", megabytes).per_second("MB/s imported", megabytes, import.took);
+        section.megabytes("peak resident MB of the import", import.peak);
+        Ok(())
+    }
+
+    fn one_client(&self, section: &mut Section) -> anyhow::Result<()> {
+        let client = self.installation.client(&self.tenant);
+        let count = self.options.searches.max(self.bodies.len());
+        let bar = progress(WARM_UP + count, "searching with one client");
+        load::one_client(&client, &self.bodies, WARM_UP, &bar)?;
+        let one = load::one_client(&client, &self.bodies, count, &bar)?;
+        bar.finish_and_clear();
+        if one.with_results == 0 {
+            bail!("no search has found anything");
+        }
+        section.count("searches, one client", one.latencies.len());
+        section.milliseconds("p50 ms, one client", one.latencies.median()).aim(self.aims.p50_ms);
+        section.milliseconds("p90 ms, one client", one.latencies.percentile(90.0));
+        section.milliseconds("p99 ms, one client", one.latencies.percentile(99.0)).aim(self.aims.p99_ms);
+        section.milliseconds("max ms, one client", one.latencies.max());
+        section.per_second("searches/s, one client", count as f64, one.elapsed);
+        section.number("% of searches with results", 100.0 * one.with_results as f64 / count as f64);
+        section.number("KB a response", one.bytes as f64 / count as f64 / 1e3);
+        Ok(())
+    }
+
+    fn many_clients(&self, server: &Server, section: &mut Section) -> anyhow::Result<()> {
+        let count = self.options.clients.max(1);
+        let waiting = spinner(format!("searching with {count} clients (server: process {})", server.pid()));
+        let clients = (0..count).map(|_| self.installation.client(&self.tenant)).collect();
+        let (pid, own) = (server.pid(), std::process::id());
+        let (server_before, client_before) = (process::cpu_time(pid)?, process::cpu_time(own)?);
+        let many = load::many_clients(clients, &self.bodies, Duration::from_secs(self.options.seconds))?;
+        let server_cpu = process::cpu_time(pid)?.saturating_sub(server_before);
+        let client_cpu = process::cpu_time(own)?.saturating_sub(client_before);
+        waiting.finish_and_clear();
+
+        let searches = many.latencies.len().max(1) as f64;
+        section.count("clients", count);
+        section.per_second("searches/s, all clients", searches, many.elapsed);
+        if let Some(aim) = self.aims.searches_per_second {
+            section.aim_at_least(aim);
+        }
+        section.latencies(
+            ["p50 ms, all clients", "p90 ms, all clients", "p99 ms, all clients", "max ms, all clients"],
+            &many.latencies,
+        );
+        section.milliseconds("server CPU ms a search", server_cpu.div_f64(searches));
+        section.milliseconds("client CPU ms a search", client_cpu.div_f64(searches));
+        section.megabytes("resident MB after the load", process::resident(pid)?);
+        if let Some(aim) = self.aims.loaded_mb {
+            section.aim(aim);
+        }
+        section.megabytes("peak resident MB of the server", process::peak(pid)?);
+        Ok(())
+    }
+
+    /// Starts the server once more, with a log of the stages: writing it is a cost that no other figure must hold.
+    fn stages(&self, section: &mut Section) -> anyhow::Result<()> {
+        let server = self.installation.serve_with(&stages::TOLD)?;
+        let bar = progress(TOLD_SEARCHES, "stages of a search");
+        let told = load::one_client(&self.installation.client(&self.tenant), &self.bodies, TOLD_SEARCHES, &bar)?;
+        bar.finish_and_clear();
+        drop(server);
+        let stages = Stages::read(&self.installation.server_log())?;
+        if stages.ranked.len() < TOLD_SEARCHES {
+            eprintln!("warning: the server's log does not tell the stages of a search");
+            return Ok(());
+        }
+        section.milliseconds("stages: first stage p50 ms", stages.first_stage.median());
+        section.milliseconds("stages: first stage and loading p50 ms", stages.retrieved.median());
+        section.milliseconds("stages: ranking and recording p50 ms", stages.ranked.median());
+        section.milliseconds("stages: the whole answer p50 ms", told.latencies.median());
+        Ok(())
+    }
+}
