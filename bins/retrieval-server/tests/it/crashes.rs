@@ -145,7 +145,7 @@ fn an_import_that_was_killed_beside_a_server_is_completed_by_the_next(database: 
 fn a_server_killed_during_an_import_loses_nothing(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
-    let mut import = server.start_command(&["web", "import", "-"], &lines(&pages()));
+    let mut import = server.start_command(&["web", "import", "-"], lines(&pages()));
     until("the import is in the middle", Duration::from_secs(30), || {
         let some = client.search("almanac", json!({ "max_results": 1 })).ok();
         let ended = import.child.try_wait().unwrap().is_some();

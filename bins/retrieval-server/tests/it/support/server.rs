@@ -195,7 +195,7 @@ impl Server {
     /// Imports pages, one JSON object each; returns the report.
     #[track_caller]
     pub fn import(&self, pages: &[Value]) -> Value {
-        self.command_with_input(&["web", "import", "-"], &lines(pages)).object()
+        self.command_with_input(&["web", "import", "-"], lines(pages)).object()
     }
 }
 
