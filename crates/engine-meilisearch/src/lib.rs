@@ -201,6 +201,10 @@ impl SearchEngine for MeilisearchEngine {
         Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
     }
 
+    fn depth(&self, results: usize) -> usize {
+        (2 * results).max(64)
+    }
+
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
         if changes.is_empty() {
             return Ok(());

@@ -12,6 +12,9 @@ use crate::document::attribute;
 use crate::impact::{self, LEVELS};
 use crate::scope::ScopeStatistics;
 
+/// What a term says of the documents beyond those that came, beside the last that came.
+const BELOW: f32 = 0.7;
+
 /// What was found by stem.
 pub type Found = HashMap<String, Answer>;
 
@@ -37,17 +40,29 @@ fn score_text(text: &[QueryTerm], terms: &SearchTerms, found: &Found, scope: &Sc
     let mut of_term: HashMap<Uuid, f32> = HashMap::new();
     for term in text {
         // A document that holds several variants holds the term once: as the one that it holds most.
-        for hit in term.variants.iter().filter_map(|stem| found.get(stem)).flat_map(|answer| &answer.hits) {
+        let answers = || term.variants.iter().filter_map(|stem| found.get(stem));
+        for hit in answers().flat_map(|answer| &answer.hits) {
             let saturation = saturation(hit, scope.average_length as f32);
             let known = of_term.entry(hit.id).or_insert(saturation);
             *known = known.max(saturation);
         }
         let weight = term.weight * bm25::idf(terms.frequency_of(term, scope.documents), scope.documents);
+        let expected = expected(answers(), &of_term, scope.documents);
         for (doc_id, saturation) in of_term.drain() {
-            *scores.entry(doc_id).or_default() += weight * saturation;
+            *scores.entry(doc_id).or_default() += weight * (saturation - expected).max(0.0);
         }
     }
     scores
+}
+
+/// What a term adds to a document of which is not known whether it holds the term: of a common word only the first
+/// documents were asked for, and many others hold it as well. Documents are compared by what they have beyond this.
+fn expected<'a>(answers: impl Iterator<Item = &'a Answer>, came: &HashMap<Uuid, f32>, documents: u64) -> f32 {
+    let total: u64 = answers.map(|answer| answer.total).sum();
+    let others = total.saturating_sub(came.len() as u64) as f32;
+    let unknown = documents.saturating_sub(came.len() as u64).max(1) as f32;
+    let least = came.values().copied().fold(f32::INFINITY, f32::min);
+    if others == 0.0 || least.is_infinite() { 0.0 } else { BELOW * least * (others / unknown).min(1.0) }
 }
 
 /// The impact of the word on the document, for the true mean length.

@@ -14,14 +14,12 @@ use crate::{filter, token};
 const MAX_COUNTED: usize = 1024;
 
 /// Terms searched for one text, the rarest; and at least these where several texts share the bound.
-const MAX_TERMS: usize = 10;
+const MAX_TERMS: usize = 12;
 const MIN_TERMS: usize = 4;
 
-/// Documents asked for over all words of a request, by documents wanted. Rare words get more of them: the best documents
-/// are mostly among the first of some rare word.
-const ASKED: f32 = 5.0;
-/// Documents asked for of the commonest word.
-const LEAST: usize = 20;
+/// Documents asked for over all words of a request: each costs the server about 10 µs. Rare words get more of them, since
+/// the best documents are mostly among the first of some rare word.
+const ASKED: f32 = 500.0;
 
 /// Tokens of one search: the server reads no more.
 const MAX_TOKENS: usize = 10;
@@ -71,8 +69,7 @@ fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String>
 pub fn search_terms(request: &FirstStageRequest, languages: &[Language], counts: &Counts) -> SearchTerms {
     let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
     let Ok(mut terms) = SearchTerms::of(request, languages, count);
-    let max_terms = envf("MB_TERMS", MAX_TERMS as f32) as usize;
-    let each = (2 * max_terms / terms.texts.len().max(1)).clamp(MIN_TERMS, max_terms);
+    let each = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
     let texts = std::mem::take(&mut terms.texts);
     let held = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));
     let cut = texts.into_iter().map(|mut text| {
@@ -103,17 +100,12 @@ pub fn searches(request: &FirstStageRequest, terms: &SearchTerms, documents: u64
     }
     let all: f32 = shares.values().sum();
     let filter = filter::of_request(request.scope, &request.filters);
-    let asked = request.limit as f32 * envf("MB_ASKED", ASKED);
-    let least = envf("MB_LEAST", LEAST as f32) as usize;
     let searches = shares.into_iter().map(|(stem, share)| {
-        let limit = ((asked * share / all) as usize).max(least).max(request.limit / 2);
+        let limit = ((ASKED * share / all) as usize).max(request.limit / 2);
         let question = Question { tokens: token::stem(stem), filter: filter.clone(), limit, ..Question::default() };
         (stem.to_owned(), question)
     });
     searches.collect()
-}
-fn envf(n: &str, d: f32) -> f32 {
-    std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
 }
 
 /// Asks for the documents that hold the words as a phrase; `None` when there is no word.

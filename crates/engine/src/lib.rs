@@ -39,6 +39,12 @@ pub trait SearchEngine: Send + Sync {
     ///   statistics are those of that organization alone.
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError>;
 
+    /// How many hits to ask for where `results` are wanted, so that the best are among them: the first stage is for
+    /// recall, the second for precision. An engine whose order is only close to BM25 wants more.
+    fn depth(&self, results: usize) -> usize {
+        (2 * results).max(40)
+    }
+
     /// Applies the changes in order and returns once they are durable and visible to `first_stage`.
     /// Idempotent: applying the same changes again leaves the same index. Removing what is not there is
     /// no error.

@@ -15,10 +15,6 @@ use super::vectors::RankedDocument;
 use crate::error::Result;
 use crate::{App, Error};
 
-/// Candidates are many more than results: the first stage is for recall, the reranker for precision. Loading and
-/// reading them is most of what a search costs; beyond this number they hardly change the first results.
-const CANDIDATES: usize = 40;
-
 /// Which domains a caller wants, checked.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
@@ -95,7 +91,7 @@ impl App {
             exact_phrase: request.exact_match,
             ranked_by: Some(request.query.clone()),
             filters: filters(request),
-            limit: CANDIDATES.max(request.max_results * 2),
+            limit: engine.depth(request.max_results),
         };
         // `source_policy` concerns web results alone.
         if scope != Scope::Web {

@@ -97,7 +97,7 @@ pub(super) fn read(vector: &TermVector, limit: usize, vocabulary: &mut Vocabular
         occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
     };
     Reading {
-        ids: vector.title.iter().chain(body).map(|token| known[token.stem as usize].0).collect(),
+        ids: vector.title.iter().chain(body).map(|token| known[token.stem() as usize].0).collect(),
         headings: unordered(vector.description.iter().chain(in_headings), term_of),
         title: field(vector.title.len(), in_title),
         body: field(body.len(), in_body),
@@ -115,11 +115,13 @@ fn occurrences(
 ) -> Vec<(usize, Occurrence)> {
     let mut loose = loose[loose.partition_point(|(token, _)| (*token as usize) < first)..].iter().peekable();
     let mut found = Vec::new();
+    let mut position = -1;
     for (at, token) in tokens.iter().enumerate() {
+        position = token.position(position);
         let other = loose.next_if(|(number, _)| *number as usize == first + at);
-        let term = term_of(token.stem).or_else(|| other.and_then(|(_, stem)| term_of(*stem)));
+        let term = term_of(token.stem()).or_else(|| other.and_then(|(_, stem)| term_of(*stem)));
         if let Some(term) = term {
-            found.push((at, Occurrence { term, position: token.position }));
+            found.push((at, Occurrence { term, position: u32::try_from(position).unwrap_or(0) }));
         }
     }
     found
