@@ -193,7 +193,7 @@ impl SearchEngine for MeilisearchEngine {
         let languages = of_filter.as_deref().unwrap_or(&scope.languages);
         let stems = Stems::of(request, languages);
         let counts = self.count(request.scope, &stems, &scope).await?;
-        let terms = plan::search_terms(request, languages, &counts);
+        let terms = plan::search_terms(request, languages, scope.documents, &counts);
         let (hits, total) = match &terms.phrase {
             Some(words) => self.by_phrase(request, words).await?,
             None => self.by_words(request, &terms, &scope).await?,

@@ -1,6 +1,6 @@
 //! Which words of a request the server is asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use engine::search_terms::SearchTerms;
 use engine::{FirstStageRequest, Scope, bm25};
@@ -23,6 +23,8 @@ const ASKED: f32 = 500.0;
 
 /// Tokens of one search: the server reads no more.
 const MAX_TOKENS: usize = 10;
+/// Words among the tokens of a phrase; the others are pairs.
+const MAX_WORDS: usize = 5;
 
 /// Documents that hold each stem; those that are missing were not counted.
 pub type Counts = BTreeMap<String, u64>;
@@ -58,7 +60,7 @@ impl Stems {
 fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
     let mut stems = Vec::new();
     let without_ranking = FirstStageRequest { ranked_by: None, ..request.clone() };
-    let Ok(_) = SearchTerms::of(&without_ranking, languages, |stem| {
+    let Ok(_) = SearchTerms::of(&without_ranking, languages, 1, |stem| {
         stems.push(stem.to_owned());
         Ok::<_, std::convert::Infallible>(1)
     });
@@ -66,9 +68,14 @@ fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String>
 }
 
 /// The request's terms with the counts that are known, each text's cut to the rarest.
-pub fn search_terms(request: &FirstStageRequest, languages: &[Language], counts: &Counts) -> SearchTerms {
+pub fn search_terms(
+    request: &FirstStageRequest,
+    languages: &[Language],
+    documents: u64,
+    counts: &Counts,
+) -> SearchTerms {
     let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
-    let Ok(mut terms) = SearchTerms::of(request, languages, count);
+    let Ok(mut terms) = SearchTerms::of(request, languages, documents, count);
     let each = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
     let texts = std::mem::take(&mut terms.texts);
     let held = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));
@@ -110,20 +117,25 @@ pub fn searches(request: &FirstStageRequest, terms: &SearchTerms, documents: u64
 
 /// Asks for the documents that hold the words as a phrase; `None` when there is no word.
 pub fn phrase(request: &FirstStageRequest, words: &[String]) -> Option<Question> {
-    let mut tokens: Vec<String> = match words {
-        [] => return None,
-        [word] => vec![token::word(word)],
-        words => words.windows(2).map(|pair| token::pair(&pair[0], &pair[1])).collect(),
-    };
-    let mut seen = std::collections::HashSet::new();
-    tokens.retain(|token| seen.insert(token.clone()));
-    // Of a long phrase, pairs from all over it.
-    let step = tokens.len().div_ceil(MAX_TOKENS).max(1);
-    let tokens: Vec<String> = tokens.into_iter().step_by(step).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let pairs = words.windows(2).map(|pair| token::pair(&pair[0], &pair[1]));
+    let pairs = spread(pairs, MAX_TOKENS - MAX_WORDS);
+    let mut tokens = spread(words.iter().map(|word| token::word(word)), MAX_WORDS);
+    tokens.extend(pairs);
     Some(Question {
         tokens: tokens.join(" "),
         filter: filter::of_request(request.scope, &request.filters),
         limit: request.limit,
         ..Question::default()
     })
+}
+
+/// At most `max` different tokens, from all over.
+fn spread(tokens: impl Iterator<Item = String>, max: usize) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let tokens: Vec<String> = tokens.filter(|token| seen.insert(token.clone())).collect();
+    let step = tokens.len().div_ceil(max).max(1);
+    tokens.into_iter().step_by(step).collect()
 }

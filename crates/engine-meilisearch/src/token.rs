@@ -16,9 +16,10 @@ pub fn word(word: &str) -> String {
     plain_or_hashed('w', 'v', word)
 }
 
-/// The token of two words that follow one another.
+/// The token of two words that follow one another: one of 32,768, since a token for each pair there is would be most of
+/// the index. A document that holds both words far apart passes for one that holds the pair in one of some hundred cases.
 pub fn pair(first: &str, second: &str) -> String {
-    hashed('p', hash(hash(OFFSET, first.as_bytes()) ^ SEPARATOR, second.as_bytes()))
+    hashed('p', hash(hash(OFFSET, first.as_bytes()) ^ SEPARATOR, second.as_bytes()), PAIR_DIGITS)
 }
 
 /// Orders tokens by how much is lost without them: stems first, pairs of words last.
@@ -34,7 +35,7 @@ pub fn order(token: &str) -> (u8, &str) {
 fn plain_or_hashed(plain: char, hashes: char, text: &str) -> String {
     let keeps = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if text.len() > MAX_PLAIN || !text.as_bytes().iter().all(|byte| keeps(byte)) {
-        return hashed(hashes, hash(OFFSET, text.as_bytes()));
+        return hashed(hashes, hash(OFFSET, text.as_bytes()), TERM_DIGITS);
     }
     let mut token = String::with_capacity(text.len() + 1);
     token.push(plain);
@@ -42,12 +43,16 @@ fn plain_or_hashed(plain: char, hashes: char, text: &str) -> String {
     token
 }
 
-/// Base 32, 11 digits: 55 bits, of which two among a billion terms collide once in 70 million looks.
-fn hashed(kind: char, hash: u64) -> String {
+/// 55 bits, of which two among a billion terms collide once in 70 million looks.
+const TERM_DIGITS: u32 = 11;
+const PAIR_DIGITS: u32 = 3;
+
+/// The upper bits of the hash in base 32.
+fn hashed(kind: char, hash: u64, digits: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut token = String::with_capacity(12);
     token.push(kind);
-    for digit in 0..11 {
+    for digit in 0..digits {
         token.push(char::from(DIGITS[(hash >> (64 - 5 * (digit + 1))) as usize & 31]));
     }
     token

@@ -38,7 +38,9 @@ pub fn first_stage(
     let of_filter: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = of_filter.as_deref().unwrap_or(&scope.languages);
-    let terms = SearchTerms::of(request, languages, |stem| document_frequency(searcher, fields, &prefix, stem))?;
+    let terms = SearchTerms::of(request, languages, scope.documents, |stem| {
+        document_frequency(searcher, fields, &prefix, stem)
+    })?;
     let mut hits = BestHits::new(request.limit);
     let mut total = 0;
     let nothing_asked = match &terms.phrase {

@@ -100,8 +100,8 @@ impl SearchEngine for MemoryEngine {
             None => languages_of(&collection),
         };
         let held = |stem: &str| collection.iter().filter(|entry| entry.frequencies.contains_key(stem)).count() as u64;
-        let Ok(terms) = SearchTerms::of(request, &languages, |stem| Ok::<_, Infallible>(held(stem)));
         let documents = collection.len() as u64;
+        let Ok(terms) = SearchTerms::of(request, &languages, documents, |stem| Ok::<_, Infallible>(held(stem)));
         let mean = |total: u64| if documents == 0 { 0.0 } else { total as f64 / documents as f64 };
         let average = mean(collection.iter().map(|entry| entry.terms).sum()) as f32;
         let mut hits: Vec<Hit> = collection

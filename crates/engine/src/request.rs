@@ -53,7 +53,8 @@ pub struct Filters {
 #[derive(Clone, Debug)]
 pub struct FirstStageRequest {
     pub scope: Scope,
-    /// The query and its rewrites, each searched with all words optional; a document's score is its best.
+    /// The query and its rewrites, each searched with all words optional. A document's score is its best share of what
+    /// one of them asks for.
     pub texts: Vec<String>,
     /// Only documents that hold the first text word for word.
     pub exact_phrase: bool,

@@ -1,11 +1,11 @@
 //! A request as terms: what an engine that does its own analysis searches for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm, analyze_query};
 use retrieval_core::statistics::CollectionStatistics;
 
-use crate::FirstStageRequest;
+use crate::{FirstStageRequest, bm25};
 
 /// Terms searched of one text; of longer ones the rarest. Beside so many, the commonest words of a pasted
 /// page decide nothing, and their long lists are what would cost.
@@ -30,11 +30,12 @@ pub struct SearchTerms {
 }
 
 impl SearchTerms {
-    /// Analyses the request for a collection of the given languages, commonest first.
+    /// Analyses the request for a collection of so many documents in the given languages, commonest first.
     /// `document_frequency` counts the documents of the collection that hold a stem; its errors are handed on.
     pub fn of<E>(
         request: &FirstStageRequest,
         languages: &[Language],
+        documents: u64,
         mut document_frequency: impl FnMut(&str) -> Result<u64, E>,
     ) -> Result<Self, E> {
         let languages = &languages[..languages.len().min(MAX_LANGUAGES)];
@@ -48,7 +49,8 @@ impl SearchTerms {
             Ok(())
         };
         let mut queries = Vec::new();
-        for text in request.texts.iter().take(MAX_TEXTS) {
+        let mut seen = HashSet::new();
+        for text in request.texts.iter().filter(|text| seen.insert(text.as_str())).take(MAX_TEXTS) {
             let query = analyze_query(text, languages);
             count(&query)?;
             queries.push(query);
@@ -63,8 +65,23 @@ impl SearchTerms {
             query.keep_rarest(MAX_TERMS, |term| terms.frequency_of(term, u64::MAX));
             terms.texts.push(query.terms);
         }
+        terms.make_comparable(documents);
         terms.document_frequency.retain(|_, documents| *documents > 0);
         Ok(terms)
+    }
+
+    /// Makes scores of several texts comparable: each becomes the share of what its text asks for. A document's score is
+    /// then its best (CombMAX; Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1994), and a long text does not
+    /// crowd out the documents of a short one.
+    fn make_comparable(&mut self, documents: u64) {
+        if self.texts.iter().filter(|text| !text.is_empty()).count() < 2 {
+            return;
+        }
+        let rarity = |term: &QueryTerm| term.weight * bm25::idf(self.frequency_of(term, documents), documents);
+        let totals: Vec<f32> = self.texts.iter().map(|text| text.iter().map(rarity).sum()).collect();
+        for (text, total) in self.texts.iter_mut().zip(totals) {
+            text.iter_mut().for_each(|term| term.weight /= total);
+        }
     }
 
     /// Documents that hold the term in any variant. Few hold two, so the sum is close, and it cannot exceed

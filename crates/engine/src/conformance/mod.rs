@@ -37,7 +37,8 @@ macro_rules! conformance_tests {
             put_replace_remove repeated_changes_leave_the_same_index changes_apply_in_order clear_empties_one_index
             an_empty_index_answers
             all_words_are_optional rare_words_weigh_more title_words_weigh_more inflected_words_match
-            each_language_matches_by_its_stems rewrites_add_and_the_best_counts ties_are_broken_by_document_id
+            each_language_matches_by_its_stems rewrites_add_and_the_best_counts a_long_rewrite_does_not_crowd_out_a_short_one
+            ties_are_broken_by_document_id
             limit_and_total scripts_without_spaces_match compounds_match
             phrases_are_in_order_and_adjacent phrases_are_not_stemmed_but_folded phrases_of_stop_words
             phrases_stay_in_one_field phrases_in_scripts_without_spaces

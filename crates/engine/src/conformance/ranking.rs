@@ -47,13 +47,24 @@ pub async fn each_language_matches_by_its_stems(engine: &dyn SearchEngine) {
 }
 
 pub async fn rewrites_add_and_the_best_counts(engine: &dyn SearchEngine) {
-    put_web(engine, vec![page(1, "copper pipe fitting"), page(2, "brass tap"), page(3, "wooden door")]).await;
+    put_web(engine, vec![page(1, "copper pipe fitting"), page(2, "brass tap handle"), page(3, "wooden door")]).await;
     let rewritten = FirstStageRequest { texts: vec!["brass".into(), "copper pipe".into()], ..request("") };
     assert_eq!(found(engine, &rewritten).await, [id(1), id(2)]);
     // The same text twice is worth no more than once.
     let once = answer(engine, &request("copper")).await;
     let twice = answer(engine, &FirstStageRequest { texts: vec!["copper".into(); 2], ..request("") }).await;
     assert_eq!(once.hits, twice.hits);
+}
+
+pub async fn a_long_rewrite_does_not_crowd_out_a_short_one(engine: &dyn SearchEngine) {
+    let long = "copper pipe fitting valve wrench solder flange gasket";
+    let mut documents: Vec<IndexDocument> =
+        (10..40).map(|n| page(n, "copper pipe fitting valve of the plant")).collect();
+    documents.push(page(1, "brass tap"));
+    put_web(engine, documents).await;
+    let both = FirstStageRequest { texts: vec![long.into(), "brass tap".into()], limit: 10, ..request("") };
+    let hits = answer(engine, &both).await.hits;
+    assert_eq!(hits.first().map(|hit| hit.doc_id), Some(id(1)), "it holds all of its text, the others half of theirs");
 }
 
 pub async fn ties_are_broken_by_document_id(engine: &dyn SearchEngine) {
