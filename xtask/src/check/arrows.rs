@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("extract", &[]),
     ("fetcher", &[]),
     ("rate-limit", &[]),
+    ("rerank", &[]),
     ("s3-server", &[]),
     ("settings", &[]),
     ("warc", &[]),
@@ -24,9 +25,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-tantivy", &["engine", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "retrieval-core"]),
     ("blobs-s3", &["blobs"]),
+    ("rerank-http", &["rerank"]),
     // Use cases.
     ("ingest", &["blobs", "docstore", "engine", "extract", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "fetcher", "ingest", "rate-limit", "retrieval-core"]),
+    ("app", &["blobs", "docstore", "engine", "extract", "fetcher", "ingest", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
     ("http-actix", &["api-types", "app", "rate-limit", "retrieval-core"]),
     ("xtask", &["api-types"]),
