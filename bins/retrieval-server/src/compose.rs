@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use docstore::{Docstore, Location};
@@ -14,8 +15,9 @@ use engine_tantivy::TantivyEngine;
 use extract::worker::{WorkerOptions, WorkerPool};
 use ingest::{Feeder, Ownership, Runner, RunnerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
+use rerank_http::{HttpReranker, HttpRerankerOptions};
 use s3_server::{Durability, S3Server, S3ServerOptions};
-use settings::{IndexBackend, RateLimitBackend, Settings, StorageBackend};
+use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
 use crate::storage_keys;
@@ -162,6 +164,24 @@ pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
         RateLimitBackend::Memory => Ok(Arc::new(MemoryLimiter::new())),
         RateLimitBackend::Redis => {
             bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet")
+        }
+    }
+}
+
+/// Who orders search results.
+pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
+    let rerank = &settings.rerank;
+    match rerank.backend {
+        RerankBackend::Lexical => Ok(SecondStage::Lexical),
+        RerankBackend::None => Ok(SecondStage::None),
+        RerankBackend::Http => {
+            let options = HttpRerankerOptions {
+                url: rerank.url.clone(),
+                model: rerank.model.clone(),
+                api_key: Some(rerank.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+                timeout: Duration::from_millis(rerank.timeout_ms),
+            };
+            Ok(SecondStage::Model(Arc::new(HttpReranker::new(options).context("rerank.url or rerank.api_key")?)))
         }
     }
 }

@@ -23,6 +23,7 @@ use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
 use ingest::{Feeder, Runner};
+use search::SecondStage;
 use tokio::runtime::Handle;
 
 /// What the use cases stand on. The composition root fills it in.
@@ -33,6 +34,7 @@ pub struct Parts {
     pub engine: Option<Arc<dyn SearchEngine>>,
     pub feeder: Option<Arc<Feeder>>,
     pub runner: Option<Arc<Runner>>,
+    pub second_stage: SecondStage,
     pub options: Options,
 }
 
@@ -61,6 +63,8 @@ pub struct App {
     usage: usage::Recorder,
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
+    second_stage: SecondStage,
+    rerank_failures: search::second_stage::FailureLog,
     /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
     runtime: Handle,
 }
@@ -68,7 +72,7 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, options } = parts;
+        let Parts { store, blobs, engine, feeder, runner, second_stage, options } = parts;
         let usage = usage::Recorder::start(store.clone());
         let searches = search::record::SearchRecorder::start(store.clone());
         Self {
@@ -82,6 +86,8 @@ impl App {
             usage,
             searches,
             vectors: search::vectors::VectorCache::new(),
+            second_stage,
+            rerank_failures: Default::default(),
             runtime: Handle::current(),
         }
     }

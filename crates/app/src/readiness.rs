@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::App;
+use crate::search::SecondStage;
 
 /// A dependency that takes longer counts as down.
 const MOST: Duration = Duration::from_secs(2);
@@ -32,7 +33,15 @@ impl App {
             }
         };
         let (database, storage, index) = futures_util::join!(database, storage, index);
-        [Some(database), Some(storage), index].into_iter().flatten().collect()
+        [Some(database), Some(storage), index, self.reranker_state()].into_iter().flatten().collect()
+    }
+
+    /// By what became of the last call: a probe of its own would be work for the model. Searches do without it.
+    fn reranker_state(&self) -> Option<DependencyState> {
+        let SecondStage::Model(model) = &self.second_stage else { return None };
+        let up = model.is_well();
+        let detail = (!up).then(|| "the last call failed".to_owned());
+        Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
     }
 }
 

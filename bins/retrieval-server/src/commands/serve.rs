@@ -64,6 +64,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
         runner,
+        second_stage: compose::second_stage(&settings)?,
         options: options(&settings),
     }));
     let listeners = Listeners {

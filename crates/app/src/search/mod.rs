@@ -3,6 +3,7 @@
 mod rank;
 pub(crate) mod record;
 mod retrieve;
+pub(crate) mod second_stage;
 pub(crate) mod vectors;
 
 use std::collections::HashMap;
@@ -13,14 +14,16 @@ use docstore::{Grant, Id, LoadedDocument, Search, Strings};
 use engine::{Scope, SearchEngine};
 use ingest::clock::now_ms;
 use ingest::prepare::storable;
+use retrieval_core::blend;
 use retrieval_core::shape::SearchHit;
-use retrieval_core::{blend, rerank};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
 use retrieve::{Policy, Retrieved};
+use second_stage::Order;
+pub use second_stage::SecondStage;
 
 /// A validated search. Shaping by verbosity and budget happens where the answer is serialized.
 #[derive(Clone, Debug)]
@@ -126,16 +129,16 @@ impl App {
         let retrieved = watch.lap();
         let total = workspace.as_ref().map(|found| found.total);
         let filtered_results = web.as_ref().map_or(0, |found| found.filtered);
-        let hits = self.rank_and_record(viewer, &request, search_id, [web, workspace], policy).await?;
+        let (hits, order) = self.rank_and_record(viewer, &request, search_id, [web, workspace], policy).await?;
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
-            ranker_version: rerank::RANKER_VERSION.to_owned(),
+            ranker_version: order.ranker_version,
             workspace: total.map(|total| WorkspaceCounts {
                 total,
                 selected: hits.iter().filter(|hit| hit.index.as_deref() == Some("workspace")).count() as u64,
             }),
-            rerank_unavailable: false,
+            rerank_unavailable: order.unavailable,
             filtered_results,
             hits,
         })
@@ -150,23 +153,22 @@ impl App {
         search_id: Uuid,
         found: [Option<Retrieved>; 2],
         policy: Policy,
-    ) -> Result<Vec<SearchHit>> {
-        let ranking = self.runtime.spawn_blocking({
+    ) -> Result<(Vec<SearchHit>, Order)> {
+        let assessing = self.runtime.spawn_blocking({
             let request = Arc::clone(request);
             let vectors = self.vectors.clone();
             move || {
-                let now = now_ms();
                 let [web, workspace] = found;
-                let order = |found, workspace| rank::order(&request, found, workspace, &policy, &vectors, now);
-                let (web, workspace) =
-                    (web.map(|found| order(found, false)), workspace.map(|found| order(found, true)));
-                match (web, workspace) {
-                    (Some(web), Some(workspace)) => blend::interleave(web, workspace, request.max_results),
-                    (web, workspace) => web.or(workspace).unwrap_or_default(),
-                }
+                let assess = |found, workspace| rank::assess(&request, found, workspace, &vectors, now_ms());
+                [web.map(|found| assess(found, false)), workspace.map(|found| assess(found, true))]
             }
         });
-        let placed = ranking.await.map_err(Error::internal)?;
+        let mut lists = assessing.await.map_err(Error::internal)?;
+        let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
+        let placed = match lists.map(|list| list.map(|list| list.place(&policy, request.max_results))) {
+            [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
+            [web, workspace] => web.or(workspace).unwrap_or_default(),
+        };
         let doc_ids: Vec<Uuid> = placed.iter().map(|placed| placed.document.doc_id()).collect();
         let recording = self.record_search(viewer, request, search_id, &doc_ids);
         let dressing = async {
@@ -176,7 +178,7 @@ impl App {
             dressing.await.map_err(Error::internal)
         };
         let (hits, ()) = futures_util::try_join!(dressing, recording)?;
-        Ok(hits)
+        Ok((hits, order))
     }
 
     /// The text of those that are shown and were ranked by what was known of them.

@@ -8,9 +8,9 @@ use ingest::clock::from_ms;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::phrase::Phrase;
 use retrieval_core::rerank::{Candidate, Query, Ranked, rerank};
-use retrieval_core::select;
 use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::{chars, select};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
@@ -33,19 +33,32 @@ pub struct Placed {
     ranked: Ranked,
 }
 
-/// The best `max_results` of one collection, best first.
-pub fn order(
+/// The candidates of one collection, with what the lexical ranker says of them.
+pub struct Assessed {
+    documents: Vec<Assessment>,
+    /// Best first.
+    ranked: Vec<Ranked>,
+    workspace: bool,
+}
+
+struct Assessment {
+    document: Arc<RankedDocument>,
+    loaded: Option<Box<LoadedDocument>>,
+    first_stage_score: f32,
+}
+
+/// Ranks the candidates by what they say. Those that are met for the first time are analysed.
+pub fn assess(
     request: &SearchRequest,
     retrieved: Retrieved,
     workspace: bool,
-    policy: &Policy,
     vectors: &VectorCache,
     now: i64,
-) -> Vec<Placed> {
+) -> Assessed {
     let Retrieved { candidates, statistics, reading_limit, .. } = retrieved;
     let mut phrase = request.exact_match.then(|| Phrase::new(&request.query));
-    let mut sources = Vec::with_capacity(candidates.len());
-    for Found { document, score } in candidates {
+    let mut documents = Vec::with_capacity(candidates.len());
+    for Found { document, score: first_stage_score } in candidates {
         let (document, loaded) = match document {
             Source::Known(document) => (document, None),
             Source::Loaded(loaded) => {
@@ -57,31 +70,89 @@ pub fn order(
                 (document, Some(loaded))
             }
         };
-        sources.push((document, loaded, score));
+        documents.push(Assessment { document, loaded, first_stage_score });
     }
-    let views: Vec<Candidate<'_>> = sources
+    let views: Vec<Candidate<'_>> = documents
         .iter()
-        .map(|(document, _, score)| Candidate {
+        .map(|Assessment { document, first_stage_score, .. }| Candidate {
             terms: &document.terms,
-            first_stage_score: *score,
+            first_stage_score: *first_stage_score,
             published_at: document.published_at,
         })
         .collect();
-    let query = Query { text: &request.query, now: Some(now) };
-    let mut ranked = rerank(&query, &views, &statistics);
-    prefer(&mut ranked, |index| &sources[index].0.host, policy);
-    let mut sources: Vec<_> = sources.into_iter().map(Some).collect();
-    let mut digests = HashSet::new();
-    ranked
-        .into_iter()
-        .filter_map(|ranked| {
-            let (document, loaded, _) = sources.get_mut(ranked.index)?.take()?;
-            Some(Placed { document, loaded, workspace, ranked })
-        })
-        // Exact duplicates on the web are one result; in a workspace each file is its own.
-        .filter(|placed| workspace || digests.insert(placed.document.content_digest.clone()))
-        .take(request.max_results)
-        .collect()
+    let ranked = rerank(&Query { text: &request.query, now: Some(now) }, &views, &statistics);
+    Assessed { documents, ranked, workspace }
+}
+
+impl Assessed {
+    /// What a model is asked about, in the order of the ranking: title and best passages.
+    pub fn texts(&self) -> Vec<String> {
+        let text = |ranked: &Ranked| match &self.documents[ranked.index].loaded {
+            Some(loaded) => model_text(loaded, ranked),
+            None => String::new(),
+        };
+        self.ranked.iter().map(text).collect()
+    }
+
+    /// Orders by a model's scores of [`texts`](Self::texts); the lexical order among equals.
+    pub fn order_by(&mut self, scores: &[f32]) {
+        // Some models give probabilities, some give their logarithms of odds: those are made probabilities.
+        let odds = scores.iter().any(|score| !(0.0..=1.0).contains(score));
+        let score = |score: f32| if odds { 1.0 / (1.0 + (-f64::from(score)).exp()) } else { f64::from(score) };
+        self.ranked.iter_mut().zip(scores).for_each(|(ranked, given)| ranked.score = score(*given));
+        self.sort();
+    }
+
+    pub fn order_by_first_stage(&mut self) {
+        for ranked in &mut self.ranked {
+            ranked.score = f64::from(self.documents[ranked.index].first_stage_score);
+        }
+        self.ranked.sort_by_key(|ranked| ranked.index);
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
+    }
+
+    /// The best `max_results`, best first.
+    pub fn place(mut self, policy: &Policy, max_results: usize) -> Vec<Placed> {
+        if !policy.include.is_empty() && !policy.require {
+            for ranked in &mut self.ranked {
+                if policy.prefers(&self.documents[ranked.index].document.host) {
+                    ranked.score *= PREFERENCE;
+                }
+            }
+            self.sort();
+        }
+        let Self { documents, ranked, workspace } = self;
+        let mut documents: Vec<Option<Assessment>> = documents.into_iter().map(Some).collect();
+        let mut digests = HashSet::new();
+        ranked
+            .into_iter()
+            .filter_map(|ranked| {
+                let Assessment { document, loaded, .. } = documents.get_mut(ranked.index)?.take()?;
+                Some(Placed { document, loaded, workspace, ranked })
+            })
+            // Exact duplicates on the web are one result; in a workspace each file is its own.
+            .filter(|placed| workspace || digests.insert(placed.document.content_digest.clone()))
+            .take(max_results)
+            .collect()
+    }
+}
+
+/// Characters that models read of one text; the rest they would cut.
+const MODEL_CHARS: usize = 2_000;
+
+fn model_text(loaded: &LoadedDocument, ranked: &Ranked) -> String {
+    let LoadedDocument { document, capture, passages } = loaded;
+    let mut text = document.title.clone().unwrap_or_default();
+    let best = ranked.passages.iter().filter_map(|passage| passages.get(passage.position));
+    for passage in best.take(PASSAGES_PER_HIT) {
+        text.push('\n');
+        text.push_str(stored_passages::text(&capture.content, passage));
+    }
+    chars::truncate(&text, MODEL_CHARS).to_owned()
 }
 
 fn holds(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
@@ -130,18 +201,6 @@ fn best_passages(request: &SearchRequest, loaded: &LoadedDocument, placed: &Plac
         .map(|passage| passage.position)
         .filter(|position| *position < loaded.passages.len())
         .collect()
-}
-
-fn prefer<'a>(ranked: &mut [Ranked], host: impl Fn(usize) -> &'a str, policy: &Policy) {
-    if policy.include.is_empty() || policy.require {
-        return;
-    }
-    for one in ranked.iter_mut() {
-        if policy.prefers(host(one.index)) {
-            one.score *= PREFERENCE;
-        }
-    }
-    ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
 fn hit(

@@ -149,8 +149,8 @@ impl App {
         let doc_ids: Vec<Id> = answer.hits.iter().map(|hit| Id(hit.doc_id)).collect();
         let mut known: HashMap<Uuid, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
-        if request.exact_match {
-            // Whether a text holds a phrase is asked of the text.
+        if request.exact_match || self.second_stage.reads_texts() {
+            // Whether a text holds a phrase is asked of the text, and so is a model.
             unknown = doc_ids;
         } else if !doc_ids.is_empty() {
             for state in self.store.find_latest_states(owner, doc_ids).await? {
