@@ -43,28 +43,18 @@ pub async fn exists(client: &Client<Transport>, uid: &str) -> Result<bool, Engin
 /// Makes the index with its settings. An index that is there already gets the settings, which costs nothing where it has
 /// them.
 pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineError> {
-    let doing = "making the index";
-    let created = client.create_index(uid, Some(attribute::ID)).await.map_err(|error| from_client(doing, error))?;
-    match wait(client, doing, created).await {
-        Err(error) if is_there_already(&error) => {}
-        outcome => outcome?,
-    }
     let index = client.index(uid);
-    // The settings first that decide how documents are cut into words: changing them later would index anew.
+    // Settings make an index that is not there: nobody ever sees it without those that searches need.
+    let made = index.set_settings(&settings()).await;
     for task in [
-        index.set_settings(&settings()).await,
+        made,
         index.set_prefix_search(PrefixSearchSettings::Disabled).await,
         index.set_facet_search(false).await,
     ] {
-        let task = task.map_err(|error| from_client("setting up the index", error))?;
-        wait(client, "setting up the index", task).await?;
+        let task = task.map_err(|error| from_client("making the index", error))?;
+        wait(client, "making the index", task).await?;
     }
     Ok(())
-}
-
-fn is_there_already(error: &EngineError) -> bool {
-    let source = error.source.as_deref().and_then(|source| source.downcast_ref::<Error>());
-    matches!(source, Some(Error::Meilisearch(refusal)) if matches!(refusal.error_code, ErrorCode::IndexAlreadyExists))
 }
 
 fn settings() -> Settings {

@@ -1,0 +1,165 @@
+//! An external Meilisearch as the index. Needs a server that `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`) names; without
+//! one these do nothing, and the summary of `cargo xtask test` says so.
+
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{Client, Database, Server, until};
+
+on_both_databases!(the_index_is_made_searched_and_made_again_when_it_is_lost, a_server_that_is_away_is_told_of_in_time);
+
+/// What stands between the service and Meilisearch, and can be cut.
+struct Line {
+    url: String,
+    upstream: String,
+    key: Option<String>,
+    prefix: String,
+    cut: Arc<AtomicBool>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Line {
+    fn lay() -> Option<Self> {
+        let upstream = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
+        let key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
+        let address = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (cut, open) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        let line = Self {
+            url,
+            upstream,
+            key,
+            prefix: format!("e2e-{}-", Uuid::new_v4().simple()),
+            cut: Arc::clone(&cut),
+            open: Arc::clone(&open),
+        };
+        std::thread::spawn(move || {
+            for near in listener.incoming().map_while(Result::ok) {
+                // While it is cut, whoever calls hears nothing: a machine that is gone, not one that refuses.
+                let far = TcpStream::connect(&address);
+                if let (false, Ok(far)) = (cut.load(Ordering::SeqCst), far) {
+                    join(&near, &far);
+                    open.lock().unwrap().push(far);
+                }
+                open.lock().unwrap().push(near);
+            }
+        });
+        Some(line)
+    }
+
+    fn cut(&self) {
+        self.cut.store(true, Ordering::SeqCst);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn mend(&self) {
+        self.cut.store(false, Ordering::SeqCst);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn server(&self, database: Database) -> Server {
+        let settings = format!(
+            "[index]\nbackend = \"meilisearch\"\nurl = {:?}\napi_key = {:?}\nprefix = {:?}\n",
+            self.url,
+            self.key.as_deref().unwrap_or_default(),
+            self.prefix
+        );
+        Server::start_with(database, &settings)
+    }
+
+    fn delete_indexes(&self) {
+        for name in ["web-v1", "workspace-v1"] {
+            let mut request = ureq::delete(format!("{}/indexes/{}{name}", self.upstream, self.prefix));
+            if let Some(key) = &self.key {
+                request = request.header("Authorization", format!("Bearer {key}"));
+            }
+            let _ = request.call();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.delete_indexes();
+    }
+}
+
+fn join(near: &TcpStream, far: &TcpStream) {
+    for (mut from, mut to) in [(near, far), (far, near)].map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()))
+    {
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+    }
+}
+
+fn fill(server: &Server) -> Client {
+    let client = server.tenant("acme");
+    server.import(&[
+        json!({ "url": "https://example.com/a", "title": "Walrus", "text": "The walrus eats clams." }),
+        json!({ "url": "https://docs.example.com/b", "text": "A walrus was seen at the observatory." }),
+    ]);
+    client.upload("own.txt", "A walrus of our own.");
+    client.index();
+    client
+}
+
+fn found(client: &Client) -> usize {
+    let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
+    client.search("walrus", json!({ "scope": scope })).ok()["results"].as_array().map_or(0, Vec::len)
+}
+
+fn the_index_is_made_searched_and_made_again_when_it_is_lost(database: Database) {
+    let Some(line) = Line::lay() else { return };
+    let server = line.server(database);
+    let client = fill(&server);
+    assert_eq!(found(&client), 3);
+    let exact = json!({ "filters": { "exact_match": true } });
+    let phrase = client.search("walrus eats clams", exact).ok();
+    assert_eq!(phrase["results"].as_array().unwrap().len(), 1, "{phrase:#}");
+    let rebuilt = server.command(&["index", "rebuild", "--index", "web"]).lines();
+    assert_eq!(rebuilt, [json!({ "index": "web", "documents": 2 })]);
+    assert_eq!(found(&client), 3);
+
+    line.delete_indexes();
+    until("the lost index is made again", Duration::from_secs(60), || {
+        let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
+        let reply = client.search("walrus", json!({ "scope": scope }));
+        let complete = |answer: &Value| answer["results"].as_array().is_some_and(|results| results.len() == 3);
+        match reply.status {
+            200 => complete(&reply.ok()).then_some(()),
+            _ => {
+                reply.error(502, "provider_unavailable");
+                None
+            }
+        }
+    });
+}
+
+fn a_server_that_is_away_is_told_of_in_time(database: Database) {
+    let Some(line) = Line::lay() else { return };
+    let server = line.server(database);
+    let client = fill(&server);
+    line.cut();
+    for _ in 0..2 {
+        let started = Instant::now();
+        client.search("walrus", json!({})).error(502, "provider_unavailable");
+        assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
+    }
+    line.mend();
+    until("searches work again", Duration::from_secs(20), || {
+        (client.search("walrus", json!({})).status == 200).then_some(())
+    });
+    assert_eq!(found(&client), 3);
+}
