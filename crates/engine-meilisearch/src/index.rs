@@ -46,11 +46,9 @@ pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineE
     let index = client.index(uid);
     // Settings make an index that is not there: nobody ever sees it without those that searches need.
     let made = index.set_settings(&settings()).await;
-    for task in [
-        made,
-        index.set_prefix_search(PrefixSearchSettings::Disabled).await,
-        index.set_facet_search(false).await,
-    ] {
+    for task in
+        [made, index.set_prefix_search(PrefixSearchSettings::Disabled).await, index.set_facet_search(false).await]
+    {
         let task = task.map_err(|error| from_client("making the index", error))?;
         wait(client, "making the index", task).await?;
     }

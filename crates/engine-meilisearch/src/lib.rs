@@ -146,7 +146,7 @@ impl MeilisearchEngine {
         Err(EngineError::new(EngineErrorKind::Corrupt, format!("the server has no index `{}`", index.uid)))
     }
 
-    async fn put(&self, index: &Index<Transport>, documents: Vec<Box<IndexDocument>>) -> Result<(), EngineError> {
+    async fn put(&self, index: &Index<Transport>, documents: Vec<IndexDocument>) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl MeilisearchEngine {
 }
 
 /// Documents one a line, in bodies of bounded length.
-fn bodies(documents: &[Box<IndexDocument>]) -> Result<Vec<Vec<u8>>, EngineError> {
+fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
     let mut analyzers = Analyzers::default();
     let mut bodies = vec![Vec::new()];
     for document in documents {
@@ -219,7 +219,7 @@ impl SearchEngine for MeilisearchEngine {
         let (mut documents, mut removed) = (Vec::new(), Vec::new());
         for (doc_id, change) in last {
             match change {
-                Change::Put(document) => documents.push(document),
+                Change::Put(document) => documents.push(*document),
                 Change::Remove { .. } => removed.push(doc_id),
             }
         }

@@ -34,7 +34,7 @@ pub fn order(token: &str) -> (u8, &str) {
 
 fn plain_or_hashed(plain: char, hashes: char, text: &str) -> String {
     let keeps = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if text.len() > MAX_PLAIN || !text.as_bytes().iter().all(|byte| keeps(byte)) {
+    if text.len() > MAX_PLAIN || !text.as_bytes().iter().all(keeps) {
         return hashed(hashes, hash(OFFSET, text.as_bytes()), TERM_DIGITS);
     }
     let mut token = String::with_capacity(text.len() + 1);

@@ -152,6 +152,10 @@ fn model_text(loaded: &LoadedDocument, ranked: &Ranked) -> String {
         text.push('\n');
         text.push_str(stored_passages::text(&capture.content, passage));
     }
+    if text.trim().is_empty() {
+        // Some endpoints refuse a text without words, and all others with it.
+        text.clone_from(&document.canonical_url);
+    }
     chars::truncate(&text, MODEL_CHARS).to_owned()
 }
 
