@@ -76,11 +76,11 @@ const REFUSED_V4: &[Ipv4Net] = &[
 const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 const REFUSED_V6: &[Ipv6Net] = &[
-    v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),         // protocols: Teredo, benchmarking, AMT, AS112, ORCHID
-    v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32),     // documentation
-    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16),         // 6to4, deprecated: may lead to any IPv4 address
+    v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // protocols: Teredo, benchmarking, AMT, AS112, ORCHID
+    v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
+    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4, deprecated: may lead to any IPv4 address
     v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), // AS112
-    v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),         // documentation
+    v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
 ];
 
 /// NAT64 with the well-known prefix (RFC 6052): how a host without IPv4 reaches public IPv4. What is behind it counts.

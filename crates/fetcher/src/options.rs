@@ -73,11 +73,7 @@ impl FetcherOptions {
 
 impl Default for TimeLimits {
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(10),
-            whole: Duration::from_secs(20),
-        }
+        Self { connect: Duration::from_secs(5), first_byte: Duration::from_secs(10), whole: Duration::from_secs(20) }
     }
 }
 
