@@ -77,11 +77,9 @@ impl Shared {
         let policy = self.client.policy();
         let mut target = Target::parse(&request.url, policy)?;
         let mut trail = Trail::new(&target, self.options.max_redirects);
-        let mut last_host = None;
+        let mut turn = None;
         loop {
-            // A redirect within a host belongs to the same visit: it waits for no turn of its own.
-            let is_same_visit = last_host.as_deref() == Some(target.host());
-            let _turn = self.turn(&target, is_same_visit).await?;
+            turn = Some(self.turn(&target, turn).await?);
             let _request = self.requests.acquire().await;
             let validators = request.validators.as_ref();
             let headers = validators.map(|validators| validators.headers(target.url())).unwrap_or_default();
@@ -91,7 +89,6 @@ impl Shared {
             if is_redirect(status) {
                 let next = trail.follow(&target, response.headers(), policy)?;
                 body::drain(response).await;
-                last_host = Some(target.host().to_owned());
                 target = next;
             } else if is_conditional && status == StatusCode::NOT_MODIFIED {
                 return Ok(Fetched::NotModified);
@@ -104,15 +101,20 @@ impl Shared {
         }
     }
 
-    /// Waits until `target` may be asked for.
-    async fn turn(&self, target: &Target, is_same_visit: bool) -> Result<Turn, FetchError> {
+    /// Waits until `target` may be asked for. A redirect within a host belongs to the same visit, and goes on with the
+    /// turn that is `held`; one elsewhere gives that back first, or two of them could wait for each other.
+    async fn turn(&self, target: &Target, held: Option<Turn>) -> Result<Turn, FetchError> {
+        let held = held.filter(|turn| turn.is_at(target.host()));
         let wanted = match &self.robots {
             Some(robots) => robots.check(target).await?,
             None => None,
         };
         let politeness = &self.options.politeness;
         let delay = wanted.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
-        Ok(self.turns.take(target.host(), if is_same_visit { Duration::ZERO } else { delay }).await)
+        Ok(match held {
+            Some(turn) => turn,
+            None => self.turns.take(target.host(), delay).await,
+        })
     }
 
     async fn page(&self, target: &Target, response: Response, redirects: usize) -> Result<FetchedPage, FetchError> {

@@ -18,6 +18,7 @@ pub(crate) struct Turns {
 }
 
 struct Host {
+    name: String,
     slots: Arc<Semaphore>,
     /// When the next request may start.
     next_start: Mutex<Instant>,
@@ -27,7 +28,14 @@ struct Host {
 pub(crate) struct Turn {
     _slot: Option<OwnedSemaphorePermit>,
     /// Keeps the host from being forgotten.
-    _host: Arc<Host>,
+    host: Arc<Host>,
+}
+
+impl Turn {
+    /// Whether this is a place at `host`.
+    pub fn is_at(&self, host: &str) -> bool {
+        self.host.name == host
+    }
 }
 
 impl Turns {
@@ -47,7 +55,7 @@ impl Turns {
             start
         };
         sleep_until(start).await;
-        Turn { _slot: slot, _host: host }
+        Turn { _slot: slot, host }
     }
 
     fn host(&self, name: &str) -> Arc<Host> {
@@ -59,8 +67,11 @@ impl Turns {
             let now = Instant::now();
             hosts.retain(|_, host| Arc::strong_count(host) > 1 || !host.is_rested(now));
         }
-        let host =
-            Arc::new(Host { slots: Arc::new(Semaphore::new(self.concurrent)), next_start: Mutex::new(Instant::now()) });
+        let host = Arc::new(Host {
+            name: name.to_owned(),
+            slots: Arc::new(Semaphore::new(self.concurrent)),
+            next_start: Mutex::new(Instant::now()),
+        });
         hosts.insert(name.to_owned(), Arc::clone(&host));
         host
     }

@@ -87,7 +87,7 @@ impl Rules {
                     Some(pattern) => (pattern, true),
                     None => (*value, false),
                 };
-                let mut pattern = normalized(pattern, b"");
+                let mut pattern = normalized(pattern, b"$");
                 // Written without its slash it is meant with it: paths have one.
                 if !pattern.starts_with(['/', '*']) {
                     pattern.insert(0, '/');

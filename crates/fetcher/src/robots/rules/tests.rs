@@ -62,7 +62,7 @@ fn the_longest_match_decides_and_allowing_wins_a_tie() {
     check("Disallow: /\nAllow: /p", "/page", true);
     check("Allow: /folder\nDisallow: /folder", "/folder/page", true);
     check("Allow: /page\nDisallow: /*.htm", "/page.htm", false);
-    check("Allow: /page\nDisallow: /*.ph", "/page.php5", false);
+    check("Allow: /page\nDisallow: /*.ph", "/page.php5", true);
     check("Allow: /$\nDisallow: /", "/", true);
     check("Allow: /$\nDisallow: /", "/page.htm", false);
     check("Disallow: /a/b\nAllow: /a", "/a/b/c", false);
