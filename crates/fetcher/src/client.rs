@@ -11,7 +11,7 @@ use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::failure;
 use crate::options::{FetcherOptions, TimeLimits};
 use crate::resolver::{GuardedResolver, Resolver};
-use crate::target::{Target, TargetPolicy};
+use crate::targets::{Target, TargetPolicy};
 
 /// How long an idle connection is kept: through the redirects of a page and to the next page read of the same host.
 const POOL_IDLE: Duration = Duration::from_secs(15);

@@ -14,7 +14,7 @@ use crate::options::FetcherOptions;
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
 use crate::resolver::{Resolver, SystemResolver};
 use crate::robots::Robots;
-use crate::target::{Target, TargetPolicy};
+use crate::targets::{Target, TargetPolicy};
 use crate::trail::{Trail, is_redirect};
 use crate::turns::{Turn, Turns};
 
@@ -93,7 +93,8 @@ impl Shared {
             } else if is_conditional && status == StatusCode::NOT_MODIFIED {
                 return Ok(Fetched::NotModified);
             } else if is_page(status) {
-                return self.page(&target, response, trail.redirects()).await.map(Fetched::Page);
+                let page = self.page(&target, response, trail.redirects()).await?;
+                return Ok(Fetched::Page(Box::new(page)));
             } else {
                 let retry_after = retry_after(response.headers(), SystemTime::now());
                 return Err(FetchError::Status { status: status.as_u16(), retry_after });

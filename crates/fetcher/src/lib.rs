@@ -11,7 +11,7 @@ mod options;
 mod page;
 mod resolver;
 mod robots;
-mod target;
+mod targets;
 mod trail;
 mod turns;
 

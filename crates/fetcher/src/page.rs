@@ -35,7 +35,7 @@ pub struct Validators {
 pub enum Fetched {
     /// The copy that the request's validators are of is still the page.
     NotModified,
-    Page(FetchedPage),
+    Page(Box<FetchedPage>),
 }
 
 /// A page as it was sent, decompressed.

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, LOCATION};
 
 use crate::error::FetchError;
-use crate::target::{Target, TargetPolicy};
+use crate::targets::{Target, TargetPolicy};
 
 /// Counts the redirects of one fetch, and knows where it has been.
 pub(crate) struct Trail {

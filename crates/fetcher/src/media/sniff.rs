@@ -110,7 +110,7 @@ fn markup(head: &[u8]) -> Option<MediaKind> {
             .strip_prefix(*tag)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r', '\x0c', '>']))
     };
-    HTML_STARTS.iter().any(|tag| is_tag(&tag)).then_some(MediaKind::Html)
+    HTML_STARTS.iter().any(is_tag).then_some(MediaKind::Html)
 }
 
 fn without_comments(mut text: &str) -> &str {

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::body;
 use crate::client::Client;
 use crate::error::FetchError;
-use crate::target::Target;
+use crate::targets::Target;
 use crate::trail::{Trail, is_redirect};
 use rules::Rules;
 

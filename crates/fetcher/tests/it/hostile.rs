@@ -35,9 +35,10 @@ async fn a_slow_drip_ends_at_the_whole_time() {
     assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Whole });
     assert!(error.is_temporary());
     assert!(spent >= Duration::from_millis(1400) && spent < Duration::from_secs(4), "{spent:?}");
-    // The same behind a compression, which waits for more by itself.
-    let (error, ..) = failure(vec![text(HEAD), text("Content-Encoding: gzip\r\n\r\n\x1f"), drip]).await;
-    assert!(matches!(error, FetchError::Timeout { .. } | FetchError::Protocol { .. }), "{error}");
+    // The same inside a compressed stream: a gzip header, and a stored block that takes 64 KiB to end.
+    let begun = b"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff\x01\xff\xff\0\0".to_vec();
+    let (error, ..) = failure(vec![text(HEAD), Piece::Bytes(begun), drip]).await;
+    assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Whole });
 }
 
 #[tokio::test]
@@ -50,7 +51,7 @@ async fn a_silent_server_ends_at_the_first_byte() {
     ] {
         let (error, spent, _) = failure(pieces).await;
         assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::FirstByte });
-        assert!(spent < Duration::from_secs(1), "{spent:?}");
+        assert!(spent < Duration::from_millis(1400), "{spent:?}");
     }
 }
 
@@ -149,8 +150,5 @@ async fn content_after_its_announced_length_is_not_read() {
 async fn a_switch_of_protocols_is_no_page() {
     let (error, ..) =
         failure(vec![text("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n")]).await;
-    assert!(
-        matches!(error, FetchError::Protocol { .. } | FetchError::Status { .. } | FetchError::Timeout { .. }),
-        "{error}"
-    );
+    assert_eq!(error, FetchError::Status { status: 101, retry_after: None });
 }

@@ -59,7 +59,7 @@ pub fn fetcher(options: FetcherOptions) -> Fetcher {
 
 pub async fn fetch(fetcher: &Fetcher, url: impl Into<String>) -> Result<FetchedPage, FetchError> {
     match fetcher.fetch(&FetchRequest::new(url)).await? {
-        Fetched::Page(page) => Ok(page),
+        Fetched::Page(page) => Ok(*page),
         Fetched::NotModified => panic!("nothing was known to be modified"),
     }
 }
