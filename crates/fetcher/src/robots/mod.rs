@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::body;
 use crate::client::Client;
-use crate::error::FetchError;
+use crate::error::{FetchError, TimeoutStage};
 use crate::targets::Target;
 use crate::trail::{Trail, is_redirect};
 use rules::Rules;
@@ -98,9 +98,13 @@ impl Robots {
         let origin = file.origin();
         let verdict = match tokio::time::timeout(self.time_limit, self.request(file)).await {
             Ok(Ok(verdict)) => verdict,
-            Ok(Err(error @ (FetchError::RefusedAddress | FetchError::Dns | FetchError::Connect | FetchError::Tls))) => {
-                return Err(error);
-            }
+            Ok(Err(
+                error @ (FetchError::RefusedAddress
+                | FetchError::Dns
+                | FetchError::Connect
+                | FetchError::Tls
+                | FetchError::Timeout { stage: TimeoutStage::Connect }),
+            )) => return Err(error),
             // Led too far, or nowhere: there is no such file.
             Ok(Err(
                 FetchError::TooManyRedirects { .. }

@@ -100,3 +100,11 @@ async fn an_opened_network_is_fetched_from_in_all_its_spellings() {
         assert!(fetch(&fetcher, format!("http://{host}:{port}/")).await.is_ok(), "{host}");
     }
 }
+
+#[tokio::test]
+async fn the_system_knows_its_own_name() {
+    let site = Site::saying(page("x")).await;
+    let url = format!("http://localhost:{}/", site.address.port());
+    assert_eq!(fetch(&Fetcher::new(options()).unwrap(), url.clone()).await.unwrap().body, "x");
+    assert_eq!(fetch(&Fetcher::new(closed()).unwrap(), url).await.err(), Some(FetchError::RefusedAddress));
+}
