@@ -1,0 +1,73 @@
+//! What kind of document an answer is: by its `Content-Type`, the content where that tells nothing, and the path's
+//! extension where neither does.
+
+mod declared;
+mod sniff;
+
+pub(crate) use declared::{Declared, charset, extension_of};
+pub(crate) use sniff::sniff;
+
+/// A kind of document that is fetched.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum MediaKind {
+    Html,
+    Xhtml,
+    PlainText,
+    Markdown,
+    Pdf,
+    Docx,
+    Pptx,
+    Xlsx,
+    Doc,
+    Ppt,
+    Xls,
+    Rtf,
+    Odt,
+    Odp,
+    Ods,
+    Csv,
+    Tsv,
+    Json,
+    Xml,
+}
+
+impl MediaKind {
+    /// The kind that a file extension stands for, lowercase and without its dot.
+    fn from_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "html" | "htm" => MediaKind::Html,
+            "xhtml" | "xht" => MediaKind::Xhtml,
+            "txt" | "text" => MediaKind::PlainText,
+            "md" | "markdown" => MediaKind::Markdown,
+            "pdf" => MediaKind::Pdf,
+            "docx" => MediaKind::Docx,
+            "pptx" => MediaKind::Pptx,
+            "xlsx" => MediaKind::Xlsx,
+            "doc" => MediaKind::Doc,
+            "ppt" => MediaKind::Ppt,
+            "xls" => MediaKind::Xls,
+            "rtf" => MediaKind::Rtf,
+            "odt" => MediaKind::Odt,
+            "odp" => MediaKind::Odp,
+            "ods" => MediaKind::Ods,
+            "csv" => MediaKind::Csv,
+            "tsv" => MediaKind::Tsv,
+            "json" => MediaKind::Json,
+            "xml" => MediaKind::Xml,
+            _ => return None,
+        })
+    }
+
+    /// Whether the document is text that only its name or type tells from other text.
+    fn is_text(self) -> bool {
+        matches!(
+            self,
+            MediaKind::PlainText
+                | MediaKind::Markdown
+                | MediaKind::Csv
+                | MediaKind::Tsv
+                | MediaKind::Json
+                | MediaKind::Xml
+        )
+    }
+}

@@ -1,0 +1,194 @@
+//! The kind of a document by its first bytes, after the WHATWG's "MIME Sniffing" where browsers know the kind.
+
+use memchr::memmem;
+
+use super::MediaKind;
+
+/// How far into the content its nature is looked for.
+const HEAD: usize = 2048;
+
+/// Opening tags that begin an HTML document (MIME Sniffing, 7.1), in lowercase.
+const HTML_STARTS: &[&str] = &[
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<script",
+    "<iframe",
+    "<h1",
+    "<div",
+    "<font",
+    "<table",
+    "<a",
+    "<style",
+    "<title",
+    "<b",
+    "<body",
+    "<br",
+    "<p",
+    "<meta",
+    "<link",
+    "<main",
+    "<article",
+    "<section",
+];
+
+/// The kind of content that came without a usable type. `extension` is that of the URL's path.
+pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<MediaKind> {
+    let named = extension.and_then(MediaKind::from_extension);
+    let head = &content[..content.len().min(HEAD)];
+    if memmem::find(&head[..head.len().min(1024)], b"%PDF-").is_some() {
+        return Some(MediaKind::Pdf);
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return zipped(content, named);
+    }
+    if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return compound(content, named);
+    }
+    if head.starts_with(b"{\\rtf") {
+        return Some(MediaKind::Rtf);
+    }
+    if !is_text(head) {
+        return None;
+    }
+    Some(markup(head).unwrap_or_else(|| named.filter(|kind| kind.is_text()).unwrap_or(MediaKind::PlainText)))
+}
+
+/// The office formats are archives: OpenDocument names itself in its first entry, OOXML by the folder it keeps its
+/// main part in. Any other archive is not read.
+fn zipped(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
+    let first_entry = &content[..content.len().min(256)];
+    if let Some(at) = memmem::find(first_entry, b"mimetypeapplication/vnd.oasis.opendocument.") {
+        let rest = &first_entry[at + b"mimetypeapplication/vnd.oasis.opendocument.".len()..];
+        return [(&b"text"[..], MediaKind::Odt), (b"presentation", MediaKind::Odp), (b"spreadsheet", MediaKind::Ods)]
+            .into_iter()
+            .find_map(|(name, kind)| rest.starts_with(name).then_some(kind));
+    }
+    // Names stand in the clear, before their entries and once more at the end.
+    memmem::find(content, b"[Content_Types].xml")?;
+    let parts = [
+        (&b"word/document"[..], MediaKind::Docx),
+        (b"ppt/presentation", MediaKind::Pptx),
+        (b"xl/workbook", MediaKind::Xlsx),
+    ];
+    let is_named = |kind: &MediaKind| matches!(kind, MediaKind::Docx | MediaKind::Pptx | MediaKind::Xlsx);
+    parts.into_iter().find_map(|(part, kind)| memmem::find(content, part).map(|_| kind)).or(named.filter(is_named))
+}
+
+/// A compound file names its streams in UTF-16.
+fn compound(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
+    let has = |name: &str| {
+        let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        memmem::find(content, &name).is_some()
+    };
+    if has("WordDocument") {
+        Some(MediaKind::Doc)
+    } else if has("PowerPoint Document") {
+        Some(MediaKind::Ppt)
+    } else if has("Workbook") || has("Book") {
+        Some(MediaKind::Xls)
+    } else {
+        named.filter(|kind| matches!(kind, MediaKind::Doc | MediaKind::Ppt | MediaKind::Xls))
+    }
+}
+
+fn markup(head: &[u8]) -> Option<MediaKind> {
+    // Of UTF-16 every other byte is left out, which leaves markup as it is.
+    let text: String = match head {
+        [0xff, 0xfe, rest @ ..] => rest.iter().step_by(2).map(|&byte| char::from(byte)).collect(),
+        [0xfe, 0xff, rest @ ..] => rest.iter().skip(1).step_by(2).map(|&byte| char::from(byte)).collect(),
+        [0xef, 0xbb, 0xbf, rest @ ..] => rest.iter().map(|&byte| char::from(byte)).collect(),
+        _ => head.iter().map(|&byte| char::from(byte)).collect(),
+    };
+    let text = text.to_ascii_lowercase();
+    if text.trim_start().starts_with("<?xml") {
+        return Some(if text.contains("<html") { MediaKind::Xhtml } else { MediaKind::Xml });
+    }
+    let start = without_comments(&text);
+    let is_tag = |tag: &&str| {
+        start
+            .strip_prefix(*tag)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r', '\x0c', '>']))
+    };
+    HTML_STARTS.iter().any(is_tag).then_some(MediaKind::Html)
+}
+
+fn without_comments(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let Some((_, rest)) = text.strip_prefix("<!--").and_then(|comment| comment.split_once("-->")) else {
+            return text;
+        };
+        text = rest;
+    }
+}
+
+/// No byte that text never has (MIME Sniffing, 7.2), unless a byte order mark says that it is UTF-16.
+fn is_text(head: &[u8]) -> bool {
+    let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    is_marked || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(content: &[u8], extension: &str, expected: Option<MediaKind>) {
+        assert_eq!(sniff(content, Some(extension)), expected, "{}", String::from_utf8_lossy(content));
+    }
+
+    #[test]
+    fn pages_are_known_by_their_first_tag() {
+        for content in [
+            &b"<!DOCTYPE HTML>"[..],
+            b"\xef\xbb\xbf \n<html lang=en>",
+            b"<!-- <b> --> <!---->\n<Body>",
+            b"<p>Words",
+            b"\xff\xfe<\0h\0t\0m\0l\0>\0",
+            b"\xfe\xff\0<\0h\0t\0m\0l\0>",
+        ] {
+            check(content, "txt", Some(MediaKind::Html));
+        }
+        check(b"<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>", "", Some(MediaKind::Xhtml));
+        check(b"<?xml version='1.0'?><rss>", "", Some(MediaKind::Xml));
+        check(b"<bold>no tag of HTML", "", Some(MediaKind::PlainText));
+        check(b"<!-- never closed <p>", "", Some(MediaKind::PlainText));
+    }
+
+    #[test]
+    fn text_is_what_its_name_says() {
+        for (extension, kind) in [
+            ("md", MediaKind::Markdown),
+            ("csv", MediaKind::Csv),
+            ("json", MediaKind::Json),
+            ("pdf", MediaKind::PlainText),
+            ("exe", MediaKind::PlainText),
+            ("", MediaKind::PlainText),
+        ] {
+            check("# Ünïcode, words\n".as_bytes(), extension, Some(kind));
+        }
+        check(b"", "md", Some(MediaKind::Markdown));
+    }
+
+    #[test]
+    fn documents_are_known_by_their_content_whatever_their_name() {
+        check(b"\n%PDF-1.7\n\x01\x02", "html", Some(MediaKind::Pdf));
+        check(b"{\\rtf1 words}", "", Some(MediaKind::Rtf));
+        let mut odt = b"PK\x03\x04".to_vec();
+        odt.resize(30, 0);
+        odt.extend(b"mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK");
+        check(&odt, "docx", Some(MediaKind::Ods));
+        check(b"PK\x03\x04..[Content_Types].xml..word/document.xml", "zip", Some(MediaKind::Docx));
+        check(b"PK\x03\x04..[Content_Types].xml..xl/workbook.bin", "", Some(MediaKind::Xlsx));
+        let workbook: Vec<u8> = "Workbook".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check(&[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", workbook.as_slice()].concat(), "doc", Some(MediaKind::Xls));
+    }
+
+    #[test]
+    fn other_bytes_are_nothing() {
+        check(b"PK\x03\x04 an archive", "docx", None);
+        check(b"\x89PNG\r\n\x1a\n\0\0", "html", None);
+        check(b"\x7fELF\x02\x01\x01\0", "", None);
+        check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "msi", None);
+    }
+}

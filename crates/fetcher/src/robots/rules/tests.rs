@@ -1,0 +1,176 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn rules(text: &str) -> Rules {
+    Rules::parse(text.as_bytes(), "ExampleBot")
+}
+
+/// Whether `path` is allowed by one group for everybody with these lines.
+fn check(lines: &str, path: &str, expected: bool) {
+    assert_eq!(rules(&format!("User-agent: *\n{lines}")).allows(path), expected, "{lines:?} for {path}");
+}
+
+#[test]
+fn nothing_said_is_nothing_forbidden() {
+    for text in ["", "\n\n", "hello", "<html><body>404: no such page</body>", "Disallow: /", "User-agent: *\nDisallow:"]
+    {
+        assert!(rules(text).allows("/a"), "{text:?}");
+    }
+    assert!(Rules::parse(b"\xff\xfe\0\0:::\n\x80:\x81", "ExampleBot").allows("/"));
+}
+
+#[test]
+fn the_group_with_our_name_counts_and_no_other() {
+    let text = "User-agent: *\nDisallow: /\n\nUser-agent: otherbot\nuser-agent: EXAMPLEBOT/2.0\nAllow: /\nDisallow: /x\n\
+                User-Agent: examplebotnews\nDisallow: /y\nUser-agent: example\nDisallow: /z";
+    assert!(rules(text).allows("/a"));
+    assert!(!rules(text).allows("/x"));
+    assert!(rules(text).allows("/y"));
+    assert!(rules(text).allows("/z"));
+    assert!(!Rules::parse(text.as_bytes(), "another").allows("/a"));
+}
+
+#[test]
+fn groups_with_the_same_name_are_one() {
+    let text =
+        "User-agent: ExampleBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n\nUser-agent: ExampleBot\nDisallow: /b";
+    assert!(!rules(text).allows("/a"));
+    assert!(!rules(text).allows("/b"));
+    assert!(rules(text).allows("/c"));
+}
+
+#[test]
+fn a_group_of_ours_without_rules_allows_everything() {
+    assert!(
+        rules("User-agent: *\nDisallow: /\n\nUser-agent: ExampleBot\nSitemap: https://example.com/s.xml").allows("/a")
+    );
+    assert!(rules("User-agent: *\nDisallow: /\nUser-agent: ExampleBot\nDisallow:\n").allows("/a"));
+}
+
+#[test]
+fn other_lines_do_not_end_the_names_of_a_group() {
+    let text = "User-agent: ExampleBot\n# note\nSitemap: https://example.com/s.xml\n\nUser-agent: other\nDisallow: /x";
+    assert!(!rules(text).allows("/x"));
+}
+
+#[test]
+fn the_longest_match_decides_and_allowing_wins_a_tie() {
+    check("Allow: /p\nDisallow: /", "/page", true);
+    check("Disallow: /\nAllow: /p", "/page", true);
+    check("Allow: /folder\nDisallow: /folder", "/folder/page", true);
+    check("Allow: /page\nDisallow: /*.htm", "/page.htm", false);
+    check("Allow: /page\nDisallow: /*.ph", "/page.php5", true);
+    check("Allow: /$\nDisallow: /", "/", true);
+    check("Allow: /$\nDisallow: /", "/page.htm", false);
+    check("Disallow: /a/b\nAllow: /a", "/a/b/c", false);
+    check("Disallow: /\nAllow:", "/a", false);
+    check("Disallow: /\nDisallow:", "/a", false);
+}
+
+#[test]
+fn patterns_match_as_in_the_standard() {
+    for (pattern, matching, others) in [
+        ("/", &["/", "/any"][..], &[][..]),
+        ("/fish", &["/fish", "/fish.html", "/fishheads/y", "/fish?id=1"], &["/Fish.asp", "/catfish", "/?id=fish"]),
+        ("/fish*", &["/fish", "/fishheads"], &["/Fish", "/catfish"]),
+        ("/fish/", &["/fish/", "/fish/?id=1"], &["/fish", "/fish.html"]),
+        ("fish", &["/fish"], &["/catfish"]),
+        ("/*.php", &["/index.php", "/a/b.php?c", "/x.php/"], &["/", "/x.PHP"]),
+        ("/*.php$", &["/filename.php", "/a.php/b.php"], &["/filename.php?x", "/filename.php/", "/x.php5"]),
+        ("/fish*.php", &["/fish.php", "/fishheads/x.php?y"], &["/Fish.PHP"]),
+        ("*/x", &["/x", "/a/x"], &["/ax"]),
+        ("**a**", &["/a", "/ba"], &["/b"]),
+        ("/a*b*c$", &["/abc", "/a1b2c", "/abcbc"], &["/ac", "/abcd"]),
+        ("/ab*ab$", &["/abab", "/abxab"], &["/ab"]),
+        ("/a$b", &["/a$b"], &["/a"]),
+        ("/$", &["/"], &["/a"]),
+        ("/*?", &["/a?b"], &["/a"]),
+    ] {
+        for path in matching {
+            check(&format!("Disallow: {pattern}"), path, false);
+        }
+        for path in others {
+            check(&format!("Disallow: {pattern}"), path, true);
+        }
+    }
+}
+
+#[test]
+fn spellings_of_the_same_octets_are_the_same() {
+    for (pattern, path) in [
+        ("/foo/bar?baz=http://foo.bar", "/foo/bar?baz=http://foo.bar"),
+        ("/foo/bar/ツ", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%E3%83%84", "/foo/bar/%e3%83%84"),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz"),
+        ("/foo/bar/baz", "/foo/b%61r/baz"),
+        ("/~joe", "/%7Ejoe"),
+        ("/a%3cd", "/a%3Cd"),
+        ("/a%2Ab", "/a*b"),
+        ("/a%24", "/a$"),
+        ("/100%", "/100%"),
+    ] {
+        check(&format!("Disallow: {pattern}"), path, false);
+    }
+    check("Disallow: /a%2fb", "/a/b", true);
+    check("Disallow: /a%2Ab", "/axb", true);
+}
+
+#[test]
+fn lines_are_read_however_they_are_written() {
+    for lines in [
+        "disallow:/x",
+        "  DISALLOW :  /x  # why",
+        "Disallow: /x\r",
+        "Disallow: /y\rDisallow: /x",
+        "Noise\nDisallow: /x#y",
+    ] {
+        check(lines, "/x", false);
+    }
+    let marked = Rules::parse(b"\xef\xbb\xbfUser-agent:*\r\nDisallow:/", "ExampleBot");
+    assert!(!marked.allows("/x"));
+    assert!(marked.allows("/robots.txt"));
+}
+
+#[test]
+fn a_delay_is_that_of_our_group() {
+    let text = "User-agent: *\nCrawl-delay: 5\n\nUser-agent: ExampleBot\ncrawl-delay: 0.5\nDisallow: /x";
+    assert_eq!(rules(text).crawl_delay, Some(Duration::from_millis(500)));
+    assert_eq!(Rules::parse(text.as_bytes(), "other").crawl_delay, Some(Duration::from_secs(5)));
+    for value in ["-1", "NaN", "inf", "1e300", "soon", ""] {
+        assert_eq!(rules(&format!("User-agent: *\nCrawl-delay: {value}")).crawl_delay, None, "{value}");
+    }
+}
+
+/// What a pattern means, said as simply as possible.
+fn matches_slowly(pattern: &[u8], path: &[u8], is_anchored: bool) -> bool {
+    match (pattern, path) {
+        ([], rest) => !is_anchored || rest.is_empty(),
+        ([b'*', after @ ..], rest) => (0..=rest.len()).any(|at| matches_slowly(after, &rest[at..], is_anchored)),
+        ([a, after @ ..], [b, rest @ ..]) => a == b && matches_slowly(after, rest, is_anchored),
+        (_, []) => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn matching_early_is_matching_at_all(pattern in "/[ab*]{0,8}", path in "/[ab]{0,10}", is_anchored: bool) {
+        let expected = matches_slowly(pattern.as_bytes(), path.as_bytes(), is_anchored);
+        let rule = Rule { allow: false, pattern, is_anchored };
+        prop_assert_eq!(rule.matches(&path), expected);
+    }
+
+    #[test]
+    fn nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300), path in ".{0,40}") {
+        let text = [b"User-agent: *\nDisallow: ".as_slice(), &text].concat();
+        let _ = Rules::parse(&text, "ExampleBot").allows(&path);
+    }
+}
+
+#[test]
+fn only_so_many_rules_are_kept() {
+    let rules = rules(&format!("User-agent: *\n{}Disallow: /x\n", "Disallow: *a*b\n".repeat(MAX_RULES)));
+    assert_eq!(rules.rules.len(), MAX_RULES);
+    assert!(rules.weight() >= MAX_RULES * "*a*b".len());
+    assert!(rules.allows("/x"));
+}

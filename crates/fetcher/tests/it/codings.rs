@@ -1,0 +1,171 @@
+use std::io::Write;
+
+use fetcher::FetchError;
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+use crate::site::{Piece, Site, answer};
+use crate::world::{fetch, fetch_once, fetcher, options};
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(content: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn deflate(content: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn brotli_with(content: &[u8], is_large_window: bool) -> Vec<u8> {
+    let params = brotli::enc::BrotliEncoderParams {
+        large_window: is_large_window,
+        lgwin: if is_large_window { 26 } else { 22 },
+        quality: 5,
+        ..Default::default()
+    };
+    let mut out = Vec::new();
+    brotli::BrotliCompress(&mut &*content, &mut out, &params).unwrap();
+    out
+}
+
+fn brotli(content: &[u8]) -> Vec<u8> {
+    brotli_with(content, false)
+}
+
+fn zstd(content: &[u8]) -> Vec<u8> {
+    zstd::encode_all(content, 3).unwrap()
+}
+
+async fn saying(coding: &str, body: &[u8]) -> Site {
+    let headers = ["Content-Type: text/html", &format!("Content-Encoding: {coding}")];
+    Site::saying(answer("200 OK", &headers, body)).await
+}
+
+const UNDECODABLE: FetchError = FetchError::Protocol { reason: "cannot be decompressed" };
+
+#[tokio::test]
+async fn every_coding_is_undone() {
+    let content = "<p>words, and more words of a page</p>\n".repeat(2000).into_bytes();
+    for (coding, body) in [
+        ("gzip", gzip(&content)),
+        ("x-gzip", gzip(&content)),
+        ("GZIP", [gzip(&content[..1000]), gzip(&content[1000..])].concat()),
+        ("deflate", zlib(&content)),
+        ("deflate", deflate(&content)),
+        ("br", brotli(&content)),
+        ("zstd", zstd(&content)),
+        ("zstd", [zstd(&content[..1000]), zstd(&content[1000..])].concat()),
+        ("identity", content.clone()),
+        ("gzip, br", brotli(&gzip(&content))),
+    ] {
+        let site = saying(coding, &body).await;
+        let page = fetch_once(site.url("/")).await.unwrap();
+        assert!(page.body == content, "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_nothing_in_every_coding() {
+    for coding in ["gzip", "deflate", "br", "zstd"] {
+        let site = saying(coding, b"").await;
+        assert_eq!(fetch_once(site.url("/")).await.unwrap().body, "", "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn broken_and_unknown_codings_are_errors() {
+    let content = "words ".repeat(5000).into_bytes();
+    for (coding, whole) in
+        [("gzip", gzip(&content)), ("deflate", zlib(&content)), ("br", brotli(&content)), ("zstd", zstd(&content))]
+    {
+        let cut = saying(coding, &whole[..whole.len() / 2]).await;
+        assert_eq!(fetch_once(cut.url("/")).await.err(), Some(UNDECODABLE), "{coding} cut off");
+        let noise = saying(coding, b"<p>never compressed at all</p>").await;
+        assert_eq!(fetch_once(noise.url("/")).await.err(), Some(UNDECODABLE), "{coding} of nothing");
+    }
+    for coding in ["compress", "gzip, gzip, gzip", "aes128gcm"] {
+        let site = saying(coding, b"x").await;
+        assert!(matches!(fetch_once(site.url("/")).await, Err(FetchError::Protocol { .. })), "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_is_one_of_what_comes_out() {
+    let limit = options().max_bytes;
+    for (length, fits) in [(limit - 1, true), (limit, true), (limit + 1, false)] {
+        let content = vec![b'x'; length];
+        for (coding, body) in [
+            ("identity", content.clone()),
+            ("gzip", gzip(&content)),
+            ("deflate", zlib(&content)),
+            ("br", brotli(&content)),
+            ("zstd", zstd(&content)),
+        ] {
+            let site = saying(coding, &body).await;
+            let fetched = fetch_once(site.url("/")).await.map(|page| page.body.len());
+            let expected = if fits { Ok(length) } else { Err(FetchError::TooLarge { limit }) };
+            assert_eq!(fetched, expected, "{coding} {length}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn bombs_are_left_after_their_first_bytes() {
+    let zeros = vec![0; 64 * 1024 * 1024];
+    let bombs =
+        [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros)), ("br", brotli(&zeros)), ("gzip, gzip", gzip(&gzip(&zeros)))];
+    for (coding, bomb) in bombs {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\n\r\n");
+        let pieces = vec![Piece::Bytes(head.into_bytes()), Piece::Bytes(bomb)];
+        let site = Site::start(move |_, _| pieces.clone()).await;
+        let limit = options().max_bytes;
+        let started = std::time::Instant::now();
+        assert_eq!(fetch_once(site.url("/")).await.err(), Some(FetchError::TooLarge { limit }), "{coding}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(2), "{coding} {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn an_announced_length_over_the_limit_is_believed() {
+    let site = Site::start(|_, _| {
+        vec![
+            Piece::Bytes(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99999999\r\n\r\n".to_vec()),
+            Piece::Pause(std::time::Duration::from_secs(60)),
+        ]
+    })
+    .await;
+    let started = std::time::Instant::now();
+    assert!(matches!(fetch_once(site.url("/")).await, Err(FetchError::TooLarge { .. })));
+    assert!(started.elapsed() < std::time::Duration::from_secs(2));
+}
+
+/// A frame may ask for a window of any size: memory before there is any content.
+#[tokio::test]
+async fn windows_that_the_web_does_not_use_are_refused() {
+    let content = "words ".repeat(5000).into_bytes();
+    let large = brotli_with(&content, true);
+    let site = saying("br", &large).await;
+    assert_eq!(fetch_once(site.url("/")).await.err(), Some(UNDECODABLE));
+
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.window_log(27).unwrap();
+    encoder.include_contentsize(false).unwrap();
+    encoder.write_all(&content).unwrap();
+    let site = saying("zstd", &encoder.finish().unwrap()).await;
+    assert_eq!(fetch_once(site.url("/")).await.err(), Some(UNDECODABLE));
+
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.window_log(23).unwrap();
+    encoder.write_all(&content).unwrap();
+    let site = saying("zstd", &encoder.finish().unwrap()).await;
+    assert!(fetch(&fetcher(options()), site.url("/")).await.is_ok());
+}

@@ -1,0 +1,14 @@
+//! The fetcher against local sites, most of them hostile.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod addresses;
+mod codings;
+mod hostile;
+mod pages;
+mod politeness;
+mod redirects;
+mod robots;
+mod secure;
+mod site;
+mod world;

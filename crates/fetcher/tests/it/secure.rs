@@ -1,0 +1,147 @@
+//! TLS, and HTTP/2 on top of it.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use fetcher::{FetchError, FetcherOptions};
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::world::{fetch, fetcher, options};
+
+struct SecureSite {
+    address: SocketAddr,
+    /// PEM of who signed its certificate.
+    authority: Vec<u8>,
+}
+
+/// A site with a certificate for `name`, which speaks `protocols` and tells in its page which one was taken.
+async fn secure_site(name: &str, protocols: &[&[u8]]) -> SecureSite {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                let _ = auto::Builder::new(TokioExecutor::new())
+                    .serve_connection(TokioIo::new(stream), service_fn(tell_version))
+                    .await;
+            });
+        }
+    });
+    SecureSite { address, authority: authority.pem().into_bytes() }
+}
+
+async fn tell_version<B>(request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let version = if request.version() == Version::HTTP_2 { "two" } else { "one" };
+    let mut response = Response::new(Full::new(Bytes::from(version)));
+    response.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static("text/plain"));
+    match request.uri().path() {
+        "/many" => {
+            for number in 0..20_000 {
+                let name = hyper::header::HeaderName::try_from(format!("x-{number}")).unwrap();
+                response.headers_mut().insert(name, hyper::header::HeaderValue::from_static("words words words"));
+            }
+        }
+        "/plain" => {
+            let location = hyper::header::HeaderValue::from_static("http://10.0.0.1/");
+            response.headers_mut().insert("location", location);
+            *response.status_mut() = hyper::StatusCode::FOUND;
+        }
+        _ => {}
+    }
+    Ok(response)
+}
+
+fn trusting(site: &SecureSite) -> FetcherOptions {
+    let mut options = options();
+    options.root_certificates = vec![site.authority.clone()];
+    options
+}
+
+impl SecureSite {
+    fn url(&self, host: &str, path: &str) -> String {
+        format!("https://{host}:{}{path}", self.address.port())
+    }
+}
+
+#[tokio::test]
+async fn http_2_is_taken_where_it_is_spoken() {
+    let both = secure_site("site.test", &[b"h2", b"http/1.1"]).await;
+    assert_eq!(fetch(&fetcher(trusting(&both)), both.url("site.test", "/")).await.unwrap().body, "two");
+    let old = secure_site("site.test", &[b"http/1.1"]).await;
+    assert_eq!(fetch(&fetcher(trusting(&old)), old.url("site.test", "/")).await.unwrap().body, "one");
+    let silent = secure_site("site.test", &[]).await;
+    assert_eq!(fetch(&fetcher(trusting(&silent)), silent.url("site.test.", "/")).await.unwrap().body, "one");
+}
+
+#[tokio::test]
+async fn a_certificate_that_nobody_trusts_is_refused() {
+    let site = secure_site("site.test", &[b"h2"]).await;
+    let error = fetch(&fetcher(options()), site.url("site.test", "/")).await.unwrap_err();
+    assert_eq!(error, FetchError::Tls);
+    assert!(!error.is_temporary());
+}
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_refused() {
+    let site = secure_site("site.test", &[b"h2"]).await;
+    for host in ["a.test", "127.0.0.1"] {
+        assert_eq!(fetch(&fetcher(trusting(&site)), site.url(host, "/")).await.err(), Some(FetchError::Tls), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn no_tls_where_it_is_expected_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        let _ = stream.read(&mut [0; 1024]).await;
+    });
+    let error = fetch(&fetcher(options()), format!("https://site.test:{port}/")).await.err();
+    assert_eq!(error, Some(FetchError::Tls));
+}
+
+#[tokio::test]
+async fn heads_without_end_are_left_in_http_2_as_well() {
+    let site = secure_site("site.test", &[b"h2"]).await;
+    let mut options = trusting(&site);
+    options.time_limits.first_byte = std::time::Duration::from_millis(500);
+    let error = fetch(&fetcher(options), site.url("site.test", "/many")).await.unwrap_err();
+    assert!(matches!(error, FetchError::Protocol { .. } | FetchError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_step_down_to_http_is_followed_but_checked() {
+    let site = secure_site("site.test", &[b"h2"]).await;
+    let error = fetch(&fetcher(trusting(&site)), site.url("site.test", "/plain")).await.err();
+    assert_eq!(error, Some(FetchError::RefusedAddress));
+}
