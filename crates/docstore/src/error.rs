@@ -30,6 +30,9 @@ pub enum StoreError {
     Interrupted(#[source] Box<dyn Error + Send + Sync>),
 }
 
+/// SQLite's words for SQLITE_BUSY, which diesel gives no kind of its own.
+pub(crate) const SQLITE_BUSY: &str = "database is locked";
+
 impl From<diesel::result::Error> for StoreError {
     fn from(error: diesel::result::Error) -> Self {
         use diesel::result::{DatabaseErrorKind, Error as Diesel};
@@ -49,7 +52,7 @@ impl From<diesel::result::Error> for StoreError {
                 StoreError::Unavailable(info.message().to_owned())
             }
             // SQLite's words when another process held the write lock for longer than we wait.
-            Diesel::DatabaseError(_, info) if info.message() == "database is locked" => {
+            Diesel::DatabaseError(_, info) if info.message() == SQLITE_BUSY => {
                 StoreError::Unavailable(info.message().to_owned())
             }
             other => StoreError::Query(other),

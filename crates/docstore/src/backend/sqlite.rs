@@ -1,15 +1,16 @@
 //! SQLite: bundled, in WAL mode, many readers and one writer.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use diesel::{ConnectionError, SqliteConnection};
+use diesel::{ConnectionError, QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 
 use crate::backend::CONNECTION_WAIT;
-use crate::error::{Result, StoreError};
+use crate::error::{Result, SQLITE_BUSY, StoreError};
 use crate::types::Id;
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
@@ -130,13 +131,32 @@ impl Pools {
     }
 }
 
+/// Several processes that open a new file at once all want to change its journal mode, and SQLite refuses all but one
+/// of them at once, whatever `busy_timeout` says: waiting would be a deadlock between two readers who both want to
+/// write. Those who are refused try again.
+async fn set_up(connection: &mut Conn) -> QueryResult<()> {
+    let end = Instant::now() + CONNECTION_WAIT;
+    loop {
+        match connection.batch_execute(SETUP).await {
+            Err(error) if is_locked(&error) && Instant::now() < end => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn is_locked(error: &diesel::result::Error) -> bool {
+    matches!(error, diesel::result::Error::DatabaseError(_, of) if of.message() == SQLITE_BUSY)
+}
+
 fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
     let mut config = ManagerConfig::<Conn>::default();
     config.custom_setup = Box::new(|url| {
         let url = url.to_owned();
         Box::pin(async move {
             let mut connection = Conn::establish(&url).await?;
-            connection.batch_execute(SETUP).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+            set_up(&mut connection).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
             Ok(connection)
         })
     });

@@ -195,3 +195,23 @@ fn sqlite_that_another_process_holds_is_unavailable() {
         new_organization(&db).await;
     });
 }
+
+/// SQLite refuses all but one of those who make a new file's journal at once, without any wait: about one in thirty
+/// here, had they not tried again.
+#[test]
+fn many_processes_open_a_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    runtime().block_on(async {
+        for round in 0..60 {
+            let location = Location::Sqlite(folder.path().join(format!("{round}.db")));
+            let opening: Vec<_> = (0..8)
+                .map(|_| Docstore::open(&location, 1).unwrap())
+                .map(|store| tokio::spawn(async move { store.check_migrated().await }))
+                .collect();
+            for one in opening {
+                let outcome = one.await.unwrap();
+                assert!(matches!(outcome, Err(StoreError::NotMigrated { .. })), "round {round}: {outcome:?}");
+            }
+        }
+    });
+}
