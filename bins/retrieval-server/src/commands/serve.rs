@@ -11,7 +11,7 @@ use docstore::{Docstore, Location};
 use http_actix::Listeners;
 use ingest::Ownership;
 use settings::Settings;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +26,7 @@ const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
+    let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let stop = CancellationToken::new();
     let store = compose::docstore(&settings).await?;
@@ -76,7 +77,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store).await?;
     let failure = tokio::select! {
-        asked = wait_for_signal() => asked.err(),
+        () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
     };
     tracing::info!("stopping");
@@ -141,12 +142,21 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     Ok(())
 }
 
-async fn wait_for_signal() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// Asks to stop. Listened for from the start on: whoever starts a server may stop it at once.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
-    Ok(())
+
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
