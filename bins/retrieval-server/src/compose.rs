@@ -13,7 +13,8 @@ use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
 use extract::worker::{WorkerOptions, WorkerPool};
-use ingest::{Feeder, Ownership, Runner, RunnerOptions};
+use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use rerank_http::{HttpReranker, HttpRerankerOptions};
 use s3_server::{Durability, S3Server, S3ServerOptions};
@@ -190,6 +191,38 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
 pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
     let program = std::env::current_exe().context("finding this program's own file")?;
     Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
+}
+
+/// Pages that are fetched and read at a time: each may take `fetch.max_bytes` of memory.
+const PAGES_AT_A_TIME: usize = 32;
+/// Longer than any page takes that people read; the workers' own limits are made for files.
+const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Reads pages of the web on demand.
+pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>) -> anyhow::Result<Arc<PageReader>> {
+    let fetch = &settings.fetch;
+    let whole = Duration::from_millis(fetch.timeout_ms);
+    let contact = Some(fetch.contact.as_str()).filter(|contact| !contact.is_empty());
+    let defaults = FetcherOptions::new("retrieval", env!("CARGO_PKG_VERSION"), contact);
+    let fetcher = Fetcher::new(FetcherOptions {
+        respect_robots: fetch.respect_robots,
+        allow_networks: fetch.allow_networks.clone(),
+        allow_ports: fetch.allow_ports.clone(),
+        time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, whole },
+        max_bytes: usize::try_from(fetch.max_bytes).unwrap_or(usize::MAX),
+        max_concurrent: PAGES_AT_A_TIME,
+        // What one person's browser does: these are pages that somebody asked for, not a crawl.
+        politeness: Politeness { concurrent: 6, delay: Duration::ZERO, ..Politeness::default() },
+        ..defaults
+    })
+    .context("fetch")?;
+    let options = PageReaderOptions {
+        concurrent: PAGES_AT_A_TIME,
+        extract_timeout: PAGE_EXTRACT_TIMEOUT,
+        failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
+    };
+    let extractor: Arc<dyn extract::Extractor> = Arc::clone(extractor) as Arc<dyn extract::Extractor>;
+    Ok(Arc::new(PageReader::new(store.clone(), fetcher, extractor, options)))
 }
 
 pub fn runner(

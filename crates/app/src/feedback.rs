@@ -82,6 +82,9 @@ impl App {
             created_at: now_ms(),
         };
         self.store.record_feedback(row).await?;
+        if let (FeedbackEvent::StaleResult, Some(doc_id)) = (request.event, request.doc_id) {
+            self.store.mark_stale(organization_id, doc_id, now_ms()).await?;
+        }
         Ok(feedback_id)
     }
 }

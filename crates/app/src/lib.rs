@@ -21,8 +21,9 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::Docstore;
+use documents::CaptureLifetimes;
 use engine::SearchEngine;
-use ingest::{Feeder, Runner};
+use ingest::{Feeder, PageReader, Runner};
 use search::SecondStage;
 use tokio::runtime::Handle;
 
@@ -34,6 +35,7 @@ pub struct Parts {
     pub engine: Option<Arc<dyn SearchEngine>>,
     pub feeder: Option<Arc<Feeder>>,
     pub runner: Option<Arc<Runner>>,
+    pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
     pub options: Options,
 }
@@ -49,6 +51,7 @@ pub struct Options {
     pub presign_lifetime: Duration,
     /// A first-stage search that takes longer counts as an engine that is down.
     pub engine_timeout: Duration,
+    pub capture_lifetimes: CaptureLifetimes,
 }
 
 /// The service without its wire: shared by every listener.
@@ -58,6 +61,7 @@ pub struct App {
     engine: Option<Arc<dyn SearchEngine>>,
     feeder: Option<Arc<Feeder>>,
     runner: Option<Arc<Runner>>,
+    pages: Arc<PageReader>,
     options: Options,
     keys: authentication::KeyCache,
     usage: usage::Recorder,
@@ -72,7 +76,7 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, second_stage, options } = parts;
+        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, options } = parts;
         let usage = usage::Recorder::start(store.clone());
         let searches = search::record::SearchRecorder::start(store.clone());
         Self {
@@ -81,6 +85,7 @@ impl App {
             engine,
             feeder,
             runner,
+            pages,
             options,
             keys: authentication::KeyCache::new(),
             usage,

@@ -2,7 +2,7 @@
 
 use docstore::{Docstore, NewDocument, Saved};
 use ingest::clock::now_ms;
-use ingest::prepare::{self, Content, Source};
+use ingest::prepare::{self, Content, Extent, Source};
 use retrieval_core::analysis::Language;
 use retrieval_core::url::CanonicalUrl;
 
@@ -24,6 +24,8 @@ pub struct WebPage {
     pub mime: Option<String>,
     /// When it was fetched, in milliseconds since the Unix epoch; now, where nobody knows.
     pub crawled_at: Option<i64>,
+    /// Whether `markdown` is all of the page, or a plain text snippet of it.
+    pub extent: Extent,
 }
 
 /// Checks the page and makes it ready to be stored. Pure but for the clock, so that pages can be prepared
@@ -46,6 +48,7 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
         source_uri: None,
         mime: page.mime,
         country,
+        listed: true,
     };
     let content = Content {
         title: page.title.or_else(|| retrieval_core::outline::title(&page.markdown)),
@@ -54,6 +57,7 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
         language,
         published_at: page.published_at,
         labels: page.labels,
+        extent: page.extent,
     };
     let mut prepared = prepare::document(source, content, now_ms());
     prepared.document.last_crawled_at = page.crawled_at.or(prepared.document.last_crawled_at);

@@ -31,7 +31,8 @@ pub struct StoredCapture {
 /// A document as it was just read, to be stored with its content.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
-    /// `first_seen_at`, `latest_capture_id` and `removed_at` of a known document are the store's to say.
+    /// `first_seen_at`, `latest_capture_id`, `removed_at` and `stale_at` of a known document are the store's to say;
+    /// `listed` only adds.
     pub document: Document,
     pub capture: Capture,
     pub passages: Vec<Passage>,

@@ -81,6 +81,10 @@ operations! {
 
     /// A document of the shared web or of the organization's own workspace, removed ones excepted.
     read documents::find_document_by_url(organization_id: Uuid, canonical_url: String) -> Option<Document>;
+    /// A page of the shared web with its latest capture, for whoever fetches pages.
+    read documents::find_web_page(canonical_url: String) -> Option<(Document, Option<Capture>)>;
+    /// The content of a web page that was granted to the organization is said to be out of date.
+    write documents::mark_stale(organization_id: Uuid, doc_id: Uuid, now: i64) -> ();
     /// A document that was granted to the organization, removed ones excepted.
     read documents::find_granted_document(organization_id: Uuid, doc_id: Uuid) -> Option<Document>;
     /// The latest capture of a document that the organization may see, with its passages.
@@ -103,6 +107,8 @@ operations! {
     /// in the order of the batch; of a document that comes twice, the last one counts. A removed document comes back,
     /// unless its content was read before the removal.
     write captures::save_documents(batch: Vec<NewDocument>, now: i64) -> Vec<Saved>;
+    /// The latest capture is still what the page says: it counts as read at `now`.
+    write captures::confirm_capture(doc_id: Id, capture_id: Id, now: i64) -> ();
 
     /// Stores ranked lists, and grants what they show. Documents that are gone meanwhile are passed over.
     write activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();

@@ -77,6 +77,8 @@ diesel::table! {
         last_crawled_at -> Nullable<BigInt>,
         latest_capture_id -> Nullable<DbUuid>,
         removed_at -> Nullable<BigInt>,
+        listed -> Bool,
+        stale_at -> Nullable<BigInt>,
     }
 }
 
@@ -92,6 +94,9 @@ diesel::table! {
         content_digest -> Text,
         content -> Text,
         headings -> Text,
+        fetched_from -> Nullable<Text>,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
     }
 }
 

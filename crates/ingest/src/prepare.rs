@@ -18,6 +18,8 @@ pub struct Source {
     pub mime: Option<String>,
     /// Two letters, lowercase.
     pub country: Option<String>,
+    /// Whether it belongs into its index: see [`Document::listed`].
+    pub listed: bool,
 }
 
 /// What was read.
@@ -31,6 +33,27 @@ pub struct Content {
     /// Milliseconds since the Unix epoch.
     pub published_at: Option<i64>,
     pub labels: Vec<String>,
+    /// Whether this is all of the document, or what a search result showed of it.
+    pub extent: Extent,
+}
+
+/// How much of a document was read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Extent {
+    #[default]
+    Whole,
+    /// A plain text snippet.
+    Snippet,
+}
+
+impl Extent {
+    /// The format of captures of this extent.
+    pub fn format(self) -> &'static str {
+        match self {
+            Extent::Whole => "markdown",
+            Extent::Snippet => "text",
+        }
+    }
 }
 
 /// A document with a full capture. `now` (milliseconds since the Unix epoch) is the time before its reading began: a
@@ -75,15 +98,20 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
             last_crawled_at: Some(now),
             latest_capture_id: None,
             removed_at: None,
+            listed: source.listed,
+            stale_at: None,
         },
         capture: Capture {
             capture_id,
             doc_id: Id(doc_id),
             captured_at: now,
-            format: "markdown".to_owned(),
+            format: content.extent.format().to_owned(),
             content_digest,
             content: markdown,
             headings: Strings(headings),
+            fetched_from: None,
+            etag: None,
+            last_modified: None,
         },
         passages,
     }

@@ -9,7 +9,6 @@ mod sections;
 mod validate;
 
 pub use error::SettingsError;
-pub use network::{Network, NetworkError};
 pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Database, Fetch, Files, Index, IndexBackend, Log, LogFormat, OAuth, Operations, RateLimit,

@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::Network;
+use ipnet::IpNet;
+
+use crate::network;
 
 fn from_text<'de, D, T>(text: &str, what: &str) -> Result<T, D::Error>
 where
@@ -21,10 +23,10 @@ pub(crate) fn socket_address<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     from_text::<D, _>(&text, "an address with a port such as `127.0.0.1:8080`")
 }
 
-pub(crate) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Network>, D::Error> {
+pub(crate) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts
         .iter()
-        .map(|text| text.trim().parse().map_err(|error| D::Error::custom(format!("`{text}` {error}"))))
+        .map(|text| network::parse(text.trim()).map_err(|error| D::Error::custom(format!("`{text}` {error}"))))
         .collect()
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::{Network, Secret, parse};
+use ipnet::IpNet;
+
+use crate::{Secret, parse};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,10 +130,12 @@ pub struct Rerank {
 #[serde(deny_unknown_fields)]
 pub struct Fetch {
     #[serde(deserialize_with = "parse::networks")]
-    pub allow_networks: Vec<Network>,
+    pub allow_networks: Vec<IpNet>,
+    pub allow_ports: Vec<u16>,
     pub timeout_ms: u64,
     pub max_bytes: u64,
     pub respect_robots: bool,
+    pub contact: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -139,6 +143,7 @@ pub struct Fetch {
 pub struct Captures {
     pub search_ttl_seconds: u64,
     pub document_ttl_seconds: u64,
+    pub failure_ttl_seconds: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]

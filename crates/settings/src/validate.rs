@@ -18,6 +18,10 @@ impl Settings {
         self.check_rerank()?;
         positive("fetch.timeout_ms", self.fetch.timeout_ms)?;
         positive("fetch.max_bytes", self.fetch.max_bytes)?;
+        if let Some(control) = self.fetch.contact.chars().find(|c| !c.is_ascii_graphic()) {
+            let reason = format!("must be a URL or a mail address, without {control:?}");
+            return Err(SettingsError::invalid("fetch.contact", &self.fetch.contact, reason));
+        }
         positive("files.max_object_bytes", self.files.max_object_bytes)?;
         positive("files.max_per_organization", self.files.max_per_organization)?;
         self.check_oauth()?;

@@ -27,8 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs-s3", &["blobs"]),
     ("rerank-http", &["rerank"]),
     // Use cases.
-    ("ingest", &["blobs", "docstore", "engine", "extract", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "fetcher", "ingest", "rate-limit", "rerank", "retrieval-core"]),
+    ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "retrieval-core"]),
+    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
     ("http-actix", &["api-types", "app", "rate-limit", "retrieval-core"]),
     ("xtask", &["api-types"]),

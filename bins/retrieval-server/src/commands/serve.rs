@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
+use app::documents::CaptureLifetimes;
 use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
 use http_actix::Listeners;
@@ -65,6 +66,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
         runner,
+        pages: compose::pages(&settings, &store, &extractor)?,
         second_stage: compose::second_stage(&settings)?,
         options: options(&settings),
     }));
@@ -127,6 +129,10 @@ fn options(settings: &Settings) -> Options {
         max_files_per_organization: settings.files.max_per_organization,
         presign_lifetime: PRESIGN_LIFETIME,
         engine_timeout: ENGINE_TIMEOUT,
+        capture_lifetimes: CaptureLifetimes {
+            snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
+            document: Duration::from_secs(settings.captures.document_ttl_seconds),
+        },
     }
 }
 

@@ -26,3 +26,4 @@ mod tenants;
 mod uploads;
 mod web;
 mod web_archives;
+mod web_pages;

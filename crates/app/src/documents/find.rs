@@ -9,9 +9,12 @@ use crate::error::Result;
 use crate::{App, Error, Viewer};
 
 pub enum Found {
-    Stored(Document),
-    /// A web address that was never read.
-    Unknown(DocumentView),
+    Stored(Box<Document>),
+    /// A web address that was never read, and what can be said of it.
+    Unknown {
+        canonical_url: String,
+        document: Box<DocumentView>,
+    },
 }
 
 impl App {
@@ -20,7 +23,7 @@ impl App {
         match target {
             Target::DocId(doc_id) => {
                 let found = self.store.find_granted_document(organization_id, *doc_id).await?;
-                found.map(Found::Stored).ok_or(Error::DocumentNotFound)
+                found.map(stored).ok_or(Error::DocumentNotFound)
             }
             Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
                 self.find_workspace_document(viewer, url).await
@@ -29,7 +32,7 @@ impl App {
                 let canonical =
                     CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
                 let found = self.store.find_document_by_url(organization_id, canonical.as_str().to_owned()).await?;
-                Ok(found.map_or_else(|| Found::Unknown(unread(&canonical, url)), Found::Stored))
+                Ok(found.map_or_else(|| unread(&canonical, url), stored))
             }
         }
     }
@@ -42,14 +45,17 @@ impl App {
             return Err(Error::DocumentNotFound);
         }
         let found = self.store.find_document_by_url(organization_id, workspace_url(owner, &name)).await?;
-        found.map(Found::Stored).ok_or(Error::DocumentNotFound)
+        found.map(stored).ok_or(Error::DocumentNotFound)
     }
 }
 
-/// What can be said of an address without reading it.
-fn unread(url: &CanonicalUrl, source_url: &str) -> DocumentView {
+fn stored(document: Document) -> Found {
+    Found::Stored(Box::new(document))
+}
+
+fn unread(url: &CanonicalUrl, source_url: &str) -> Found {
     let now = from_ms(now_ms());
-    DocumentView {
+    let document = DocumentView {
         doc_id: url.doc_id(),
         canonical_url: url.as_str().to_owned(),
         source_url: source_url.to_owned(),
@@ -61,5 +67,6 @@ fn unread(url: &CanonicalUrl, source_url: &str) -> DocumentView {
         published_at: None,
         first_seen_at: now,
         last_seen_at: now,
-    }
+    };
+    Found::Unknown { canonical_url: url.as_str().to_owned(), document: Box::new(document) }
 }

@@ -2,16 +2,20 @@
 
 mod content;
 mod find;
+mod freshness;
 pub(crate) mod passages;
 
 use docstore::{Document, Grant, Id, StoredCapture};
+use ingest::PageError;
 use ingest::clock::{from_ms, now_ms};
+use ingest::pages::Seen;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::{App, Viewer};
+use crate::{App, Error, Viewer};
 use find::Found;
+pub use freshness::CaptureLifetimes;
 
 /// Which document: `doc_id` wins when a caller sends both.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -150,19 +154,63 @@ pub enum ReadWarning {
 }
 
 impl App {
-    /// Reads a document that the viewer may see. Reading by URL grants the document to the organization.
+    /// Reads a document that the viewer may see, fetching a web page when what is stored of it does not answer the
+    /// request. Reading by URL grants the document to the organization.
     pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
-        let document = match self.find_document(viewer, &request.target).await? {
+        let mut found = self.find_document(viewer, &request.target).await?;
+        let mut stored = self.stored_capture(viewer, &found).await?;
+        let mut is_whole = true;
+        if let Some((url, seen)) = self.page_to_fetch(&found, stored.as_ref(), &request) {
+            match self.pages.read(&url, seen).await {
+                Ok(()) => {}
+                // The last good capture stays; a snippet is none of a full document.
+                Err(PageError::Unreadable) => {
+                    is_whole = !stored.as_ref().is_some_and(|stored| freshness::is_snippet(&stored.capture));
+                }
+                Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
+            }
+            found = self.find_document(viewer, &request.target).await?;
+            stored = self.stored_capture(viewer, &found).await?;
+        }
+        let document = match found {
             Found::Stored(document) => document,
-            Found::Unknown(document) => return Ok(without_content(document, &request)),
+            Found::Unknown { document, .. } => return Ok(without_content(*document, &request)),
         };
         if matches!(request.target, Target::Url(_)) {
             self.grant(viewer, document.doc_id).await?;
         }
-        let stored = self.store.find_latest_capture(viewer.organization_id, document.doc_id.0).await?;
         match stored {
-            Some(stored) => Ok(outcome(document, stored, &request)),
+            Some(stored) => Ok(outcome(&document, stored, is_whole, &request)),
             None => Ok(without_content(view(&document, None), &request)),
+        }
+    }
+
+    async fn stored_capture(&self, viewer: &Viewer, found: &Found) -> Result<Option<StoredCapture>> {
+        match found {
+            Found::Stored(document) => {
+                Ok(self.store.find_latest_capture(viewer.organization_id, document.doc_id.0).await?)
+            }
+            Found::Unknown { .. } => Ok(None),
+        }
+    }
+
+    /// The page that must be fetched before the request can be answered, and what is known of it.
+    fn page_to_fetch(
+        &self,
+        found: &Found,
+        stored: Option<&StoredCapture>,
+        request: &ReadRequest,
+    ) -> Option<(String, Option<Seen>)> {
+        match found {
+            Found::Unknown { canonical_url, .. } => {
+                (!request.include.metadata_only()).then(|| (canonical_url.clone(), None))
+            }
+            Found::Stored(document) => {
+                let capture = stored.map(|stored| &stored.capture);
+                let lifetimes = self.options.capture_lifetimes;
+                freshness::needs_fetch(document, capture, request, lifetimes, now_ms())
+                    .then(|| (document.canonical_url.clone(), capture.map(Seen::from)))
+            }
         }
     }
 
@@ -176,17 +224,23 @@ impl App {
     }
 }
 
-fn outcome(document: Document, stored: StoredCapture, request: &ReadRequest) -> ReadOutcome {
+/// `is_whole`: the capture holds what was asked for, or nothing better can be had.
+fn outcome(document: &Document, stored: StoredCapture, is_whole: bool, request: &ReadRequest) -> ReadOutcome {
     let mut warnings = Vec::new();
     let capture = capture_view(&stored);
-    let wants_content = request.include.content && request.selection != Selection::None;
+    let has_text = document.organization_id.is_some() || !stored.capture.content.trim().is_empty();
+    let is_available = has_text && (is_whole || request.selection != Selection::FullDocument);
+    if !is_available && !request.include.metadata_only() {
+        warnings.push(ReadWarning::ContentUnavailable);
+    }
+    let wants_content = is_available && request.include.content && request.selection != Selection::None;
     let chosen = passages::choose(&stored, document.language.as_deref(), request, &mut warnings);
     let content = wants_content.then(|| content::render(&stored, &chosen, request, capture.capture_id, &mut warnings));
     let passages = request.include.passages.then(|| {
         passages::views(&stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
     });
     ReadOutcome {
-        document: view(&document, Some(&stored)),
+        document: view(document, Some(&stored)),
         content,
         passages,
         capture_history: request.include.capture_history.then(|| vec![capture.clone()]),

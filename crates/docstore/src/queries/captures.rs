@@ -8,7 +8,7 @@ use super::{Conn, lock_documents};
 use crate::backend::VALUES_AT_ONCE;
 use crate::documents::{NewDocument, Saved};
 use crate::error::Result;
-use crate::rows::{Document, Passage};
+use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, passages};
 use crate::types::Id;
 
@@ -34,9 +34,25 @@ pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now:
     Ok(outcome)
 }
 
-/// The stored row and the digest of its latest capture, by document. The rows stay as they are until the end of the
+/// Which content a stored capture has.
+struct StoredContent {
+    format: String,
+    digest: String,
+}
+
+impl StoredContent {
+    /// A snippet that says the same as the whole page is still another capture.
+    fn is_of(&self, capture: &Capture) -> bool {
+        (&self.format, &self.digest) == (&capture.format, &capture.content_digest)
+    }
+}
+
+/// The stored row and what its latest capture holds, by document. The rows stay as they are until the end of the
 /// transaction: a document that is removed meanwhile must not come back by what was read here.
-async fn stored_versions(connection: &mut Conn, doc_ids: &[Id]) -> Result<HashMap<Id, (Document, Option<String>)>> {
+async fn stored_versions(
+    connection: &mut Conn,
+    doc_ids: &[Id],
+) -> Result<HashMap<Id, (Document, Option<StoredContent>)>> {
     let mut stored = HashMap::new();
     for part in doc_ids.chunks(VALUES_AT_ONCE) {
         let known: Vec<Document> = lock_rows!(
@@ -48,15 +64,16 @@ async fn stored_versions(connection: &mut Conn, doc_ids: &[Id]) -> Result<HashMa
         .load(connection)
         .await?;
         let capture_ids: Vec<Id> = known.iter().filter_map(|document| document.latest_capture_id).collect();
-        let digests: Vec<(Id, String)> = captures::table
+        let contents: Vec<(Id, String, String)> = captures::table
             .filter(captures::capture_id.eq_any(capture_ids))
-            .select((captures::doc_id, captures::content_digest))
+            .select((captures::doc_id, captures::format, captures::content_digest))
             .load(connection)
             .await?;
-        let mut digests: HashMap<Id, String> = digests.into_iter().collect();
+        let mut contents: HashMap<Id, StoredContent> =
+            contents.into_iter().map(|(doc_id, format, digest)| (doc_id, StoredContent { format, digest })).collect();
         stored.extend(known.into_iter().map(|document| {
-            let digest = digests.remove(&document.doc_id);
-            (document.doc_id, (document, digest))
+            let content = contents.remove(&document.doc_id);
+            (document.doc_id, (document, content))
         }));
     }
     Ok(stored)
@@ -70,29 +87,33 @@ struct Changes {
     /// Documents whose older captures go.
     replaced: Vec<Id>,
     /// Captures whose content was read again and is the same.
-    reread: Vec<(Id, i64)>,
-    captures: Vec<crate::rows::Capture>,
+    reread: Vec<(Id, Capture)>,
+    captures: Vec<Capture>,
     passages: Vec<Passage>,
     queued: HashSet<(&'static str, Id)>,
 }
 
 impl Changes {
-    fn add(&mut self, new: NewDocument, stored: &HashMap<Id, (Document, Option<String>)>) -> Saved {
+    fn add(&mut self, new: NewDocument, stored: &HashMap<Id, (Document, Option<StoredContent>)>) -> Saved {
         let NewDocument { mut document, capture, passages } = new;
         let doc_id = document.doc_id;
         let index = if document.organization_id.is_some() { "workspace" } else { "web" };
-        let Some((before, digest)) = stored.get(&doc_id) else {
+        let Some((before, content)) = stored.get(&doc_id) else {
             document.latest_capture_id = Some(capture.capture_id);
-            self.inserted.push(document);
             self.captures.push(capture);
             self.passages.extend(passages);
-            self.queued.insert((index, doc_id));
+            if document.listed {
+                self.queued.insert((index, doc_id));
+            }
+            self.inserted.push(document);
             return Saved::Stored;
         };
         document.first_seen_at = before.first_seen_at;
+        document.listed |= before.listed;
+        document.stale_at = before.stale_at;
         // What a run read of a file that was deleted meanwhile must not bring it back. What is read later does.
         document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
-        let same_content = digest.as_deref() == Some(&capture.content_digest);
+        let same_content = content.as_ref().is_some_and(|content| content.is_of(&capture));
         let saved = if !same_content {
             document.latest_capture_id = Some(capture.capture_id);
             self.replaced.push(doc_id);
@@ -102,11 +123,11 @@ impl Changes {
         } else {
             document.latest_capture_id = before.latest_capture_id;
             if let Some(capture_id) = before.latest_capture_id {
-                self.reread.push((capture_id, capture.captured_at));
+                self.reread.push((capture_id, capture));
             }
             if says_the_same(&document, before) { Saved::Unchanged } else { Saved::Described }
         };
-        if saved != Saved::Unchanged {
+        if saved != Saved::Unchanged && document.listed {
             self.queued.insert((index, doc_id));
         }
         self.updated.push(document);
@@ -122,9 +143,14 @@ impl Changes {
         for document in self.updated {
             diesel::update(documents::table.find(document.doc_id)).set(document).execute(connection).await?;
         }
-        for (capture_id, captured_at) in self.reread {
+        for (capture_id, Capture { captured_at, fetched_from, etag, last_modified, .. }) in self.reread {
             diesel::update(captures::table.find(capture_id))
-                .set(captures::captured_at.eq(captured_at))
+                .set((
+                    captures::captured_at.eq(captured_at),
+                    captures::fetched_from.eq(fetched_from),
+                    captures::etag.eq(etag),
+                    captures::last_modified.eq(last_modified),
+                ))
                 .execute(connection)
                 .await?;
         }
@@ -145,4 +171,18 @@ fn says_the_same(new: &Document, before: &Document) -> bool {
     let timeless =
         |document: &Document| Document { last_seen_at: 0, last_crawled_at: None, first_seen_at: 0, ..document.clone() };
     timeless(new) == timeless(before)
+}
+
+/// The latest capture was found to be what the page still says: it counts as read at `now`. Nothing, when it has been
+/// replaced meanwhile.
+pub async fn confirm_capture(connection: &mut Conn, doc_id: Id, capture_id: Id, now: i64) -> Result<()> {
+    let document = documents::table.find(doc_id).filter(documents::latest_capture_id.eq(capture_id));
+    let confirmed = diesel::update(document)
+        .set((documents::last_seen_at.eq(now), documents::last_crawled_at.eq(now)))
+        .execute(connection)
+        .await?;
+    if confirmed > 0 {
+        diesel::update(captures::table.find(capture_id)).set(captures::captured_at.eq(now)).execute(connection).await?;
+    }
+    Ok(())
 }

@@ -28,6 +28,36 @@ pub async fn find_document_by_url(
         .optional()?)
 }
 
+/// A page of the shared web with its latest capture, listed or not.
+pub async fn find_web_page(
+    connection: &mut Conn,
+    canonical_url: String,
+) -> Result<Option<(Document, Option<Capture>)>> {
+    Ok(documents::table
+        .left_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+        .filter(documents::canonical_url.eq(canonical_url))
+        .filter(documents::organization_id.is_null())
+        .filter(documents::removed_at.is_null())
+        .select((Document::as_select(), Option::<Capture>::as_select()))
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+/// The content of this web page is out of date. Nothing for a workspace document: what it holds is its file's to say.
+pub async fn mark_stale(connection: &mut Conn, organization_id: Id, doc_id: Id, now: i64) -> Result<()> {
+    let granted =
+        grants::table.filter(grants::organization_id.eq(organization_id)).filter(grants::doc_id.eq(documents::doc_id));
+    diesel::update(documents::table)
+        .filter(documents::doc_id.eq(doc_id))
+        .filter(documents::organization_id.is_null())
+        .filter(diesel::dsl::exists(granted))
+        .set(documents::stale_at.eq(now))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// A document that was granted to the organization.
 pub async fn find_granted_document(connection: &mut Conn, organization_id: Id, doc_id: Id) -> Result<Option<Document>> {
     Ok(documents::table
@@ -133,13 +163,14 @@ pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<Id>) -> Resul
     Ok(documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
         .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
         .load(connection)
         .await?)
 }
 
-/// Ids of every document with a capture, web or workspace, in id order after `after`.
+/// Ids of every listed document with a capture, web or workspace, in id order after `after`.
 pub async fn list_indexable_documents(
     connection: &mut Conn,
     workspace: bool,
@@ -148,6 +179,7 @@ pub async fn list_indexable_documents(
 ) -> Result<Vec<Id>> {
     let mut query = documents::table
         .filter(documents::organization_id.is_not_null().eq(workspace))
+        .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())
         .order(documents::doc_id)

@@ -28,6 +28,11 @@ pub struct Document {
     pub latest_capture_id: Option<Id>,
     /// Set from the moment a document is deleted until its rows are purged: it answers nowhere.
     pub removed_at: Option<i64>,
+    /// Whether it belongs into its index. A web page that was only read by its address does not: the address may be a
+    /// secret of who knew it. Once listed, it stays so.
+    pub listed: bool,
+    /// When somebody said that the content is out of date: an older capture is not good any more.
+    pub stale_at: Option<i64>,
 }
 
 #[derive(Clone, Debug, Identifiable, Insertable, PartialEq, Queryable, Selectable)]
@@ -42,6 +47,11 @@ pub struct Capture {
     pub content_digest: String,
     pub content: String,
     pub headings: Strings,
+    /// Where it was fetched from, behind all redirects; `None` for what was imported or uploaded.
+    pub fetched_from: Option<String>,
+    /// What the server there calls this state of the page (RFC 9110, 8.8).
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
 }
 
 /// A slice of its capture's content: bytes `[byte_start, byte_end)`.

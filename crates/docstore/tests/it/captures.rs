@@ -1,6 +1,6 @@
 //! Storing documents with their content.
 
-use docstore::{DocumentState, Id, NewDocument, Saved, StoreError};
+use docstore::{DocumentState, Grant, Id, NewDocument, Saved, StoreError};
 
 use crate::support::{Database, NOW, new_organization, page, workspace_document};
 
@@ -18,6 +18,14 @@ on_both_backends!(
     content_read_before_the_removal_does_not_bring_a_document_back,
     a_removal_while_content_is_stored_holds,
     two_documents_at_one_address_conflict_and_nothing_is_stored,
+    an_unlisted_page_is_stored_and_never_queued,
+    a_listed_page_stays_listed,
+    a_page_that_becomes_listed_is_queued,
+    a_whole_page_replaces_a_snippet_of_the_same_text,
+    validators_are_those_of_the_last_reading,
+    a_confirmed_capture_is_as_new,
+    a_capture_that_was_replaced_is_not_confirmed,
+    staleness_is_said_by_those_who_were_granted_the_page,
 );
 
 async fn queued(db: &Database, index: &str) -> Vec<Id> {
@@ -263,4 +271,109 @@ async fn two_documents_at_one_address_conflict_and_nothing_is_stored(db: Databas
     assert!(matches!(refused, Err(StoreError::Conflict)), "{refused:?}");
     assert_eq!(db.count("documents").await, 1);
     assert_eq!(db.count("outbox").await, 1);
+}
+
+fn unlisted(mut new: NewDocument) -> NewDocument {
+    new.document.listed = false;
+    new
+}
+
+async fn indexable(db: &Database) -> Vec<Id> {
+    db.list_indexable_documents(false, None, 10).await.unwrap()
+}
+
+async fn an_unlisted_page_is_stored_and_never_queued(db: Database) {
+    let new = unlisted(page("https://example.com/secret", "first"));
+    let doc_id = new.document.doc_id;
+    assert_eq!(save(&db, new.clone()).await, Saved::Stored);
+    assert_eq!(save(&db, unlisted(page("https://example.com/secret", "second"))).await, Saved::Stored);
+    assert_eq!(queued(&db, "web").await, []);
+    assert_eq!(indexable(&db).await, []);
+    assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
+    let (document, capture) = db.find_web_page("https://example.com/secret".to_owned()).await.unwrap().unwrap();
+    assert!(!document.listed);
+    assert_eq!(capture.unwrap().content, "second");
+}
+
+async fn a_listed_page_stays_listed(db: Database) {
+    let listed = page("https://example.com/", "first");
+    save(&db, listed.clone()).await;
+    drain(&db).await;
+    assert_eq!(save(&db, unlisted(page("https://example.com/", "second"))).await, Saved::Stored);
+    assert_eq!(queued(&db, "web").await, [listed.document.doc_id]);
+    assert_eq!(indexable(&db).await, [listed.document.doc_id]);
+}
+
+async fn a_page_that_becomes_listed_is_queued(db: Database) {
+    let new = page("https://example.com/", "the same");
+    save(&db, unlisted(new.clone())).await;
+    assert_eq!(save(&db, new.clone()).await, Saved::Described);
+    assert_eq!(queued(&db, "web").await, [new.document.doc_id]);
+    assert_eq!(db.load_for_indexing(vec![new.document.doc_id]).await.unwrap().len(), 1);
+}
+
+async fn a_whole_page_replaces_a_snippet_of_the_same_text(db: Database) {
+    let mut snippet = page("https://example.com/", "the same");
+    snippet.capture.format = "text".to_owned();
+    save(&db, snippet.clone()).await;
+    let whole = page("https://example.com/", "the same");
+    assert_eq!(save(&db, whole.clone()).await, Saved::Stored);
+    let (_, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
+    assert_eq!(capture, Some(whole.capture));
+}
+
+async fn validators_are_those_of_the_last_reading(db: Database) {
+    let mut new = page("https://example.com/", "the same");
+    new.capture.etag = Some("\"1\"".to_owned());
+    new.capture.fetched_from = Some("https://example.com/".to_owned());
+    save(&db, new.clone()).await;
+    let mut again = read_at(page("https://example.com/", "the same"), NOW + 5);
+    again.capture.etag = Some("\"2\"".to_owned());
+    again.capture.last_modified = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
+    save(&db, again.clone()).await;
+    let capture = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap().1.unwrap();
+    assert_eq!(capture.capture_id, new.capture.capture_id);
+    assert_eq!((capture.etag, capture.last_modified), (again.capture.etag, again.capture.last_modified));
+    assert_eq!(capture.fetched_from, None);
+}
+
+async fn a_confirmed_capture_is_as_new(db: Database) {
+    let new = page("https://example.com/", "the same");
+    save(&db, new.clone()).await;
+    drain(&db).await;
+    db.confirm_capture(new.document.doc_id, new.capture.capture_id, NOW + 7).await.unwrap();
+    let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
+    assert_eq!((document.last_seen_at, document.last_crawled_at), (NOW + 7, Some(NOW + 7)));
+    assert_eq!((document.first_seen_at, capture.unwrap().captured_at), (NOW, NOW + 7));
+    assert_eq!(queued(&db, "web").await, []);
+}
+
+async fn a_capture_that_was_replaced_is_not_confirmed(db: Database) {
+    let old = page("https://example.com/", "old");
+    save(&db, old.clone()).await;
+    save(&db, page("https://example.com/", "new")).await;
+    db.confirm_capture(old.document.doc_id, old.capture.capture_id, NOW + 7).await.unwrap();
+    let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
+    assert_eq!((document.last_seen_at, capture.unwrap().captured_at), (NOW, NOW));
+}
+
+async fn staleness_is_said_by_those_who_were_granted_the_page(db: Database) {
+    let (granted, stranger) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page");
+    let own = workspace_document(granted, "a.md", "a file");
+    db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
+    for doc_id in [web.document.doc_id, own.document.doc_id] {
+        let grant = Grant { organization_id: Id(granted), doc_id, granted_at: NOW };
+        db.grant_document(grant).await.unwrap();
+    }
+    let stale_at = async |doc_id: Id| db.find_granted_document(granted, doc_id.0).await.unwrap().unwrap().stale_at;
+    db.mark_stale(stranger, web.document.doc_id.0, NOW + 1).await.unwrap();
+    assert_eq!(stale_at(web.document.doc_id).await, None);
+    for new in [&web, &own] {
+        db.mark_stale(granted, new.document.doc_id.0, NOW + 2).await.unwrap();
+    }
+    assert_eq!(stale_at(web.document.doc_id).await, Some(NOW + 2));
+    assert_eq!(stale_at(own.document.doc_id).await, None);
+    save(&db, page("https://example.com/", "read again")).await;
+    assert_eq!(stale_at(web.document.doc_id).await, Some(NOW + 2), "when it was said stays known");
 }

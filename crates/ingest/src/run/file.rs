@@ -90,6 +90,7 @@ impl FileWork<'_> {
             source_uri: Some(self.blobs.uri(&file.object_key)),
             mime: Some(kind.mime().to_owned()),
             country: None,
+            listed: true,
         };
         let mut labels = vec![format!("kind:{}", kind.as_str())];
         labels.extend(extracted.labels);
@@ -100,6 +101,7 @@ impl FileWork<'_> {
             language: extracted.language,
             published_at: extracted.published_at,
             labels,
+            extent: prepare::Extent::Whole,
         };
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {

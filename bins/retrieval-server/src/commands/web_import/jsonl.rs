@@ -6,6 +6,7 @@ use anyhow::Context;
 use app::web::WebPage;
 use extract::FileKind;
 use ingest::clock::to_ms;
+use ingest::prepare::Extent;
 use serde::Deserialize;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
@@ -80,10 +81,16 @@ struct Line {
 impl Line {
     fn into_page(self) -> Result<Unread, String> {
         let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
-        let (markdown, document) = match (self.markdown.or(self.text), self.html) {
-            (Some(markdown), _) => (markdown, None),
-            (None, Some(html)) => (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes() })),
-            (None, None) => return Err("one of `text`, `markdown` or `html` is required".to_owned()),
+        let mut extent = Extent::Whole;
+        let (markdown, document) = match (self.markdown.or(self.text), self.html, self.description.as_deref()) {
+            (Some(markdown), _, _) => (markdown, None),
+            (None, Some(html), _) => (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes() })),
+            // What other search engines say of a page: its text is fetched when somebody reads it.
+            (None, None, Some(snippet)) if !snippet.trim().is_empty() => {
+                extent = Extent::Snippet;
+                (snippet.to_owned(), None)
+            }
+            (None, None, _) => return Err("one of `text`, `markdown`, `html` or `description` is required".to_owned()),
         };
         let page = WebPage {
             url: self.url,
@@ -94,6 +101,7 @@ impl Line {
             language: self.language,
             country: self.country,
             labels: self.labels.unwrap_or_default(),
+            extent,
             ..WebPage::default()
         };
         Ok(Unread { page, document })

@@ -1,6 +1,7 @@
 //! An API client of one organization, and uploads to storage.
 
-use std::io::Read;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -59,6 +60,16 @@ impl Client {
             None => self.agent.run(request.body(()).unwrap()),
         };
         Reply::new(sent.unwrap_or_else(|error| panic!("{method} {path}: {error}")))
+    }
+
+    /// Sends a request and closes the connection after a while, answered or not.
+    pub fn leave_after(&self, pause: Duration, path: &str, body: &Value) {
+        let mut stream = TcpStream::connect(self.base.trim_start_matches("http://")).unwrap();
+        let (key, body) = (self.key.as_deref().unwrap_or_default(), body.to_string());
+        let head =
+            format!("POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {}", body.len());
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+        std::thread::sleep(pause);
     }
 
     /// Searches with the fields of `body` beside the query.

@@ -55,6 +55,8 @@ fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocum
         last_crawled_at: Some(NOW),
         latest_capture_id: None,
         removed_at: None,
+        listed: true,
+        stale_at: None,
     };
     let capture = Capture {
         capture_id,
@@ -64,6 +66,9 @@ fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocum
         content_digest: content_digest.clone(),
         content: content.to_owned(),
         headings: Strings(vec!["First".to_owned()]),
+        fetched_from: None,
+        etag: None,
+        last_modified: None,
     };
     let passages = content.as_bytes().chunks(PASSAGE_BYTES).enumerate().map(|(ordinal, slice)| {
         let start = i32::try_from(ordinal * PASSAGE_BYTES).unwrap();

@@ -1,0 +1,106 @@
+//! Pages of the web, read when somebody asks for them.
+//!
+//! Many who want one page make one fetch, which goes on when they leave. What could not be read is left alone for a
+//! while. A page that was read before keeps its content until it is read again with success.
+
+mod failures;
+mod flights;
+mod reading;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{Docstore, Id, StoreError};
+use extract::Extractor;
+use fetcher::Fetcher;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use failures::Failures;
+use flights::Flights;
+use reading::Reading;
+
+#[derive(Clone, Debug)]
+pub struct PageReaderOptions {
+    /// Pages that are read at a time; more wait for as long as one may take. Bounds the memory that pages take.
+    pub concurrent: usize,
+    /// Time for making markdown of a page, waiting for a free worker included.
+    pub extract_timeout: Duration,
+    /// How long a page that could not be read is left alone; longer where its server asks for it.
+    pub failure_ttl: Duration,
+}
+
+/// The capture that a reader found too old, so that of several who found the same one fetches.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seen {
+    pub capture_id: Id,
+    /// Milliseconds since the Unix epoch.
+    pub captured_at: i64,
+}
+
+/// Why a page has no new capture.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PageError {
+    /// It cannot be fetched, or there is no text in it. Why is in the log alone: the reasons map the network that this
+    /// service runs in.
+    #[error("the page cannot be read")]
+    Unreadable,
+    #[error("the database failed")]
+    Store(#[source] Arc<StoreError>),
+    #[error("reading the page panicked")]
+    Panicked,
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        PageError::Store(Arc::new(error))
+    }
+}
+
+/// Fetches pages, makes markdown of them and stores it as captures of the shared web.
+pub struct PageReader {
+    reading: Arc<Reading>,
+    failures: Arc<Failures>,
+    flights: Flights<Result<(), PageError>>,
+    /// Pages are read on this runtime, whatever runtime a reader is on.
+    runtime: Handle,
+}
+
+impl PageReader {
+    /// Must be called on a tokio runtime.
+    pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
+        let PageReaderOptions { concurrent, extract_timeout, failure_ttl } = options;
+        let turns = Semaphore::new(concurrent.max(1));
+        Self {
+            reading: Arc::new(Reading { store, fetcher, extractor, extract_timeout, turns }),
+            failures: Arc::new(Failures::new(failure_ttl)),
+            flights: Flights::default(),
+            runtime: Handle::current(),
+        }
+    }
+
+    /// Makes a new capture of the page at `canonical_url`, unless there is another than `seen` by now.
+    ///
+    /// # Errors
+    /// [`PageError::Unreadable`] also without any attempt, shortly after one that failed. What is stored of the page
+    /// stays.
+    pub async fn read(&self, canonical_url: &str, seen: Option<Seen>) -> Result<(), PageError> {
+        if self.failures.knows(canonical_url) {
+            return Err(PageError::Unreadable);
+        }
+        let flight = self.flights.join(canonical_url, || {
+            let (reading, failures) = (Arc::clone(&self.reading), Arc::clone(&self.failures));
+            let url = canonical_url.to_owned();
+            self.runtime.spawn(async move {
+                let outcome = reading.read(&url, seen).await;
+                outcome.map_err(|failure| {
+                    if let Some(cause) = failure.cause {
+                        failures.remember(url, &cause);
+                    }
+                    failure.error
+                })
+            })
+        });
+        flight.await.unwrap_or(Err(PageError::Panicked))
+    }
+}

@@ -1,0 +1,215 @@
+//! One page, once: fetched, made markdown of, stored.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{Capture, Docstore, Document, NewDocument};
+use extract::worker::Input;
+use extract::{ExtractRequest, Extracted, Extractor, FileKind};
+use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, MediaKind, Validators};
+use tokio::sync::Semaphore;
+
+use super::failures::Cause;
+use super::{PageError, Seen};
+use crate::clock::now_ms;
+use crate::prepare::{self, Content, Extent, Source};
+
+/// Labels that extraction gives. All others are an operator's, and stay.
+const EXTRACTION_LABELS: [&str; 1] = ["hidden_text"];
+
+pub struct Reading {
+    pub store: Docstore,
+    pub fetcher: Fetcher,
+    pub extractor: Arc<dyn Extractor>,
+    pub extract_timeout: Duration,
+    /// One permit for each page that is being read.
+    pub turns: Semaphore,
+}
+
+/// Why a page was not read.
+pub struct Failure {
+    pub error: PageError,
+    /// `None`: it may be tried again at once.
+    pub cause: Option<Cause>,
+}
+
+impl Failure {
+    fn unreadable(cause: Cause) -> Self {
+        Self { error: PageError::Unreadable, cause: Some(cause) }
+    }
+}
+
+impl<E: Into<PageError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), cause: None }
+    }
+}
+
+/// A page as it is stored.
+struct Known {
+    document: Document,
+    capture: Option<Capture>,
+}
+
+impl Reading {
+    pub async fn read(&self, canonical_url: &str, seen: Option<Seen>) -> Result<(), Failure> {
+        let patience = self.extract_timeout;
+        let Ok(Ok(_turn)) = tokio::time::timeout(patience, self.turns.acquire()).await else {
+            tracing::warn!(waited = ?patience, "too many pages are being read: one was left out");
+            return Err(PageError::Unreadable.into());
+        };
+        let known = self.store.find_web_page(canonical_url.to_owned()).await?;
+        let known = known.map(|(document, capture)| Known { document, capture });
+        let capture = known.as_ref().and_then(|known| known.capture.as_ref());
+        if capture.is_some_and(|capture| Some(Seen::from(capture)) != seen) {
+            return Ok(());
+        }
+        // Before the page is asked for: what it says is at least as new.
+        let read_at = now_ms();
+        let request = FetchRequest { url: canonical_url.to_owned(), validators: capture.and_then(validators) };
+        let fetched = self.fetcher.fetch(&request).await.map_err(|error| not_fetched(canonical_url, &error))?;
+        let page = match (fetched, capture) {
+            (Fetched::Page(page), _) => page,
+            (Fetched::NotModified, Some(capture)) => {
+                self.store.confirm_capture(capture.doc_id, capture.capture_id, read_at).await?;
+                return Ok(());
+            }
+            (Fetched::NotModified, None) => return Err(Failure::unreadable(Cause::default())),
+        };
+        let extracted = self.extract(canonical_url, &page).await?;
+        let has_text = !extracted.markdown.trim().is_empty();
+        let has_had_text = capture.is_some_and(|capture| !capture.content.trim().is_empty());
+        if has_text || !has_had_text {
+            let new = prepared(canonical_url, &page, extracted, known, read_at);
+            self.store.save_documents(vec![new], now_ms()).await?;
+        }
+        if has_text {
+            return Ok(());
+        }
+        log(canonical_url, "there is no text in it");
+        Err(Failure::unreadable(Cause::default()))
+    }
+
+    async fn extract(&self, canonical_url: &str, page: &FetchedPage) -> Result<Extracted, Failure> {
+        let kind = file_kind(page.kind);
+        let request = ExtractRequest { kind, name: name(page, kind), base_url: Some(page.final_url.to_string()) };
+        let reading = self.extractor.extract(request, Input::Bytes(page.body.clone()));
+        let reason = match tokio::time::timeout(self.extract_timeout, reading).await {
+            Ok(Ok(extracted)) => return Ok(extracted),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "making markdown of it took too long".to_owned(),
+        };
+        log(canonical_url, &reason);
+        Err(Failure::unreadable(Cause::default()))
+    }
+}
+
+impl From<&Capture> for Seen {
+    fn from(capture: &Capture) -> Self {
+        Self { capture_id: capture.capture_id, captured_at: capture.captured_at }
+    }
+}
+
+/// What makes a request conditional on this capture: only one with the whole page's text is worth keeping.
+fn validators(capture: &Capture) -> Option<Validators> {
+    let is_whole = capture.format == Extent::Whole.format() && !capture.content.trim().is_empty();
+    let url = capture.fetched_from.clone().filter(|_| is_whole)?;
+    let (etag, last_modified) = (capture.etag.clone(), capture.last_modified.clone());
+    (etag.is_some() || last_modified.is_some()).then_some(Validators { url, etag, last_modified })
+}
+
+fn prepared(
+    canonical_url: &str,
+    page: &FetchedPage,
+    extracted: Extracted,
+    known: Option<Known>,
+    read_at: i64,
+) -> NewDocument {
+    // What an operator said of a page that was imported stays.
+    let imported = known.map(|known| known.document).filter(|document| document.listed);
+    let mut labels = extracted.labels;
+    let mut source_url = page.final_url.to_string();
+    let mut country = None;
+    if let Some(document) = imported {
+        let given = document.labels.0.into_iter().filter(|label| !EXTRACTION_LABELS.contains(&label.as_str()));
+        labels = given.chain(labels).collect();
+        source_url = document.source_url;
+        country = document.country;
+    }
+    let source = Source {
+        organization_id: None,
+        canonical_url: canonical_url.to_owned(),
+        source_url,
+        source_uri: None,
+        mime: Some(mime(page)),
+        country,
+        listed: false,
+    };
+    let content = Content {
+        markdown: extracted.markdown,
+        title: extracted.title,
+        description: extracted.description,
+        language: extracted.language,
+        published_at: extracted.published_at,
+        labels,
+        extent: Extent::Whole,
+    };
+    let mut new = prepare::document(source, content, read_at);
+    let validators = page.validators.clone();
+    new.capture.fetched_from = Some(page.final_url.to_string());
+    (new.capture.etag, new.capture.last_modified) =
+        validators.map(|validators| (validators.etag, validators.last_modified)).unwrap_or_default();
+    new
+}
+
+fn file_kind(kind: MediaKind) -> FileKind {
+    match kind {
+        MediaKind::Html | MediaKind::Xhtml => FileKind::Html,
+        MediaKind::PlainText | MediaKind::Json | MediaKind::Xml => FileKind::Txt,
+        MediaKind::Markdown => FileKind::Md,
+        MediaKind::Pdf => FileKind::Pdf,
+        MediaKind::Docx => FileKind::Docx,
+        MediaKind::Pptx => FileKind::Pptx,
+        MediaKind::Xlsx => FileKind::Xlsx,
+        MediaKind::Doc => FileKind::Doc,
+        MediaKind::Ppt => FileKind::Ppt,
+        MediaKind::Xls => FileKind::Xls,
+        MediaKind::Rtf => FileKind::Rtf,
+        MediaKind::Odt => FileKind::Odt,
+        MediaKind::Odp => FileKind::Odp,
+        MediaKind::Ods => FileKind::Ods,
+        MediaKind::Csv => FileKind::Csv,
+        MediaKind::Tsv => FileKind::Tsv,
+    }
+}
+
+/// The type that the server says; what the content is found to be where it says none, or that of any bytes.
+fn mime(page: &FetchedPage) -> String {
+    let said = page.content_type.as_deref().and_then(|header| header.split(';').next()).map(str::trim);
+    match said {
+        Some(said) if said.contains('/') && !said.eq_ignore_ascii_case("application/octet-stream") => {
+            said.to_ascii_lowercase()
+        }
+        _ => file_kind(page.kind).mime().to_owned(),
+    }
+}
+
+/// What a document without a title is called: the file's name. A web page has none.
+fn name(page: &FetchedPage, kind: FileKind) -> String {
+    if kind == FileKind::Html {
+        return String::new();
+    }
+    let last = page.final_url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+    percent_encoding::percent_decode_str(last).decode_utf8_lossy().into_owned()
+}
+
+fn not_fetched(canonical_url: &str, error: &FetchError) -> Failure {
+    log(canonical_url, &error.to_string());
+    Failure::unreadable(Cause { retry_after: error.retry_after() })
+}
+
+/// Names the host alone: the rest of an address may be a secret.
+fn log(canonical_url: &str, reason: &str) {
+    let host = retrieval_core::url::CanonicalUrl::parse(canonical_url).map(|url| url.host().to_owned());
+    tracing::info!(host = host.unwrap_or_default(), reason, "a page could not be read");
+}
