@@ -8,26 +8,36 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What came of a load of searches.
+/// What is asked, and how an answer that holds something is told from an empty one. A search of the text is cheap, beside
+/// other clients that are being measured.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    path: &'static str,
+    mark: &'static [u8],
+}
+
+pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };
+pub const READ: Kind = Kind { path: "/v1/document", mark: b"\"content\":{" };
+
+/// What came of a load of requests.
 #[derive(Default)]
 pub struct Outcome {
     pub latencies: Samples,
     /// From the first request to the last answer.
     pub elapsed: Duration,
-    /// Answers that hold a result at all.
+    /// Answers that hold a result or the content.
     pub with_results: usize,
     /// Bytes of all bodies.
     pub bytes: usize,
 }
 
 impl Outcome {
-    fn search(&mut self, client: &Client, body: &[u8]) -> anyhow::Result<()> {
+    fn ask(&mut self, kind: Kind, client: &Client, body: &[u8]) -> anyhow::Result<()> {
         let begun = Instant::now();
-        let answer = client.post("/v1/search", body)?;
+        let answer = client.post(kind.path, body)?;
         self.latencies.push(begun.elapsed());
         self.bytes += answer.len();
-        // The first of the results: a search of the text is cheap, beside other clients that are being measured.
-        self.with_results += usize::from(answer.windows(8).any(|part| part == b"\"rank\":1"));
+        self.with_results += usize::from(answer.windows(kind.mark.len()).any(|part| part == kind.mark));
         Ok(())
     }
 
@@ -38,41 +48,47 @@ impl Outcome {
     }
 }
 
-/// Sends `count` searches, round and round through `bodies`, which must not be empty.
+/// Sends `count` requests, round and round through `bodies`, which must not be empty.
 ///
 /// # Errors
 ///
 /// When one of them fails, or somebody stops us.
-pub fn one_client(client: &Client, bodies: &[Vec<u8>], count: usize, bar: &ProgressBar) -> anyhow::Result<Outcome> {
+pub fn one_client(
+    kind: Kind,
+    client: &Client,
+    bodies: &[Vec<u8>],
+    count: usize,
+    bar: &ProgressBar,
+) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::default();
     let begun = Instant::now();
     for body in bodies.iter().cycle().take(count) {
         go_on()?;
-        outcome.search(client, body)?;
+        outcome.ask(kind, client, body)?;
         bar.inc(1);
     }
     outcome.elapsed = begun.elapsed();
     Ok(outcome)
 }
 
-/// Searches with all `clients` at the same time, each as fast as it is answered, for `time`.
+/// Asks with all `clients` at the same time, each as fast as it is answered, for `time`.
 ///
 /// # Errors
 ///
-/// When one of the searches fails, or somebody stops us.
-pub fn many_clients(clients: Vec<Client>, bodies: &[Vec<u8>], time: Duration) -> anyhow::Result<Outcome> {
+/// When one of the requests fails, or somebody stops us.
+pub fn many_clients(kind: Kind, clients: Vec<Client>, bodies: &[Vec<u8>], time: Duration) -> anyhow::Result<Outcome> {
     let (start, next) = (Barrier::new(clients.len() + 1), AtomicUsize::new(0));
     let work = |client: Client| -> anyhow::Result<Outcome> {
         let mut outcome = Outcome::default();
         // The connection is opened before the clock runs.
-        let warm = outcome.search(&client, &bodies[0]);
+        let warm = outcome.ask(kind, &client, &bodies[0]);
         outcome = Outcome::default();
         start.wait();
         warm?;
         let begun = Instant::now();
         while begun.elapsed() < time {
             go_on()?;
-            outcome.search(&client, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
+            outcome.ask(kind, &client, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
         }
         Ok(outcome)
     };

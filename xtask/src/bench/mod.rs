@@ -12,11 +12,13 @@ mod machine;
 mod main_job;
 mod process;
 mod random;
+mod read_job;
 mod report;
 mod samples;
 mod search_job;
 mod searches;
 mod server;
+mod site;
 mod stages;
 mod starts;
 mod topics;
@@ -44,13 +46,13 @@ pub struct Options {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`]
+    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], or pages of `read` [default: 1000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]
     #[arg(long)]
     queries: Option<usize>,
-    /// The least number of searches that the latencies of one client are taken from
+    /// The least number of searches (or reads) that the latencies of one client are taken from
     #[arg(long, default_value_t = 2_000)]
     searches: usize,
     /// `search` only: leave the imported data in this folder, or take them from there
@@ -65,6 +67,9 @@ pub struct Options {
     /// Seconds that they search for
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// `read` only: a folder of HTML pages (*.html) instead of generated ones
+    #[arg(long, value_name = "DIR")]
+    pages: Option<PathBuf>,
     /// Seed of everything generated
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -76,6 +81,8 @@ enum Name {
     Main,
     /// Import and search of 100,000 documents: embedded, and in the Meilisearch of ACCEPT_INDEX_URL, ACCEPT_INDEX_KEY
     Search,
+    /// Reading pages of a web site on loopback: fetched and extracted at first, then stored
+    Read,
 }
 
 /// Measures, and prints what came of it on standard output.
@@ -89,6 +96,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let measured = match options.name {
         Name::Main => main_job::measure(options, &server, &mut report),
         Name::Search => search_job::measure(options, &server, &mut report),
+        Name::Read => read_job::measure(options, &server, &mut report),
     };
     // What was measured before an error is told all the same: it took minutes.
     if options.json {

@@ -110,8 +110,8 @@ impl Searches<'_> {
         let client = self.installation.client(&self.tenant);
         let count = self.options.searches.max(self.bodies.len());
         let bar = progress(WARM_UP + count, "searching with one client");
-        load::one_client(&client, &self.bodies, WARM_UP, &bar)?;
-        let one = load::one_client(&client, &self.bodies, count, &bar)?;
+        load::one_client(load::SEARCH, &client, &self.bodies, WARM_UP, &bar)?;
+        let one = load::one_client(load::SEARCH, &client, &self.bodies, count, &bar)?;
         bar.finish_and_clear();
         if one.with_results == 0 {
             bail!("no search has found anything");
@@ -133,7 +133,7 @@ impl Searches<'_> {
         let clients = (0..count).map(|_| self.installation.client(&self.tenant)).collect();
         let (pid, own) = (server.pid(), std::process::id());
         let (server_before, client_before) = (process::cpu_time(pid)?, process::cpu_time(own)?);
-        let many = load::many_clients(clients, &self.bodies, Duration::from_secs(self.options.seconds))?;
+        let many = load::many_clients(load::SEARCH, clients, &self.bodies, Duration::from_secs(self.options.seconds))?;
         let server_cpu = process::cpu_time(pid)?.saturating_sub(server_before);
         let client_cpu = process::cpu_time(own)?.saturating_sub(client_before);
         waiting.finish_and_clear();
@@ -162,7 +162,8 @@ impl Searches<'_> {
     fn stages(&self, section: &mut Section) -> anyhow::Result<()> {
         let server = self.installation.serve_with(&stages::TOLD)?;
         let bar = progress(TOLD_SEARCHES, "stages of a search");
-        let told = load::one_client(&self.installation.client(&self.tenant), &self.bodies, TOLD_SEARCHES, &bar)?;
+        let told =
+            load::one_client(load::SEARCH, &self.installation.client(&self.tenant), &self.bodies, TOLD_SEARCHES, &bar)?;
         bar.finish_and_clear();
         drop(server);
         let stages = Stages::read(&self.installation.server_log())?;

@@ -1,0 +1,51 @@
+//! A web site on loopback: the same pages over and over, each under as many addresses as are asked for.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+/// Serves until the process ends.
+pub struct Site {
+    base: String,
+}
+
+impl Site {
+    /// # Errors
+    ///
+    /// When no port can be had.
+    pub fn start(pages: Vec<Vec<u8>>) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let base = format!("http://{}", listener.local_addr()?);
+        let pages = Arc::new(pages);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let pages = Arc::clone(&pages);
+                std::thread::spawn(move || while answer(&stream, &pages).is_some() {});
+            }
+        });
+        Ok(Self { base })
+    }
+
+    /// The address of the page of this number; round and round through the pages.
+    pub fn url(&self, number: usize) -> String {
+        format!("{}/page/{number}", self.base)
+    }
+}
+
+/// Answers one request on a connection that is kept. `None` when the client leaves.
+fn answer(mut stream: &TcpStream, pages: &[Vec<u8>]) -> Option<()> {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    lines.find(String::is_empty)?;
+    let number = path.rsplit('/').next().and_then(|number| number.parse::<usize>().ok());
+    let (status, page) = match number {
+        Some(number) => ("200 OK", pages[number % pages.len()].as_slice()),
+        None => ("404 Not Found", b"".as_slice()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\r\n",
+        page.len()
+    );
+    stream.set_nodelay(true).ok()?;
+    stream.write_all(&[head.as_bytes(), page].concat()).ok()
+}
