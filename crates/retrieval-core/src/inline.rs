@@ -86,10 +86,25 @@ pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
+/// What becomes of images.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Images {
+    /// They are read as what is said in their place.
+    Described,
+    LeftOut,
+}
+
 /// Appends the readable text of `source` to `out`.
-pub(crate) fn push_text(source: &str, labels: &Labels, out: &mut String) {
-    let mut reader =
-        Reader { source, labels, pieces: Vec::new(), brackets: Vec::new(), emphasis: Vec::new(), comment_end: 0 };
+pub(crate) fn push_text(source: &str, labels: &Labels, images: Images, out: &mut String) {
+    let mut reader = Reader {
+        source,
+        labels,
+        images,
+        pieces: Vec::new(),
+        brackets: Vec::new(),
+        emphasis: Vec::new(),
+        comment_end: 0,
+    };
     reader.read();
     for piece in &reader.pieces {
         match piece {
@@ -112,6 +127,7 @@ enum Piece {
 struct Reader<'a> {
     source: &'a str,
     labels: &'a Labels,
+    images: Images,
     pieces: Vec<Piece>,
     /// Opening brackets: their piece, and where their text begins.
     brackets: Vec<(usize, usize)>,
@@ -249,10 +265,22 @@ impl Reader<'_> {
         let destination = destination.or_else(|| self.is_label(text..at).then_some(0));
         match destination {
             Some(length) => {
-                self.pieces[piece] = Piece::Dropped;
+                if self.images == Images::LeftOut && self.source[..text].ends_with("![") {
+                    self.forget_from(piece);
+                } else {
+                    self.pieces[piece] = Piece::Dropped;
+                }
                 1 + length
             }
             None => self.keep(at, 1),
+        }
+    }
+
+    /// Takes back this piece and all behind it.
+    fn forget_from(&mut self, piece: usize) {
+        self.pieces.truncate(piece);
+        while self.emphasis.last().is_some_and(|&open| open >= piece) {
+            self.emphasis.pop();
         }
     }
 
@@ -377,10 +405,29 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(source: &str) -> String {
+        let out = read(source, Images::Described);
+        assert!(read(source, Images::LeftOut).len() <= out.len());
+        out
+    }
+
+    fn read(source: &str, images: Images) -> String {
         let labels = Labels::from([label("Ref")]);
         let mut out = String::new();
-        push_text(source, &labels, &mut out);
+        push_text(source, &labels, images, &mut out);
         out
+    }
+
+    #[test]
+    fn images_are_left_out_where_they_are_not_wanted() {
+        for (source, expected) in [
+            ("before ![*alt* `text`](img.png) *after*", "before  after"),
+            ("[![badge](a)](b) [a ![b](c) d](e)", " a  d"),
+            ("**![a](b) c**", " c"),
+            ("![a ![b](c) d](e)", ""),
+            ("![Ref] ![other]", " ![other]"),
+        ] {
+            assert_eq!(read(source, Images::LeftOut), expected, "{source}");
+        }
     }
 
     #[test]

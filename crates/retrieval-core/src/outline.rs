@@ -1,6 +1,6 @@
 //! The headings of a markdown document.
 
-use crate::inline::{self, Labels};
+use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
 /// Longest heading, in characters: a "heading" beyond it is a paragraph with a wrong mark.
@@ -47,7 +47,7 @@ pub(crate) fn heading_text(line: &str) -> String {
     // More than the longest heading is not even read: marks seldom make up three quarters of a line.
     let source = crate::chars::truncate(markdown::heading_text(line), 4 * HEADING);
     let mut text = String::with_capacity(source.len());
-    inline::push_text(source, &Labels::new(), &mut text);
+    inline::push_text(source, &Labels::new(), Images::Described, &mut text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     crate::chars::truncate(&text, HEADING).trim_end().to_owned()
 }

@@ -1,13 +1,14 @@
 //! Markdown to readable text: what `format` = `text` shows.
 
-use crate::inline::{self, Labels};
+use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
 /// The text of a markdown document without its marks.
 ///
 /// Paragraphs, headings and list items (their `-` or number is kept, bullets as `- `) stay on lines of their own, with
-/// at most one blank line between. Links and images give their text, table cells are separated by a tab, code is kept
-/// as it is without its fences. Rules, comments, HTML tags and link definitions go. No white space at either end.
+/// at most one blank line between. Links give their text, table cells are separated by a tab, code is kept as it is
+/// without its fences. Images are no text and go, but in headings and tables, where what is said in their place is often
+/// all that there is. Rules, comments, HTML tags and link definitions go. No white space at either end.
 pub fn from_markdown(markdown: &str) -> String {
     let mut writer =
         Writer { out: String::with_capacity(markdown.len()), paragraph: String::new(), labels: labels(markdown) };
@@ -89,7 +90,7 @@ impl Writer {
                 self.out.push('\t');
             }
             let start = self.out.len();
-            inline::push_text(cell, &self.labels, &mut self.out);
+            inline::push_text(cell, &self.labels, Images::Described, &mut self.out);
             // A line break inside a cell would end the row.
             if self.out[start..].contains('\n') {
                 let cell = self.out[start..].replace('\n', " ");
@@ -101,7 +102,7 @@ impl Writer {
     }
 
     fn text_line(&mut self, source: &str) {
-        inline::push_text(source, &self.labels, &mut self.out);
+        inline::push_text(source, &self.labels, Images::Described, &mut self.out);
         self.out.push('\n');
     }
 
@@ -113,9 +114,15 @@ impl Writer {
             }
             return;
         }
-        inline::push_text(&self.paragraph, &self.labels, &mut self.out);
-        self.out.push('\n');
+        let start = self.out.len();
+        inline::push_text(&self.paragraph, &self.labels, Images::LeftOut, &mut self.out);
         self.paragraph.clear();
+        if self.out[start..].trim().is_empty() && self.out[..start].ends_with(['\n']) {
+            // There were images alone.
+            self.out.truncate(start);
+        } else {
+            self.out.push('\n');
+        }
     }
 
     fn blank_line(&mut self) {
@@ -163,6 +170,12 @@ text** with a [link](http://x) and [ref].
 | a | b \\| c |
 |---|:-:|
 | 1 | [2](x)<br>3 |
+| ![yes](y.png) | |
+
+![A picture of it](p.png)
+*![Another](q.png)*
+
+A word ![with a picture](r.png).
 
 ```rust
 let x = 1; // *kept*
@@ -188,6 +201,9 @@ quoted text
 
 a\tb | c
 1\t2 3
+yes\t
+
+A word .
 
 let x = 1; // *kept*
 

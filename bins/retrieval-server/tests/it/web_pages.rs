@@ -335,6 +335,25 @@ fn pages_of_many_kinds_are_read() {
     assert_eq!((&body["doc"]["canonical_url"], &body["doc"]["source_url"]), (&json!(moved), &json!(site.url("/new"))));
 }
 
+/// A parameter that says on most sites where a visitor came from may choose the page on this one.
+#[test]
+fn an_address_that_exists_only_as_it_was_given_is_read_as_it_was_given() {
+    let (server, site) = (start(Database::sqlite(), "document_ttl_seconds = 0"), Site::start());
+    let client = server.tenant("acme");
+    let given = site.put("/page?utm_source=a", Page::html(ARTICLE).with("ETag", "\"v1\""));
+    let body = read(&client, &format!("{given}#part"));
+    assert!(text(&body).contains("Basalt"));
+    assert_eq!((&body["doc"]["canonical_url"], &body["doc"]["source_url"]), (&json!(site.url("/page")), &json!(given)));
+    // Where it was found is remembered.
+    let again = client.document(json!({ "doc_id": body["doc"]["doc_id"] })).ok();
+    assert_eq!((text(&again), site.hits("/page?utm_source=a")), (text(&body), 2));
+    assert!(site.requests("/page?utm_source=a")[1].to_ascii_lowercase().contains("if-none-match"));
+
+    // What is there under the canonical address is what all read, whoever asks in whatever words.
+    site.put("/page", Page::html("<p>The page itself, in its canonical place, is here.</p>"));
+    assert!(text(&read(&client, &given)).contains("canonical place"));
+}
+
 /// The page is fetched to its end, and kept, though nobody waits for it any more.
 #[test]
 fn a_reader_who_leaves_stops_nothing() {

@@ -8,7 +8,7 @@ pub(crate) mod passages;
 use docstore::{Document, Grant, Id, StoredCapture};
 use ingest::PageError;
 use ingest::clock::{from_ms, now_ms};
-use ingest::pages::Seen;
+use ingest::pages::{Seen, Wanted};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -160,8 +160,8 @@ impl App {
         let mut found = self.find_document(viewer, &request.target).await?;
         let mut stored = self.stored_capture(viewer, &found).await?;
         let mut is_whole = true;
-        if let Some((url, seen)) = self.page_to_fetch(&found, stored.as_ref(), &request) {
-            match self.pages.read(&url, seen).await {
+        if let Some(page) = self.page_to_fetch(&found, stored.as_ref(), &request) {
+            match self.pages.read(page).await {
                 Ok(()) => {}
                 // The last good capture stays; a snippet is none of a full document.
                 Err(PageError::Unreadable) => {
@@ -195,21 +195,25 @@ impl App {
     }
 
     /// The page that must be fetched before the request can be answered, and what is known of it.
-    fn page_to_fetch(
-        &self,
-        found: &Found,
-        stored: Option<&StoredCapture>,
-        request: &ReadRequest,
-    ) -> Option<(String, Option<Seen>)> {
+    fn page_to_fetch(&self, found: &Found, stored: Option<&StoredCapture>, request: &ReadRequest) -> Option<Wanted> {
+        let given_url = match &request.target {
+            Target::Url(url) => Some(url.clone()),
+            Target::DocId(_) => None,
+        };
         match found {
-            Found::Unknown { canonical_url, .. } => {
-                (!request.include.metadata_only()).then(|| (canonical_url.clone(), None))
-            }
+            Found::Unknown { canonical_url, .. } => (!request.include.metadata_only()).then(|| Wanted {
+                canonical_url: canonical_url.clone(),
+                given_url,
+                seen: None,
+            }),
             Found::Stored(document) => {
                 let capture = stored.map(|stored| &stored.capture);
                 let lifetimes = self.options.capture_lifetimes;
-                freshness::needs_fetch(document, capture, request, lifetimes, now_ms())
-                    .then(|| (document.canonical_url.clone(), capture.map(Seen::from)))
+                freshness::needs_fetch(document, capture, request, lifetimes, now_ms()).then(|| Wanted {
+                    canonical_url: document.canonical_url.clone(),
+                    given_url,
+                    seen: capture.map(Seen::from),
+                })
             }
         }
     }

@@ -38,6 +38,17 @@ pub struct Seen {
     pub captured_at: i64,
 }
 
+/// A page to read.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub canonical_url: String,
+    /// The address as it was given. It is tried where the canonical one is answered with an error: there are sites to
+    /// whom a parameter says more than where a visitor came from.
+    pub given_url: Option<String>,
+    /// `None` where nothing is stored of it.
+    pub seen: Option<Seen>,
+}
+
 /// Why a page has no new capture.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PageError {
@@ -79,23 +90,23 @@ impl PageReader {
         }
     }
 
-    /// Makes a new capture of the page at `canonical_url`, unless there is another than `seen` by now.
+    /// Makes a new capture of the page, unless there is another than the one that was seen by now.
     ///
     /// # Errors
     /// [`PageError::Unreadable`] also without any attempt, shortly after one that failed. What is stored of the page
     /// stays.
-    pub async fn read(&self, canonical_url: &str, seen: Option<Seen>) -> Result<(), PageError> {
-        if self.failures.knows(canonical_url) {
+    pub async fn read(&self, wanted: Wanted) -> Result<(), PageError> {
+        if self.failures.knows(&wanted.canonical_url) {
             return Err(PageError::Unreadable);
         }
-        let flight = self.flights.join(canonical_url, || {
+        let key = wanted.canonical_url.clone();
+        let flight = self.flights.join(&key, || {
             let (reading, failures) = (Arc::clone(&self.reading), Arc::clone(&self.failures));
-            let url = canonical_url.to_owned();
             self.runtime.spawn(async move {
-                let outcome = reading.read(&url, seen).await;
+                let outcome = reading.read(&wanted).await;
                 outcome.map_err(|failure| {
                     if let Some(cause) = failure.cause {
-                        failures.remember(url, &cause);
+                        failures.remember(wanted.canonical_url, &cause);
                     }
                     failure.error
                 })

@@ -10,7 +10,7 @@ use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, MediaKind
 use tokio::sync::Semaphore;
 
 use super::failures::Cause;
-use super::{PageError, Seen};
+use super::{PageError, Seen, Wanted};
 use crate::clock::now_ms;
 use crate::prepare::{self, Content, Extent, Source};
 
@@ -52,7 +52,8 @@ struct Known {
 }
 
 impl Reading {
-    pub async fn read(&self, canonical_url: &str, seen: Option<Seen>) -> Result<(), Failure> {
+    pub async fn read(&self, wanted: &Wanted) -> Result<(), Failure> {
+        let canonical_url = wanted.canonical_url.as_str();
         let patience = self.extract_timeout;
         let Ok(Ok(_turn)) = tokio::time::timeout(patience, self.turns.acquire()).await else {
             tracing::warn!(waited = ?patience, "too many pages are being read: one was left out");
@@ -61,13 +62,12 @@ impl Reading {
         let known = self.store.find_web_page(canonical_url.to_owned()).await?;
         let known = known.map(|(document, capture)| Known { document, capture });
         let capture = known.as_ref().and_then(|known| known.capture.as_ref());
-        if capture.is_some_and(|capture| Some(Seen::from(capture)) != seen) {
+        if capture.is_some_and(|capture| Some(Seen::from(capture)) != wanted.seen) {
             return Ok(());
         }
         // Before the page is asked for: what it says is at least as new.
         let read_at = now_ms();
-        let request = FetchRequest { url: canonical_url.to_owned(), validators: capture.and_then(validators) };
-        let fetched = self.fetcher.fetch(&request).await.map_err(|error| not_fetched(canonical_url, &error))?;
+        let fetched = self.fetch(wanted, capture).await.map_err(|error| not_fetched(canonical_url, &error))?;
         let page = match (fetched, capture) {
             (Fetched::Page(page), _) => page,
             (Fetched::NotModified, Some(capture)) => {
@@ -90,6 +90,28 @@ impl Reading {
         Err(Failure::unreadable(Cause::default()))
     }
 
+    /// From the canonical address; where the server knows no page there, from the one that was given, or from where it
+    /// was found before. The canonical one comes first, so that what all read is not what one of them chose.
+    async fn fetch(&self, wanted: &Wanted, capture: Option<&Capture>) -> Result<Fetched, FetchError> {
+        let found = capture.and_then(|capture| capture.fetched_from.as_deref());
+        let mut urls = vec![wanted.canonical_url.as_str()];
+        for url in [found, wanted.given_url.as_deref()].into_iter().flatten().map(without_fragment) {
+            if !urls.contains(&url) {
+                urls.push(url);
+            }
+        }
+        let mut first = None;
+        for url in urls {
+            let request = FetchRequest { url: url.to_owned(), validators: capture.and_then(validators) };
+            match self.fetcher.fetch(&request).await {
+                Err(error @ FetchError::Status { status: 400..=499, .. }) => first = first.or(Some(error)),
+                Err(error) => return Err(first.unwrap_or(error)),
+                Ok(fetched) => return Ok(fetched),
+            }
+        }
+        Err(first.unwrap_or(FetchError::InvalidUrl { reason: "is missing" }))
+    }
+
     async fn extract(&self, canonical_url: &str, page: &FetchedPage) -> Result<Extracted, Failure> {
         let kind = file_kind(page.kind);
         let request = ExtractRequest { kind, name: name(page, kind), base_url: Some(page.final_url.to_string()) };
@@ -108,6 +130,10 @@ impl From<&Capture> for Seen {
     fn from(capture: &Capture) -> Self {
         Self { capture_id: capture.capture_id, captured_at: capture.captured_at }
     }
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.trim().split('#').next().unwrap_or_default()
 }
 
 /// What makes a request conditional on this capture: only one with the whole page's text is worth keeping.
