@@ -9,9 +9,10 @@ const SAMPLE: usize = 256 * 1024;
 /// Text as it was found, without a byte order mark; `None` for bytes that are no text in any encoding.
 ///
 /// In this order: byte order mark, UTF-16 without one, ISO-2022-JP by its escape sequences, UTF-8 (with at most one
-/// broken sequence in a thousand: a cut or damaged file is still UTF-8), what `declared` says, a guess from letter
-/// frequencies.
-pub(crate) fn decode(bytes: &[u8], declared: Option<&'static Encoding>) -> Option<String> {
+/// broken sequence in a thousand: a cut or damaged file is still UTF-8), the first encoding in `declared` that is not
+/// UTF-8, a guess from letter frequencies. What is declared comes behind what the bytes show: servers name one encoding
+/// for all their pages, and text of another that happens to be valid UTF-8 does not occur.
+pub(crate) fn decode(bytes: &[u8], declared: &[Option<&'static Encoding>]) -> Option<String> {
     if let Some(text) = decode_marked(bytes) {
         return text;
     }
@@ -29,12 +30,18 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&'static Encoding>) -> Optio
     if let Some(text) = decode_utf8(bytes) {
         return Some(text);
     }
-    let encoding = declared.filter(|encoding| *encoding != UTF_8).unwrap_or_else(|| {
+    let declared = declared.iter().flatten().find(|encoding| **encoding != UTF_8);
+    let encoding = declared.copied().unwrap_or_else(|| {
         // Letters tell the encoding: from the first that is not ASCII, with the word it stands in.
         let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
         guess(&bytes[first..bytes.len().min(first + SAMPLE)])
     });
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
+}
+
+/// The encoding of a label, as the web names them (Encoding Standard, 4.2), but for those that it forbids to read.
+pub(crate) fn of_label(label: Option<&str>) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label?.trim().as_bytes())
 }
 
 fn decode_marked(bytes: &[u8]) -> Option<Option<String>> {
@@ -163,15 +170,26 @@ mod tests {
         ];
         for (label, text) in cases {
             let encoding = Encoding::for_label(label.as_bytes()).expect("a known label");
-            assert_eq!(decode(&encoded(encoding, text), None).as_deref(), Some(text), "{label}");
+            assert_eq!(decode(&encoded(encoding, text), &[]).as_deref(), Some(text), "{label}");
         }
+    }
+
+    #[test]
+    fn what_is_declared_decides_where_the_bytes_do_not() {
+        let label = |label: &str| of_label(Some(label));
+        let latin = encoded(WINDOWS_1252, "déjà");
+        assert_eq!(decode(&latin, &[None, label("windows-1251")]).as_deref(), Some("dйjа"));
+        assert_eq!(decode(&latin, &[label("utf-8"), label("ISO-8859-1 ")]).as_deref(), Some("déjà"));
+        assert_eq!(decode(&latin, &[label("latin1"), label("koi8-r")]).as_deref(), Some("déjà"));
+        assert_eq!(decode("déjà".as_bytes(), &[label("latin1")]).as_deref(), Some("déjà"));
+        assert_eq!((label("no such encoding"), label("hz-gb-2312"), of_label(None)), (None, None, None));
     }
 
     #[test]
     fn letters_far_behind_count_too() {
         let text = format!("{}Это русский документ для проверки поисковой системы.", "plain ascii\n".repeat(40_000));
         let encoding = Encoding::for_label(b"windows-1251").expect("a known label");
-        assert_eq!(decode(&encoded(encoding, &text), None).as_deref(), Some(text.as_str()));
+        assert_eq!(decode(&encoded(encoding, &text), &[]).as_deref(), Some(text.as_str()));
     }
 
     #[test]
@@ -180,30 +198,30 @@ mod tests {
         for big in [false, true] {
             let mut marked = if big { vec![0xfe, 0xff] } else { vec![0xff, 0xfe] };
             marked.extend(utf16(text, big));
-            assert_eq!(decode(&marked, None).as_deref(), Some(text));
-            assert_eq!(decode(&utf16(text, big), None).as_deref(), Some(text));
+            assert_eq!(decode(&marked, &[]).as_deref(), Some(text));
+            assert_eq!(decode(&utf16(text, big), &[]).as_deref(), Some(text));
         }
     }
 
     #[test]
     fn iso_2022_jp_is_known_by_its_escapes() {
-        assert_eq!(decode(b"\x1b$B%F%9%H\x1b(B abc", None).as_deref(), Some("テスト abc"));
+        assert_eq!(decode(b"\x1b$B%F%9%H\x1b(B abc", &[]).as_deref(), Some("テスト abc"));
     }
 
     #[test]
     fn a_cut_utf8_file_stays_utf8() {
         let text = "é".repeat(50);
         let cut = &text.as_bytes()[..99];
-        let read = decode(cut, None).expect("text");
+        let read = decode(cut, &[]).expect("text");
         assert!(read.starts_with(&"é".repeat(49)));
         assert!(!read.contains('Ã'));
     }
 
     #[test]
     fn binary_is_no_text() {
-        assert_eq!(decode(b"\0\0\0\x01\0\0\x02\x03\x04\0\0\0ab\0\0", None), None);
+        assert_eq!(decode(b"\0\0\0\x01\0\0\x02\x03\x04\0\0\0ab\0\0", &[]), None);
         let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-        assert_eq!(decode(&noise, None), None);
+        assert_eq!(decode(&noise, &[]), None);
     }
 
     #[test]

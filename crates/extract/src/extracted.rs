@@ -10,6 +10,17 @@ pub struct ExtractRequest {
     pub name: String,
     /// HTML only: where the page came from, so that its links can be made absolute.
     pub base_url: Option<String>,
+    /// Text only: the encoding that whoever sent the bytes names, such as the `charset` of a `Content-Type`. It need not
+    /// exist, nor be the true one.
+    #[serde(default)]
+    pub charset: Option<String>,
+}
+
+impl ExtractRequest {
+    /// A document of which only name and kind are known.
+    pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), base_url: None, charset: None }
+    }
 }
 
 /// What a document says, as markdown, and what it says about itself.
@@ -25,8 +36,25 @@ pub struct Extracted {
     pub language: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub published_at: Option<i64>,
+    /// HTML only: where that was found.
+    #[serde(default)]
+    pub published_from: Option<DateSource>,
     /// HTML only: the page's own `rel=canonical`, absolute.
     pub canonical_link: Option<String>,
     /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.
     pub labels: Vec<String>,
+}
+
+/// Where the date of a page's publication was found, the most reliable first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateSource {
+    /// A `meta` element.
+    Meta,
+    /// JSON-LD (schema.org).
+    LinkedData,
+    /// A `time` element that is shown to readers.
+    Time,
+    /// The path of the page's address.
+    Address,
 }

@@ -4,7 +4,7 @@ use dom_query::Document;
 use url::Url;
 
 use super::{linked_data, links};
-use crate::{dates, language, names};
+use crate::{DateSource, dates, language, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
@@ -13,6 +13,7 @@ pub(super) struct Metadata {
     pub description: Option<String>,
     pub language: Option<String>,
     pub published_at: Option<i64>,
+    pub published_from: Option<DateSource>,
     pub canonical_link: Option<String>,
 }
 
@@ -39,8 +40,12 @@ const DATES: [&str; 13] = [
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let data = linked_data::read(page);
     let meta = MetaElements::of(page);
-    let date = meta.find(&DATES).as_deref().and_then(dates::parse).or(data.published_at);
-    let date = date.or_else(|| shown_date(page)).or_else(|| base.and_then(date_in_address));
+    let from = |source: DateSource| move |date: i64| (date, source);
+    let date = meta.find(&DATES).as_deref().and_then(dates::parse).map(from(DateSource::Meta));
+    let date = date.or_else(|| data.published_at.map(from(DateSource::LinkedData)));
+    let date = date.or_else(|| shown_date(page).map(from(DateSource::Time)));
+    let date = date.or_else(|| base.and_then(date_in_address).map(from(DateSource::Address)));
+    let (published_at, published_from) = date.unzip();
     let heading = || page.select("h1").nodes().first().and_then(|heading| names::one_line(&heading.text()));
     let written = || {
         page.select("[rel=author], [itemprop=author]")
@@ -67,7 +72,8 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
         language: declared.as_deref().and_then(language::from_tag).or_else(|| {
             meta.find(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
         }),
-        published_at: date,
+        published_at,
+        published_from,
         canonical_link: page
             .select_single("link[rel='canonical' i]")
             .attr("href")
@@ -127,17 +133,26 @@ mod tests {
     #[test]
     fn dates_are_found_where_pages_put_them() {
         let march = Some(1_709_251_200_000);
-        for (page, address) in [
-            ("<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>", "https://a.b/c"),
-            ("<time datetime='2024-03-01'>March</time>", "https://a.b/c"),
+        let linked = "<script type='application/ld+json'>{\"@graph\": [{\"@type\": \"NewsArticle\", \
+            \"datePublished\": \"2024-03-01\"}]}</script>";
+        for (page, address, source) in [
+            (
+                "<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>",
+                "https://a.b/c",
+                DateSource::Meta,
+            ),
+            (linked, "https://a.b/c", DateSource::LinkedData),
+            ("<time datetime='2024-03-01'>March</time>", "https://a.b/c", DateSource::Time),
             (
                 "<time datetime='2020-01-01'></time><time itemprop='datePublished' datetime='2024-03-01'></time>",
                 "https://a.b/c",
+                DateSource::Time,
             ),
-            ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html"),
+            ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html", DateSource::Address),
         ] {
             let url = Url::parse(address).expect("an address");
-            assert_eq!(read(&Document::from(page), Some(&url)).published_at, march, "{page}");
+            let found = read(&Document::from(page), Some(&url));
+            assert_eq!((found.published_at, found.published_from), (march, Some(source)), "{page}");
         }
         let url = Url::parse("https://a.b/12/34/56").expect("an address");
         assert_eq!(read(&Document::from("<p>"), Some(&url)).published_at, None);

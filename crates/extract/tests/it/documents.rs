@@ -6,7 +6,7 @@ use crate::files::{archive, docx, paragraph, pdf};
 
 pub fn read(name: &str, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let kind = FileKind::from_name(name).expect("a known extension");
-    extract(&ExtractRequest { kind, name: name.into(), base_url: None }, bytes)
+    extract(&ExtractRequest::new(kind, name), bytes)
 }
 
 fn kind_of(result: Result<Extracted, ExtractError>) -> ExtractErrorKind {
@@ -105,9 +105,8 @@ const ARTICLE: &str = r##"<!doctype html><html lang="en-GB"><head><title>How bri
 #[test]
 fn an_article_is_its_main_content() {
     let request = ExtractRequest {
-        kind: FileKind::Html,
-        name: "bridges.html".into(),
         base_url: Some("https://example.org/eng/bridges.html".into()),
+        ..ExtractRequest::new(FileKind::Html, "bridges.html")
     };
     let read = extract(&request, ARTICLE.as_bytes()).expect("a page");
     for kept in [
@@ -173,9 +172,8 @@ fn reference_pages_keep_headings_tables_and_code() {
          <pre><code class='lang-sh'>cc -o a\n</code></pre></main></body></html>"
     );
     let request = ExtractRequest {
-        kind: FileKind::Html,
-        name: "options.html".into(),
         base_url: Some("https://a.b/options.html".into()),
+        ..ExtractRequest::new(FileKind::Html, "options.html")
     };
     let markdown = extract(&request, page.as_bytes()).expect("a page").markdown;
     for kept in [

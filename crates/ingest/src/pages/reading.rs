@@ -114,7 +114,11 @@ impl Reading {
 
     async fn extract(&self, canonical_url: &str, page: &FetchedPage) -> Result<Extracted, Failure> {
         let kind = file_kind(page.kind);
-        let request = ExtractRequest { kind, name: name(page, kind), base_url: Some(page.final_url.to_string()) };
+        let request = ExtractRequest {
+            base_url: Some(page.final_url.to_string()),
+            charset: page.charset.clone(),
+            ..ExtractRequest::new(kind, name(page, kind))
+        };
         let reading = self.extractor.extract(request, Input::Bytes(page.body.clone()));
         let reason = match tokio::time::timeout(self.extract_timeout, reading).await {
             Ok(Ok(extracted)) => return Ok(extracted),

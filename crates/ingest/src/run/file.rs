@@ -44,7 +44,7 @@ impl FileWork<'_> {
             }
             Err(error) => return Err(error),
         };
-        let request = ExtractRequest { kind, name: file.name.clone(), base_url: None };
+        let request = ExtractRequest::new(kind, file.name.clone());
         let extracted = self.extractor.extract(request, input).await;
         // Gone already for files that were held in memory.
         let _ = tokio::fs::remove_file(&temp_path).await;

@@ -84,7 +84,9 @@ impl Line {
         let mut extent = Extent::Whole;
         let (markdown, document) = match (self.markdown.or(self.text), self.html, self.description.as_deref()) {
             (Some(markdown), _, _) => (markdown, None),
-            (None, Some(html), _) => (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes() })),
+            (None, Some(html), _) => {
+                (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes(), charset: None }))
+            }
             // What other search engines say of a page: its text is fetched when somebody reads it.
             (None, None, Some(snippet)) if !snippet.trim().is_empty() => {
                 extent = Extent::Snippet;

@@ -15,6 +15,8 @@ pub struct Unread {
 pub struct Document {
     pub kind: FileKind,
     pub bytes: Vec<u8>,
+    /// As its server names it.
+    pub charset: Option<String>,
 }
 
 impl Unread {
@@ -26,8 +28,12 @@ impl Unread {
     /// The page with its text. What the input says itself wins over what the document says.
     pub async fn read(self, extractor: &dyn Extractor) -> Result<WebPage, String> {
         let Self { mut page, document } = self;
-        let Some(Document { kind, bytes }) = document else { return Ok(page) };
-        let request = ExtractRequest { kind, name: page.url.clone(), base_url: Some(page.url.clone()) };
+        let Some(Document { kind, bytes, charset }) = document else { return Ok(page) };
+        let request = ExtractRequest {
+            base_url: Some(page.url.clone()),
+            charset,
+            ..ExtractRequest::new(kind, page.url.as_str())
+        };
         let extracted =
             extractor.extract(request, Input::Bytes(bytes.into())).await.map_err(|error| error.to_string())?;
         page.markdown = extracted.markdown;

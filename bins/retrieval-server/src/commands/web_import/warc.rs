@@ -7,7 +7,6 @@ use ::warc::http::{HttpError, Response, media_type};
 use ::warc::{Reader, Record};
 use anyhow::Context;
 use app::web::WebPage;
-use encoding_rs::Encoding;
 use extract::FileKind;
 use ingest::clock::to_ms;
 use time::OffsetDateTime;
@@ -74,18 +73,14 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     Ok(document(content_type, response.content(MAX_PAGE_BYTES, record.is_truncated())?))
 }
 
-/// A document of a kind that can be a page, in UTF-8 where it is text; `None` for others, and for none at all.
+/// A document of a kind that can be a page; `None` for others, and for none at all.
 fn document(content_type: Option<&str>, content: Cow<'_, [u8]>) -> Option<Document> {
     let kind = content_type.map_or_else(|| sniff(&content), kind_of)?;
     if content.trim_ascii().is_empty() {
         return None;
     }
     let charset = content_type.and_then(|content_type| media_type(content_type).1);
-    let bytes = match charset.filter(|_| kind != FileKind::Pdf) {
-        Some(charset) => in_utf8(content, &charset),
-        None => content.into_owned(),
-    };
-    Some(Document { kind, bytes })
+    Some(Document { kind, bytes: content.into_owned(), charset })
 }
 
 fn kind_of(content_type: &str) -> Option<FileKind> {
@@ -106,18 +101,6 @@ fn sniff(content: &[u8]) -> Option<FileKind> {
     let start = content.trim_ascii_start();
     let begins = |tag: &[u8]| start.get(..tag.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(tag));
     (begins(b"<!doctype html") || begins(b"<html")).then_some(FileKind::Html)
-}
-
-/// What the server says of the encoding wins over what the page says (HTML, 13.2.3.2), and the extractor knows only the
-/// page. It takes UTF-8 for what it is, and tells UTF-16 and ISO-2022-JP, which look like it, by themselves.
-fn in_utf8(content: Cow<'_, [u8]>, charset: &str) -> Vec<u8> {
-    let is_known = std::str::from_utf8(&content).is_ok() || Encoding::for_bom(&content).is_some();
-    match Encoding::for_label_no_replacement(charset.as_bytes()) {
-        Some(encoding) if !is_known && encoding != encoding_rs::UTF_8 => {
-            encoding.decode_without_bom_handling(&content).0.into_owned().into_bytes()
-        }
-        _ => content.into_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -197,13 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn the_encoding_that_the_server_names_is_undone() {
-        let text = |charset: &str, body: &[u8]| {
-            let header = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset={charset}\r\n\r\n");
-            kind_and_text(&response("", &[header.as_bytes(), body].concat())).unwrap().1
-        };
-        assert_eq!(text("windows-1251", b"<meta charset=latin1>\xcf\xf0\xe8"), "<meta charset=latin1>При");
-        assert_eq!(text("latin1", "schön".as_bytes()), "schön", "it is UTF-8, whatever the server says");
-        assert_eq!(text("no-such", b"abc"), "abc");
+    fn the_encoding_that_the_server_names_is_handed_on() {
+        let header = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=windows-1251\r\n\r\n\xcf";
+        let document = page_of(&response("", header)).unwrap().unwrap().document.unwrap();
+        assert_eq!((document.charset.as_deref(), document.bytes), (Some("windows-1251"), vec![0xcf]));
     }
 }
