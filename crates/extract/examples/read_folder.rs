@@ -1,4 +1,5 @@
-//! Reads every file of a folder in this process: `<name>.md` or `<name>.error` for each in another folder.
+//! Reads every file of a folder in this process: `<name>.md` or `<name>.error` for each in another folder. With an address
+//! as third argument, HTML files are read as pages that were found below it.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,9 +9,10 @@ use extract::{ExtractRequest, FileKind, extract};
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(from), Some(to)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: read_folder FROM TO");
+        eprintln!("usage: read_folder FROM TO [URL]");
         return Ok(());
     };
+    let url = arguments.next().map(|url| url.to_string_lossy().into_owned());
     std::fs::create_dir_all(&to)?;
     let mut files: Vec<_> = std::fs::read_dir(from)?.flatten().map(|entry| entry.path()).collect();
     files.sort();
@@ -19,7 +21,8 @@ fn main() -> std::io::Result<()> {
         let Some(kind) = FileKind::from_name(&name) else { continue };
         let bytes = std::fs::read(&path)?;
         let start = Instant::now();
-        let result = extract(&ExtractRequest::new(kind, name.clone()), &bytes);
+        let base_url = url.as_ref().map(|url| format!("{url}/{name}"));
+        let result = extract(&ExtractRequest { base_url, ..ExtractRequest::new(kind, name.clone()) }, &bytes);
         let spent = start.elapsed().as_millis();
         match result {
             Ok(read) => {

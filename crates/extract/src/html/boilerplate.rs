@@ -168,6 +168,8 @@ pub(super) fn remove(body: &NodeRef) {
     }
 }
 
+/// Nodes of a section that may come before its heading.
+const MAX_BEFORE_HEADING: usize = 8;
 /// How many elements around one are asked whether they are boilerplate.
 const MAX_AROUND: usize = 8;
 
@@ -183,7 +185,9 @@ impl Sorting {
     fn sort_out<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
             let limit = if self.kept.contains(&child.id) { 0.0 } else { self.largest_share(&child) };
-            if limit > 0.0 && self.share(&child) <= limit {
+            // A formula is content, whatever the program is called that sets it.
+            let removable = limit > 0.0 && self.share(&child) <= limit;
+            if removable && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {
                 self.sort_out(&child, removed);
@@ -244,6 +248,9 @@ fn marked(element: &NodeRef) -> Mark {
     let mut found = Mark::Nothing;
     for attribute in ["class", "id"] {
         let Some(value) = element.attr(attribute) else { continue };
+        if attribute == "id" && is_slug_of_heading(element, &value) {
+            continue;
+        }
         for token in value.split_whitespace() {
             let words = words(token);
             for (at, word) in words.iter().enumerate() {
@@ -265,6 +272,25 @@ fn marked(element: &NodeRef) -> Mark {
         }
     }
     found
+}
+
+/// Whether the id is made of the heading that the element begins with, as documentation does it: a section about
+/// pagination is called so.
+fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
+    let heading = element
+        .descendants_it()
+        .take(MAX_BEFORE_HEADING)
+        .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
+    let Some(heading) = heading.filter(|_| element.has_name("section") || has_class(element, "section")) else {
+        return false;
+    };
+    let heading = words(&heading.text());
+    let id = words(id);
+    !id.is_empty() && heading.starts_with(&id)
+}
+
+fn has_class(element: &NodeRef, class: &str) -> bool {
+    element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|one| one == class))
 }
 
 /// The words of a class name: `relatedPosts`, `related-posts` and `related_posts` have the same two.
@@ -306,6 +332,12 @@ mod tests {
         let left = page.text();
         assert_eq!(left.matches("A sentence").count(), 3);
         assert!(!left.contains("Ann"));
+        let manual = Document::from(format!(
+            "<body><section id='intro'><h2>Intro</h2><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p>\
+             <p>{text}</p></section><section id='related-posts'><h2><a href='#x'>¶</a>Related posts</h2><p>{text}</p></section></body>"
+        ));
+        remove(&manual.body().expect("a body"));
+        assert_eq!(manual.text().matches("A sentence").count(), 8, "a section is named after its heading");
         let forum = Document::from(format!("<body><div id='comments'><p>{text}</p><p>{text}</p></div></body>"));
         remove(&forum.body().expect("a body"));
         assert_eq!(forum.text().matches("A sentence").count(), 2);

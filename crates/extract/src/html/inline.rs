@@ -1,6 +1,6 @@
 //! Inline text of a page: emphasis, code, links, pictures.
 
-use dom_query::NodeRef;
+use dom_query::{NodeRef, Selection};
 
 /// Elements that say nothing as text.
 pub(super) const SILENT: [&str; 16] = [
@@ -63,6 +63,7 @@ impl Inline {
                 self.children(element);
                 self.out.push('"');
             }
+            "math" => self.math(element),
             "wbr" => {}
             _ => self.children(element),
         }
@@ -117,6 +118,30 @@ impl Inline {
             self.out.push_str(&format!("`` {text} ``"));
         } else {
             self.out.push_str(&format!("`{text}`"));
+        }
+    }
+
+    /// A formula: as TeX where the page says it so, between dollars as markdown has it, else its signs.
+    fn math(&mut self, element: &NodeRef) {
+        let formula = Selection::from(*element);
+        let annotation = formula.select("annotation[encoding*='tex' i]").text();
+        let tex = Some(annotation.trim().to_owned())
+            .filter(|tex| !tex.is_empty())
+            .or_else(|| element.attr("alttext").map(|tex| tex.trim().to_owned()));
+        if let Some(tex) = tex.filter(|tex| !tex.is_empty() && !tex.contains('$')) {
+            self.out.push('$');
+            self.out.push_str(&tex.split_whitespace().collect::<Vec<_>>().join(" "));
+            self.out.push('$');
+            return;
+        }
+        for node in element.descendants_it().filter(NodeRef::is_text) {
+            if !node
+                .ancestors_it(Some(3))
+                .any(|around| around.has_name("annotation") || around.has_name("annotation-xml"))
+            {
+                self.text(&node.text());
+                self.space();
+            }
         }
     }
 

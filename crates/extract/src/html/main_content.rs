@@ -19,6 +19,8 @@ const BODIES: [&str; 4] = [
 const BODY_SHARE: f64 = 0.5;
 /// A child with such a share of its parent's running text is the content, and its siblings are not.
 const CHILD_SHARE: f64 = 0.85;
+/// An element beside it of the same classes, with such a share of its running text, belongs to it.
+const SIBLING_SHARE: f64 = 0.05;
 /// Another marked element with such a share of the running text of the largest is a piece of the same content.
 const PIECE_SHARE: f64 = 0.15;
 /// A page with less running text is a list or a form rather than an article.
@@ -77,11 +79,22 @@ fn narrow<'a>(mut element: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
             .filter(NodeRef::is_element)
             .find(|child| measures.get(child).running >= running * CHILD_SHARE);
         match heavy {
-            // A paragraph or a list alone is a part of the content.
-            Some(child) if holds_content(&child) => element = child,
+            // A paragraph or a list alone is a part of the content, and so is one of several pieces of a kind.
+            Some(child) if holds_content(&child) && !is_one_of_several(&child, measures) => element = child,
             _ => return element,
         }
     }
+}
+
+/// Whether an element beside it has the same classes and running text worth speaking of.
+fn is_one_of_several(element: &NodeRef, measures: &Measures) -> bool {
+    let classes = element.attr("class");
+    let Some(parent) = element.parent().filter(|_| classes.is_some()) else { return false };
+    let least = measures.get(element).running * SIBLING_SHARE;
+    parent
+        .children_it(false)
+        .filter(NodeRef::is_element)
+        .any(|other| other.id != element.id && other.attr("class") == classes && measures.get(&other).running > least)
 }
 
 /// Whether the element can be the whole content: a paragraph, a list or a table of data is a part of it.
@@ -114,8 +127,11 @@ fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, removed: &mut Vec<NodeRe
                 links > 0.6 && measure.running == 0.0
             }
             "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
-            // A paragraph that is nothing but a link, or a row of them, leads away from the text.
-            "p" => measure.running == 0.0 && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)),
+            // A paragraph that is nothing but a link, or a row of them, leads away from the text; one in a list that was
+            // found to be content does not.
+            "p" if !element.has_name("li") => {
+                measure.running == 0.0 && (links > 0.95 || (links > 0.8 && measure.anchors >= 2))
+            }
             "form" => measure.running == 0.0,
             _ => false,
         };
