@@ -53,6 +53,16 @@ pub enum Admin {
     /// Prepaid balances.
     #[command(subcommand)]
     Balance(Balance),
+    /// Indexing runs over files.
+    #[command(subcommand)]
+    Run(Run),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Run {
+    /// The files that the run worked on, each with its outcome and why it failed; those that a later run has worked on
+    /// since are that run's.
+    Show { sync_id: Uuid },
 }
 
 #[derive(Debug, Subcommand)]

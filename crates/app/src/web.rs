@@ -24,6 +24,8 @@ pub struct WebPage {
     pub mime: Option<String>,
     /// When it was fetched, in milliseconds since the Unix epoch; now, where nobody knows.
     pub crawled_at: Option<i64>,
+    /// Where each page of a document with pages begins, as a byte of `markdown`.
+    pub page_starts: Vec<u32>,
     /// Whether `markdown` is all of the page, or a plain text snippet of it.
     pub extent: Extent,
 }
@@ -57,6 +59,7 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
         language,
         published_at: page.published_at,
         labels: page.labels,
+        page_starts: page.page_starts,
         extent: page.extent,
     };
     let mut prepared = prepare::document(source, content, now_ms());

@@ -125,6 +125,9 @@ operations! {
     read files::count_files(organization_id: Uuid) -> i64;
     /// In key order, after the key given.
     read files::list_files(organization_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
+    /// The files that the run was the last to work on, of whatever organization: for the operator. In key order, after
+    /// the key given.
+    read files::list_files_of_run(sync_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
     /// What a run knew of the object is void: it is about to be deleted or replaced.
     write files::reset_file(organization_id: Uuid, object_key: String) -> bool;
     write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
@@ -132,6 +135,8 @@ operations! {
     /// Queues a run, or returns the one that waits already, made a full one if the new one is.
     write runs::request_run(run: IndexRun) -> IndexRun;
     read runs::find_run(organization_id: Uuid, sync_id: Uuid) -> Option<IndexRun>;
+    /// A run of whatever organization: for the operator.
+    read runs::find_any_run(sync_id: Uuid) -> Option<IndexRun>;
     /// The next run to work on, now leased to `owner`: an abandoned one first. `None` when there is none.
     write runs::claim_run(owner: String, now: i64, lease_expires_at: i64) -> Option<IndexRun>;
     /// Every run in flight may be taken over at once: for a process that knows itself to be the only one.

@@ -25,11 +25,18 @@ const MAX_LEVEL: u8 = 8;
 
 /// Markdown of the blocks, one blank line between them and none inside a list.
 pub(crate) fn write(blocks: &[Block]) -> String {
+    write_with_starts(blocks).0
+}
+
+/// The same, and where each block begins in it: behind the end of the one before.
+pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
     let mut out = String::new();
+    let mut starts = Vec::with_capacity(blocks.len());
     let mut numbers = [0u32; MAX_LEVEL as usize + 1];
     let mut in_list = false;
     for block in blocks {
         let start = out.len();
+        starts.push(start);
         let separator = if out.is_empty() { "" } else { "\n" };
         match block {
             Block::Heading { level, text } => {
@@ -93,7 +100,7 @@ pub(crate) fn write(blocks: &[Block]) -> String {
             in_list = matches!(block, Block::Item { .. });
         }
     }
-    out
+    (out, starts)
 }
 
 /// A line of text that begins like a heading, a quote, a list item or a rule keeps its meaning by a backslash.

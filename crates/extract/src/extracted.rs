@@ -41,6 +41,10 @@ pub struct Extracted {
     pub published_from: Option<DateSource>,
     /// HTML only: the page's own `rel=canonical`, absolute.
     pub canonical_link: Option<String>,
+    /// PDF only: where each page begins, as a byte of `markdown`; ascending. A paragraph that goes on from one page to
+    /// the next belongs to the page that it begins on.
+    #[serde(default)]
+    pub page_starts: Vec<u32>,
     /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.
     pub labels: Vec<String>,
 }

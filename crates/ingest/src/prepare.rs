@@ -33,6 +33,8 @@ pub struct Content {
     /// Milliseconds since the Unix epoch.
     pub published_at: Option<i64>,
     pub labels: Vec<String>,
+    /// Where each page begins, as a byte of `markdown`; empty for documents without pages.
+    pub page_starts: Vec<u32>,
     /// Whether this is all of the document, or what a search result showed of it.
     pub extent: Extent,
 }
@@ -75,7 +77,7 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
             byte_end: column(span.bytes.end),
             char_start: column(span.chars.start),
             char_end: column(span.chars.end),
-            section_path: Strings(span.section_path),
+            section_path: Strings(with_page(span.section_path, span.bytes.start, &content.page_starts)),
         })
         .collect();
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
@@ -115,6 +117,16 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
         },
         passages,
     }
+}
+
+/// The page that a passage begins on is the outermost part of where it stands.
+fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Vec<String> {
+    // White space between pages belongs to the passage before.
+    let page = page_starts.partition_point(|page_start| (*page_start as usize) <= start);
+    if page == 0 {
+        return section_path;
+    }
+    std::iter::once(format!("Page {page}")).chain(section_path).collect()
 }
 
 /// `sha256:` and the hex digest of the text.

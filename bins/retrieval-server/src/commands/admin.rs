@@ -1,13 +1,15 @@
 //! `admin`: organizations, keys, balances. Works on the database directly.
 
+use anyhow::bail;
 use app::accounts::{self, NewKey};
-use docstore::{ApiKey, Organization};
+use docstore::{ApiKey, Docstore, Organization};
 use ingest::clock::{from_ms, to_ms};
 use serde_json::{Value, json};
 use settings::Settings;
 use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
 
-use crate::cli::{Admin, Balance, Key, KeyCreate, Org};
+use crate::cli::{Admin, Balance, Key, KeyCreate, Org, Run};
 use crate::{compose, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
@@ -39,8 +41,24 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
             let balance = accounts::add_balance(&store, org, cents).await?;
             output::json(&json!({ "organization_id": org, "balance_cents": balance }));
         }
+        Admin::Run(Run::Show { sync_id }) => show_run(&store, sync_id).await?,
     }
     Ok(())
+}
+
+async fn show_run(store: &Docstore, sync_id: Uuid) -> anyhow::Result<()> {
+    const PAGE: i64 = 1_000;
+    let Some(run) = store.find_any_run(sync_id).await? else { bail!("there is no run `{sync_id}`") };
+    output::note(&format!("run {sync_id} of organization {}: {}", run.organization_id, run.state().as_str()));
+    let mut after = None;
+    loop {
+        let page = store.list_files_of_run(sync_id, after.take(), PAGE).await?;
+        for file in &page {
+            output::json(&json!({ "name": file.name, "outcome": file.outcome, "reason": file.reason }));
+        }
+        let Some(last) = page.last() else { return Ok(()) };
+        after = Some(last.object_key.clone());
+    }
 }
 
 fn organization_json(organization: &Organization) -> Value {

@@ -40,6 +40,20 @@ fn a_bad_file_fails_alone(database: Database) {
     assert_eq!(client.search_workspace("walrus")["results"], json!([]));
     assert_eq!(client.file_names().len(), bad.len() + 2, "they are listed, so that they can be deleted");
 
+    let shown = server.command(&["admin", "run", "show", run["sync_id"].as_str().unwrap()]).lines();
+    let reason = |name: &str| {
+        let line = shown.iter().find(|line| line["name"] == name).unwrap_or_else(|| panic!("{name} in {shown:#?}"));
+        (line["outcome"].as_str().unwrap().to_owned(), line["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(shown.len(), bad.len() + 2);
+    assert_eq!(reason("good.txt"), ("indexed".to_owned(), String::new()));
+    for (name, why) in [("image.pdf", "wrong_type"), ("encrypted.pdf", "encrypted"), ("half.pdf", "corrupt")] {
+        let (outcome, reason) = reason(name);
+        assert!(outcome == "failed" && reason.starts_with(why), "{name}: {reason}");
+    }
+    let unknown = server.command(&["admin", "run", "show", &client.organization.to_string()]);
+    assert!(unknown.code() == Some(1) && unknown.stderr.contains("there is no run"), "an id of something else");
+
     // Not tried again until they change; then a good one takes its place, and a bad one a good one's.
     assert_eq!(client.index()["stats"]["fetched"], 0);
     client.upload("image.pdf", files::pdf("The walrus sleeps."));

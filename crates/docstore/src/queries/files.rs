@@ -58,6 +58,25 @@ pub async fn list_files(
     Ok(query.load(connection).await?)
 }
 
+/// The files that this run was the last to work on, in key order: of whatever organization, for the operator alone.
+pub async fn list_files_of_run(
+    connection: &mut Conn,
+    sync_id: Id,
+    after: Option<String>,
+    limit: i64,
+) -> Result<Vec<File>> {
+    let mut query = files::table
+        .filter(files::last_run_id.eq(sync_id))
+        .order(files::object_key)
+        .limit(limit)
+        .select(File::as_select())
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(files::object_key.gt(after));
+    }
+    Ok(query.load(connection).await?)
+}
+
 /// What a run knew of the object is void.
 pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<bool> {
     let reset = diesel::update(files::table.find(object_key).filter(files::organization_id.eq(organization_id)))

@@ -64,6 +64,11 @@ pub async fn find_run(connection: &mut Conn, organization_id: Id, sync_id: Id) -
         .optional()?)
 }
 
+/// A run of whatever organization, for the operator alone.
+pub async fn find_any_run(connection: &mut Conn, sync_id: Id) -> Result<Option<IndexRun>> {
+    Ok(index_runs::table.find(sync_id).select(IndexRun::as_select()).first(connection).await.optional()?)
+}
+
 /// Takes over a run whose worker died, else the oldest queued one of an organization without a run in
 /// flight. `None` when there is nothing to do.
 pub async fn claim_run(

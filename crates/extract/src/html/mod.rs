@@ -52,6 +52,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         published_from: metadata.published_from,
         canonical_link: metadata.canonical_link,
         labels: if hidden_text { vec!["hidden_text".to_owned()] } else { Vec::new() },
+        page_starts: Vec::new(),
         markdown,
     })
 }

@@ -6,6 +6,7 @@
 mod bidi;
 mod columns;
 mod layout;
+mod page_marks;
 mod piece;
 mod running;
 mod table;
@@ -18,8 +19,9 @@ use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
 use self::layout::Style;
+use self::page_marks::Pages;
 use self::piece::{Glyph, Piece};
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, blocks, dates, language, magic, names, tidy};
+use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
 
 /// More pages than any book has; what follows them is not read.
 const MAX_PAGES: usize = 50_000;
@@ -38,7 +40,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if pages == 0 {
         return Err(ExtractError::corrupt("the PDF has no pages"));
     }
-    let (markdown, unreadable) = pages_as_markdown(&document, pages.min(MAX_PAGES));
+    let (Pages { markdown, starts }, unreadable) = pages_as_markdown(&document, pages.min(MAX_PAGES));
     if !markdown.chars().any(char::is_alphanumeric) {
         return Err(match unreadable {
             Some(error) => failure(error),
@@ -53,12 +55,13 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         language: language::detect(&markdown),
         published_at: info.text("CreationDate").or_else(|| info.text("ModDate")).as_deref().and_then(dates::parse_pdf),
         markdown,
+        page_starts: starts,
         ..Extracted::default()
     })
 }
 
 /// All pages, and why the first unreadable one was.
-fn pages_as_markdown(document: &PdfDocument, count: usize) -> (String, Option<Error>) {
+fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Error>) {
     let mut unreadable = None;
     let mut pages: Vec<Vec<Piece>> = Vec::new();
     // Pages that are turned or written in columns from above are left to the library.
@@ -78,29 +81,25 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (String, Option<Er
     }
     running::remove(&mut pages);
     let style = Style::of(pages.iter().flatten());
-    let mut markdown = String::new();
+    let mut out = Pages::default();
     let mut blocks = Vec::new();
+    // Of the pages in `blocks`, the block that each begins with.
+    let mut begins = Vec::new();
     for (page, pieces) in pages.into_iter().enumerate() {
         if let Some(text) = others.remove(&page) {
-            append(&mut markdown, &blocks::write(&std::mem::take(&mut blocks)));
-            append(&mut markdown, &text);
+            out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut begins));
+            out.append_page(&text);
+            continue;
         }
+        begins.push(blocks.len());
         for region in columns::regions(pieces) {
             let start = blocks.len();
             layout::blocks(region, &style, &mut blocks);
             layout::continue_paragraph(&mut blocks, start);
         }
     }
-    append(&mut markdown, &blocks::write(&blocks));
-    (markdown, unreadable)
-}
-
-fn append(markdown: &mut String, part: &str) {
-    let part = tidy::markdown(part);
-    if !part.is_empty() && !markdown.is_empty() {
-        markdown.push('\n');
-    }
-    markdown.push_str(&part);
+    out.append(&blocks, &begins);
+    (out, unreadable)
 }
 
 /// The glyphs of a page; `None` where most text is turned or runs from above.

@@ -47,6 +47,8 @@ fn a_pdf_is_read_page_by_page_with_its_properties() {
     let rivers = read.markdown.find("speaks of rivers").expect("the first page");
     let mountains = read.markdown.find("speaks of mountains").expect("the second page");
     assert!(rivers < mountains);
+    let page_of = |place: usize| read.page_starts.iter().filter(|start| **start as usize <= place).count();
+    assert_eq!((read.page_starts.len(), page_of(rivers), page_of(mountains)), (2, 1, 2));
     assert_eq!(read.title.as_deref(), Some("Field Notes"));
     assert_eq!(read.author.as_deref(), Some("Bob"));
     assert_eq!(read.published_at, Some(1_709_251_200_000));

@@ -182,6 +182,7 @@ fn prepared(
         language: extracted.language,
         published_at: extracted.published_at,
         labels,
+        page_starts: extracted.page_starts,
         extent: Extent::Whole,
     };
     let mut new = prepare::document(source, content, read_at);

@@ -101,6 +101,7 @@ impl FileWork<'_> {
             language: extracted.language,
             published_at: extracted.published_at,
             labels,
+            page_starts: extracted.page_starts,
             extent: prepare::Extent::Whole,
         };
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };

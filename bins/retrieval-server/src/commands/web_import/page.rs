@@ -37,6 +37,7 @@ impl Unread {
         let extracted =
             extractor.extract(request, Input::Bytes(bytes.into())).await.map_err(|error| error.to_string())?;
         page.markdown = extracted.markdown;
+        page.page_starts = extracted.page_starts;
         page.title = page.title.or(extracted.title);
         page.description = page.description.or(extracted.description);
         page.language = page.language.or(extracted.language);
