@@ -9,18 +9,16 @@ use super::report::{Report, Section};
 use super::samples::Samples;
 use super::searches::{self, Aims, Subject};
 use super::server::Server;
-use super::{Options, go_on, process, progress, spinner, starts};
-use anyhow::{Context, bail};
-use serde_json::{Value, json};
+use super::workspace::{File, Workspace};
+use super::{Options, process, spinner, starts};
+use anyhow::bail;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const DOCUMENTS: usize = 20_000;
 const QUERIES: usize = 2_000;
 /// Requests that are not measured: the first ones open the connection.
 const WARM_UP: usize = 100;
-/// How often an indexing run is asked for its state: an error of at most this much in its time.
-const POLL: Duration = Duration::from_millis(10);
 
 const AIMS: Aims = Aims {
     p50_ms: 5.0,
@@ -90,60 +88,42 @@ fn measure_files(
     server: &Server,
     section: &mut Section,
 ) -> anyhow::Result<()> {
-    let tenant = installation.tenant()?;
-    let client = installation.client(&tenant);
-    let mut writer = Writer::new(options.seed);
-    let files: Vec<(String, String)> = (0..options.files)
-        .map(|number| match number % 3 {
-            0 => (format!("note {number}.txt"), writer.text(1_000)),
-            1 => (format!("report {number}.md"), format!("# Report {number}\n\n{}", writer.text(1_500))),
-            _ => (format!("page {number}.html"), format!("<h1>Page {number}</h1><p>{}</p>", writer.text(1_500))),
-        })
-        .collect();
-    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
-
-    let bar = progress(files.len(), "uploading files");
-    let begun = Instant::now();
-    for (name, text) in &files {
-        go_on()?;
-        let made = client.call("/v1/files/presign", &json!({"filename": name, "size": text.len()}))?;
-        client.put(made["url"].as_str().context("presign answered without `url`")?, text.as_bytes())?;
-        bar.inc(1);
+    let files = small_files(options.seed, options.files);
+    let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+    let workspace = Workspace::new(installation)?;
+    let uploaded = workspace.upload(&files, 1)?;
+    let run = workspace.index("incremental", || ())?;
+    if run.count("indexed") != files.len() as u64 {
+        bail!("the run did not index {} files: {}", files.len(), run.stats);
     }
-    let uploaded = begun.elapsed();
-    bar.finish_and_clear();
-
-    let waiting = spinner("indexing files");
-    let begun = Instant::now();
-    let started = client.call("/v1/files/index", &json!({}))?;
-    let path = format!("/v1/files/index/{}", started["sync_id"].as_str().context("no `sync_id`")?);
-    let status = loop {
-        go_on()?;
-        let status: Value = serde_json::from_slice(&client.get(&path)?)?;
-        if ["completed", "failed"].iter().any(|end| status["state"] == *end) {
-            break status;
-        }
-        std::thread::sleep(POLL);
-    };
-    let indexed = begun.elapsed();
-    waiting.finish_and_clear();
-    if status["stats"]["indexed"].as_u64() != Some(files.len() as u64) {
-        bail!("the run did not index {} files: {status}", files.len());
-    }
-    // Figures of files that cannot be found would be worth nothing.
-    let query = files[0].1.split(['.', '\n']).next().unwrap_or_default();
-    let scope = json!({"indexes": ["workspace"], "workspace_id": tenant.organization});
-    let found = client.call("/v1/search", &json!({"query": query, "scope": scope}))?;
-    if found["results"].as_array().is_none_or(Vec::is_empty) {
-        bail!("an indexed file is not found by its own first sentence");
-    }
+    workspace.must_find(&first_sentence(&files[0]))?;
 
     let count = files.len() as f64;
     section.seconds("upload s (presign and PUT)", uploaded).per_second("uploads/s", count, uploaded);
-    section.seconds("indexing run s", indexed).aim(FILES_AIM_S);
-    section.per_second("files/s indexed", count, indexed);
-    section.per_second("MB/s indexed", bytes as f64 / 1e6, indexed);
+    section.seconds("indexing run s", run.took).aim(FILES_AIM_S);
+    section.per_second("files/s indexed", count, run.took);
+    section.per_second("MB/s indexed", bytes as f64 / 1e6, run.took);
     section.megabytes("resident MB after", process::resident(server.pid())?);
     section.megabytes("peak resident MB of the server", process::peak(server.pid())?);
     Ok(())
+}
+
+/// Text, markdown and HTML in turns, of one to one and a half kilobytes.
+pub fn small_files(seed: u64, count: usize) -> Vec<File> {
+    let mut writer = Writer::new(seed);
+    let file = |number: usize| {
+        let (name, text) = match number % 3 {
+            0 => (format!("note {number}.txt"), writer.text(1_000)),
+            1 => (format!("report {number}.md"), format!("# Report {number}\n\n{}", writer.text(1_500))),
+            _ => (format!("page {number}.html"), format!("<h1>Page {number}</h1><p>{}</p>", writer.text(1_500))),
+        };
+        File { name, bytes: text.into_bytes() }
+    };
+    (0..count).map(file).collect()
+}
+
+/// Of a text file.
+pub fn first_sentence(file: &File) -> String {
+    let text = String::from_utf8_lossy(&file.bytes);
+    text.split(['.', '\n']).next().unwrap_or_default().to_owned()
 }

@@ -4,6 +4,7 @@ mod client;
 mod collection;
 mod disk;
 mod engine;
+mod files_job;
 mod generate;
 mod installation;
 mod kept;
@@ -23,6 +24,7 @@ mod stages;
 mod starts;
 mod topics;
 mod vocabulary;
+mod workspace;
 
 use crate::interrupt;
 use anyhow::bail;
@@ -46,7 +48,7 @@ pub struct Options {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], or pages of `read` [default: 1000]
+    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], pages of `read` [default: 1000], or files of `files` [default: 10000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]
@@ -70,6 +72,9 @@ pub struct Options {
     /// `read` only: a folder of HTML pages (*.html) instead of generated ones
     #[arg(long, value_name = "DIR")]
     pages: Option<PathBuf>,
+    /// `files` only: a folder of files to be measured type by type
+    #[arg(long, value_name = "DIR")]
+    office: Option<PathBuf>,
     /// Seed of everything generated
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -83,6 +88,8 @@ enum Name {
     Search,
     /// Reading pages of a web site on loopback: fetched and extracted at first, then stored
     Read,
+    /// Uploading and indexing files: many small ones, unchanged ones, by type, and such as are made to hurt
+    Files,
 }
 
 /// Measures, and prints what came of it on standard output.
@@ -97,6 +104,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Main => main_job::measure(options, &server, &mut report),
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
+        Name::Files => files_job::measure(options, &server, &mut report),
     };
     // What was measured before an error is told all the same: it took minutes.
     if options.json {

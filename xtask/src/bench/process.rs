@@ -15,12 +15,21 @@ const TICK: Duration = Duration::from_millis(10);
 ///
 /// When there is no such process, or no /proc.
 pub fn resident(pid: u32) -> anyhow::Result<u64> {
-    let mut total = field(pid, "VmRSS:")?;
+    let mut total = resident_alone(pid)?;
     for child in children(pid) {
         // It may end between the two looks.
         total += field(child, "VmRSS:").unwrap_or(0);
     }
     Ok(total)
+}
+
+/// Resident memory now of the process alone, in bytes.
+///
+/// # Errors
+///
+/// When there is no such process, or no /proc.
+pub fn resident_alone(pid: u32) -> anyhow::Result<u64> {
+    field(pid, "VmRSS:")
 }
 
 /// The most memory that the process alone has ever had resident, in bytes.

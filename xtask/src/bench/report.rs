@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::samples::Samples;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ pub struct Section {
 
 /// One figure. Its name is a key in the JSON too, so it says its unit.
 struct Row {
-    name: &'static str,
+    name: Cow<'static, str>,
     value: f64,
     aim: Option<Aim>,
 }
@@ -64,7 +65,7 @@ impl Report {
     /// One object: `machine`, and under `figures` an object for each section.
     pub fn json(&self) -> Value {
         let figures = self.sections.iter().map(|section| {
-            let rows = section.rows.iter().map(|row| (row.name.to_owned(), json!(row.value)));
+            let rows = section.rows.iter().map(|row| (row.name.to_string(), json!(row.value)));
             (section.title.clone(), Value::Object(rows.collect::<Map<_, _>>()))
         });
         json!({"machine": self.machine, "figures": Value::Object(figures.collect())})
@@ -95,7 +96,13 @@ impl Report {
 
 impl Section {
     pub fn number(&mut self, name: &'static str, value: f64) -> &mut Self {
-        self.rows.push(Row { name, value, aim: None });
+        self.rows.push(Row { name: name.into(), value, aim: None });
+        self
+    }
+
+    /// A figure whose name depends on what is measured.
+    pub fn named(&mut self, name: String, value: f64) -> &mut Self {
+        self.rows.push(Row { name: name.into(), value, aim: None });
         self
     }
 

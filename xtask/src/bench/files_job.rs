@@ -1,0 +1,162 @@
+//! `bench files`: many small files, a run that finds nothing new, office files type by type, and files that are made to
+//! hurt.
+
+use super::installation::Installation;
+use super::main_job::{first_sentence, small_files};
+use super::report::{Report, Section};
+use super::server::Server;
+use super::workspace::{File, Workspace};
+use super::{Options, process, spinner};
+use anyhow::{Context, bail};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+const FILES: usize = 10_000;
+const UPLOADERS: usize = 4;
+const LARGE_PDF_BYTES: usize = 99 << 20;
+/// What the bomb unpacks to.
+const BOMB_BYTES: usize = 4 << 30;
+
+pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
+    let installation = Installation::new(program)?;
+    let server = installation.serve()?;
+    let count = options.documents.unwrap_or(FILES);
+    if count > 0 {
+        let section = report.section(format!("{count} small files"));
+        many(options, count, &installation, &server, section)?;
+    }
+    if let Some(folder) = &options.office {
+        by_type(folder, &installation, report.section("files by type"))?;
+    }
+    hostile(&installation, &server, report.section("a large PDF and a bomb"))
+}
+
+fn many(
+    options: &Options,
+    count: usize,
+    installation: &Installation,
+    server: &Server,
+    section: &mut Section,
+) -> anyhow::Result<()> {
+    let files = small_files(options.seed, count);
+    let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+    let workspace = Workspace::new(installation)?;
+    let uploaded = workspace.upload(&files, UPLOADERS)?;
+    let first = workspace.index("incremental", || ())?;
+    if first.count("indexed") != count as u64 {
+        bail!("the run did not index {count} files: {}", first.stats);
+    }
+    workspace.must_find(&first_sentence(&files[0]))?;
+    section.number("MB of files", bytes as f64 / 1e6).per_second("uploads/s", count as f64, uploaded);
+    section.per_second("files/s indexed", count as f64, first.took).aim_at_least(500.0);
+    let second = workspace.index("incremental", || ())?;
+    if second.count("fetched") != 0 {
+        bail!("a run over unchanged files has fetched some: {}", second.stats);
+    }
+    section.seconds("s, incremental run that finds nothing new", second.took).aim(2.0);
+    section.megabytes("resident MB after", process::resident(server.pid())?);
+    section.megabytes("peak resident MB of the server", process::peak(server.pid())?).aim(200.0);
+    Ok(())
+}
+
+/// The files of a folder, a run for each type.
+fn by_type(folder: &Path, installation: &Installation, section: &mut Section) -> anyhow::Result<()> {
+    let mut types: BTreeMap<String, Vec<File>> = BTreeMap::new();
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        let (Some(name), Some(extension)) = (path.file_name(), path.extension()) else { continue };
+        let file = File { name: name.to_string_lossy().into_owned(), bytes: std::fs::read(&path)? };
+        types.entry(extension.to_string_lossy().to_lowercase()).or_default().push(file);
+    }
+    for (extension, files) in types {
+        let workspace = Workspace::new(installation)?;
+        workspace.upload(&files, UPLOADERS)?;
+        // The workers are started by the first run and are there for the second, which is the one that counts.
+        workspace.index("full", || ())?;
+        let run = workspace.index("full", || ())?;
+        let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+        section.named(format!("{extension}: files, of them unreadable {}", run.count("failed")), files.len() as f64);
+        section.named(format!("{extension}: files/s"), files.len() as f64 / run.took.as_secs_f64());
+        section.named(format!("{extension}: MB/s"), bytes as f64 / 1e6 / run.took.as_secs_f64());
+    }
+    Ok(())
+}
+
+fn hostile(installation: &Installation, server: &Server, section: &mut Section) -> anyhow::Result<()> {
+    let waiting = spinner("writing a large PDF and a bomb");
+    let files = [
+        File { name: "large.pdf".to_owned(), bytes: large_pdf() },
+        File { name: "bomb.docx".to_owned(), bytes: bomb()? },
+        File { name: "small.txt".to_owned(), bytes: b"The walrus eats clams at midnight.".to_vec() },
+    ];
+    waiting.finish_and_clear();
+    section.number("MB of the PDF", files[0].bytes.len() as f64 / 1e6);
+    section.number("MB of the bomb", files[1].bytes.len() as f64 / 1e6);
+    let workspace = Workspace::new(installation)?;
+    workspace.upload(&files, 1)?;
+    let mut most = 0;
+    let run = workspace.index("incremental", || {
+        most = most.max(process::resident_alone(server.pid()).unwrap_or(0));
+    })?;
+    workspace.must_find("walrus clams midnight")?;
+    section.seconds("s, the run", run.took);
+    section.number("files indexed", run.count("indexed") as f64).number("files failed", run.count("failed") as f64);
+    section.megabytes("most resident MB of the server during the run", most).aim(200.0);
+    Ok(())
+}
+
+/// Pages of text, uncompressed: as large as a file may be.
+fn large_pdf() -> Vec<u8> {
+    const LINE: &str = "(The quick brown fox jumps over the lazy dog, and the dog does not mind it.) Tj T*\n";
+    let content = format!("BT /F1 9 Tf 40 800 Td 11 TL\n{}ET", LINE.repeat(68));
+    let pages = LARGE_PDF_BYTES / (content.len() + 300);
+    let mut pdf = b"%PDF-1.4\n".to_vec();
+    let mut offsets = Vec::new();
+    let mut object = |pdf: &mut Vec<u8>, number: usize, body: &str| {
+        offsets.push((number, pdf.len()));
+        pdf.extend_from_slice(format!("{number} 0 obj\n{body}\nendobj\n").as_bytes());
+    };
+    object(&mut pdf, 1, "<</Type/Catalog/Pages 2 0 R>>");
+    let kids: String = (0..pages).map(|page| format!("{} 0 R ", 4 + page * 2)).collect();
+    object(&mut pdf, 2, &format!("<</Type/Pages/Count {pages}/Kids[{kids}]>>"));
+    object(&mut pdf, 3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>");
+    for page in 0..pages {
+        let number = 4 + page * 2;
+        let resources = "/Resources<</Font<</F1 3 0 R>>>>";
+        let body = format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{resources}/Contents {} 0 R>>", number + 1);
+        object(&mut pdf, number, &body);
+        object(&mut pdf, number + 1, &format!("<</Length {}>>stream\n{content}\nendstream", content.len()));
+    }
+    let xref = pdf.len();
+    pdf.extend_from_slice(format!("xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).as_bytes());
+    for (_, offset) in &offsets {
+        pdf.extend_from_slice(format!("{offset:010} 00000 n \n").as_bytes());
+    }
+    let trailer = format!("trailer<</Size {}/Root 1 0 R>>\nstartxref\n{xref}\n%%EOF", offsets.len() + 1);
+    pdf.extend_from_slice(trailer.as_bytes());
+    pdf
+}
+
+/// A document whose text is gigabytes of one letter.
+fn bomb() -> anyhow::Result<Vec<u8>> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().large_file(true);
+    archive.start_file("[Content_Types].xml", options)?;
+    archive.write_all(
+        b"<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
+        <Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.\
+wordprocessingml.document.main+xml\"/></Types>",
+    )?;
+    archive.start_file("word/document.xml", options)?;
+    archive.write_all(
+        b"<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body><w:p><w:r><w:t>",
+    )?;
+    let block = vec![b'a'; 1 << 20];
+    for _ in 0..BOMB_BYTES / block.len() {
+        archive.write_all(&block)?;
+    }
+    archive.write_all(b"</w:t></w:r></w:p></w:body></w:document>")?;
+    Ok(archive.finish()?.into_inner())
+}

@@ -1,0 +1,122 @@
+//! An organization's files: uploads and indexing runs, as a client does them.
+
+use super::client::Client;
+use super::installation::{Installation, Tenant};
+use super::{go_on, progress, spinner};
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often an indexing run is asked for its state: an error of at most this much in its time.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A file to upload.
+pub struct File {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// An organization of its own.
+pub struct Workspace<'a> {
+    installation: &'a Installation,
+    tenant: Tenant,
+}
+
+/// What came of a run.
+pub struct Run {
+    pub took: Duration,
+    pub stats: Value,
+}
+
+impl Run {
+    pub fn count(&self, name: &str) -> u64 {
+        self.stats[name].as_u64().unwrap_or(0)
+    }
+}
+
+impl<'a> Workspace<'a> {
+    /// # Errors
+    ///
+    /// When the organization cannot be made.
+    pub fn new(installation: &'a Installation) -> anyhow::Result<Self> {
+        Ok(Self { tenant: installation.tenant()?, installation })
+    }
+
+    pub fn client(&self) -> Client {
+        self.installation.client(&self.tenant)
+    }
+
+    /// Uploads the files, `clients` at a time; returns how long it took.
+    ///
+    /// # Errors
+    ///
+    /// When one is refused, or somebody stops us.
+    pub fn upload(&self, files: &[File], clients: usize) -> anyhow::Result<Duration> {
+        let bar = progress(files.len(), "uploading files");
+        let next = AtomicUsize::new(0);
+        let begun = Instant::now();
+        let work = || -> anyhow::Result<()> {
+            let client = self.client();
+            while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                go_on()?;
+                let asked = json!({"filename": file.name, "size": file.bytes.len()});
+                let made = client.call("/v1/files/presign", &asked)?;
+                client.put(made["url"].as_str().context("presign answered without `url`")?, &file.bytes)?;
+                bar.inc(1);
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..clients.max(1)).map(|_| scope.spawn(work)).collect();
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))?)
+        })?;
+        let took = begun.elapsed();
+        bar.finish_and_clear();
+        Ok(took)
+    }
+
+    /// Starts a run and follows it to its end. `watch` is called while it goes on.
+    ///
+    /// # Errors
+    ///
+    /// When it fails, or somebody stops us.
+    pub fn index(&self, mode: &str, mut watch: impl FnMut()) -> anyhow::Result<Run> {
+        let client = self.client();
+        let waiting = spinner("indexing files");
+        let begun = Instant::now();
+        let started = client.call("/v1/files/index", &json!({"mode": mode}))?;
+        let path = format!("/v1/files/index/{}", started["sync_id"].as_str().context("no `sync_id`")?);
+        let mut status = loop {
+            go_on()?;
+            let status: Value = serde_json::from_slice(&client.get(&path)?)?;
+            if ["completed", "failed"].iter().any(|end| status["state"] == *end) {
+                break status;
+            }
+            watch();
+            std::thread::sleep(POLL);
+        };
+        let took = begun.elapsed();
+        waiting.finish_and_clear();
+        if status["state"] != "completed" {
+            bail!("the run failed: {status}");
+        }
+        Ok(Run { took, stats: status["stats"].take() })
+    }
+
+    /// Figures of files that cannot be found would be worth nothing.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is found.
+    pub fn must_find(&self, query: &str) -> anyhow::Result<()> {
+        let scope = json!({"indexes": ["workspace"], "workspace_id": self.tenant.organization});
+        let found = self.client().call("/v1/search", &json!({"query": query, "scope": scope}))?;
+        if found["results"].as_array().is_none_or(Vec::is_empty) {
+            bail!("an indexed file is not found by its own first sentence");
+        }
+        Ok(())
+    }
+}
