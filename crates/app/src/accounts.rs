@@ -5,7 +5,7 @@ use ingest::clock::now_ms;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::{Error, Permission, keys};
+use crate::{Error, Identity, Permission, keys};
 
 /// A key that was just made. `key` is known here and nowhere else.
 #[derive(Clone, Debug)]
@@ -95,21 +95,22 @@ async fn require_organization(store: &Docstore, organization_id: Uuid) -> Result
     found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))
 }
 
-/// One entry of the ledger. `None`: the balance does not cover it.
+/// One entry of the ledger; of a search, who searched. `None`: the balance does not cover it.
 pub(crate) async fn post(
     store: &Docstore,
     organization_id: Uuid,
     cents: i64,
     reason: &str,
-    search_id: Option<Uuid>,
+    search: Option<(Uuid, &Identity)>,
 ) -> Result<Option<i64>> {
     let entry = BalanceEntry {
         id: Id(Uuid::now_v7()),
         organization_id: Id(organization_id),
         cents,
         reason: reason.to_owned(),
-        search_id: search_id.map(Id),
+        search_id: search.map(|(search_id, _)| Id(search_id)),
         created_at: now_ms(),
+        identity: search.map(|(_, identity)| identity.rate_key()),
     };
     Ok(store.post_balance_entry(entry).await?)
 }

@@ -52,6 +52,8 @@ pub struct Options {
     /// A first-stage search that takes longer counts as an engine that is down.
     pub engine_timeout: Duration,
     pub capture_lifetimes: CaptureLifetimes,
+    /// How long single requests are kept, beside their counts.
+    pub usage_retention: Duration,
 }
 
 /// The service without its wire: shared by every listener.
@@ -77,7 +79,7 @@ impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
         let Parts { store, blobs, engine, feeder, runner, pages, second_stage, options } = parts;
-        let usage = usage::Recorder::start(store.clone());
+        let usage = usage::Recorder::start(store.clone(), options.usage_retention);
         let searches = search::record::SearchRecorder::start(store.clone());
         Self {
             store,

@@ -6,6 +6,7 @@
 mod backend;
 mod documents;
 mod error;
+mod histogram;
 mod location;
 mod migrations;
 mod operations;
@@ -16,6 +17,7 @@ mod types;
 
 pub use documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCapture};
 pub use error::{Result, StoreError};
+pub use histogram::DurationHistogram;
 pub use location::Location;
 pub use rows::*;
 pub use runs::FileResult;

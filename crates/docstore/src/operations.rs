@@ -117,7 +117,17 @@ operations! {
     write activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: Uuid, doc_id: Uuid) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
-    write activity::record_usage(events: Vec<UsageEvent>) -> ();
+
+    /// Counts requests into the rollups of their hours and days, and keeps them one by one where `keep_events`.
+    write usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
+    /// Rollups of `period` that start in `[from, to)`, in order of their start.
+    read usage::list_usage_rollups(organization_id: Uuid, period: i64, from: i64, to: i64) -> Vec<UsageRollup>;
+    /// Single requests in `[from, to)`, as far as they are kept.
+    read usage::list_usage_events(organization_id: Uuid, from: i64, to: i64) -> Vec<UsageEvent>;
+    /// Time, identity and cents of what was spent in `[from, to)`; refunds are negative.
+    read usage::list_spending(organization_id: Uuid, from: i64, to: i64) -> Vec<(i64, String, i64)>;
+    /// Forgets single requests of before `before`, about `limit` at most; returns how many.
+    write usage::prune_usage_events(before: i64, limit: i64) -> usize;
 
     /// Makes the row of a name, or renews its upload time. `Conflict` when the key is another organization's.
     write files::register_file(file: File) -> ();

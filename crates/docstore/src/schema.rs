@@ -52,6 +52,7 @@ diesel::table! {
         reason -> Text,
         search_id -> Nullable<DbUuid>,
         created_at -> BigInt,
+        identity -> Nullable<Text>,
     }
 }
 
@@ -243,6 +244,25 @@ diesel::table! {
         status -> Integer,
         duration_us -> BigInt,
         created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::types::DbUuid;
+
+    usage_rollups (organization_id, period, start, identity, route) {
+        organization_id -> DbUuid,
+        period -> BigInt,
+        start -> BigInt,
+        identity -> Text,
+        route -> Text,
+        requests -> BigInt,
+        client_errors -> BigInt,
+        server_errors -> BigInt,
+        duration_us -> BigInt,
+        spend_cents -> BigInt,
+        histogram -> Binary,
     }
 }
 

@@ -4,6 +4,7 @@ use app::documents::{ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
 use app::files::{FileView, PresignRequest, Presigned, RunMode, RunView};
 use app::search::{SearchOutcome, SearchRequest};
+use app::usage::{UsageOverview, UsageRequest};
 use app::{App, Error, Viewer};
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -46,6 +47,10 @@ impl Service for App {
 
     async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView, Error> {
         App::run_status(self, viewer, sync_id).await
+    }
+
+    async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview, Error> {
+        App::usage_overview(self, viewer, request).await
     }
 
     fn record_usage(&self, event: UsageEvent) {

@@ -11,6 +11,7 @@ mod handlers;
 mod metered;
 mod numbers;
 mod operations;
+mod query;
 mod reply;
 mod routes;
 mod search;

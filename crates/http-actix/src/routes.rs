@@ -3,7 +3,7 @@ use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::{App, Error, HttpRequest, Resource, web};
 
 use crate::State;
-use crate::handlers::{documents, feedback, files, schemas, searches, unmatched};
+use crate::handlers::{documents, feedback, files, schemas, searches, unmatched, usage};
 
 /// The public API, as the server and the tests run it.
 pub fn create_app(
@@ -28,6 +28,7 @@ pub fn create_app(
                 .service(api("/files/presign", "POST").route(web::post().to(files::presign_file)))
                 .service(api("/files/index", "POST").route(web::post().to(files::start_run)))
                 .service(api("/files/index/{sync_id}", "GET").route(web::get().to(files::run_status)))
+                .service(api("/usage", "GET").route(web::get().to(usage::usage_overview)))
                 // After the fixed names, which no stored file can have: every stored name has an extension.
                 .service(api("/files/{name}", "DELETE").route(web::delete().to(files::delete_file)))
                 .default_service(web::to(unmatched::unknown_api_path)),

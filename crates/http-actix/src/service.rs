@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 pub use app::readiness::DependencyState;
 pub use app::usage::UsageEvent;
+use app::usage::{UsageOverview, UsageRequest};
 
 /// The use cases as the HTTP layer sees them: a seam, so that routes are tested without a database.
 #[async_trait]
@@ -24,6 +25,7 @@ pub trait Service: Send + Sync + 'static {
     async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool, Error>;
     async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView, Error>;
     async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView, Error>;
+    async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview, Error>;
     /// Called once per authenticated request, after its answer (status 499 when the client hung up before it). Must not
     /// block.
     fn record_usage(&self, event: UsageEvent);

@@ -30,7 +30,7 @@ pub(crate) fn published_after(
 }
 
 /// RFC 3339, or a date, which stands for the start of that day in UTC.
-fn parse(text: &str) -> Option<OffsetDateTime> {
+pub(crate) fn parse(text: &str) -> Option<OffsetDateTime> {
     if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
         return Some(at);
     }

@@ -22,6 +22,7 @@ pub struct Settings {
     pub rerank: Rerank,
     pub fetch: Fetch,
     pub captures: Captures,
+    pub usage: Usage,
     pub files: Files,
     pub billing: Billing,
     pub auth: Auth,
@@ -136,6 +137,12 @@ pub struct Fetch {
     pub max_bytes: u64,
     pub respect_robots: bool,
     pub contact: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    pub retention_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use app::accounts::{self, NewKey};
+use app::usage::KeyStatus;
 use docstore::{ApiKey, Docstore, Organization};
 use ingest::clock::{from_ms, to_ms};
 use serde_json::{Value, json};
@@ -78,22 +79,16 @@ fn key_json(key: &ApiKey) -> Value {
         "key_prefix": key.prefix,
         "scopes": key.scopes.split_whitespace().collect::<Vec<_>>(),
         "limit_rps": key.limit_rps,
-        "status": key_status(key),
+        "status": match KeyStatus::of(key) {
+            KeyStatus::Active => "active",
+            KeyStatus::Expired => "expired",
+            KeyStatus::Revoked => "revoked",
+        },
         "created_at": time(Some(key.created_at)),
         "expires_at": time(key.expires_at),
         "revoked_at": time(key.revoked_at),
         "last_used_at": time(key.last_used_at),
     })
-}
-
-fn key_status(key: &ApiKey) -> &'static str {
-    if key.revoked_at.is_some() {
-        "revoked"
-    } else if key.expires_at.is_some_and(|at| at <= ingest::clock::now_ms()) {
-        "expired"
-    } else {
-        "active"
-    }
 }
 
 fn time(milliseconds: Option<i64>) -> Option<String> {

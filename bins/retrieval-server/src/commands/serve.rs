@@ -133,6 +133,7 @@ fn options(settings: &Settings) -> Options {
             snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
+        usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
     }
 }
 

@@ -24,6 +24,7 @@ mod runs;
 mod second_stage;
 mod tenants;
 mod uploads;
+mod usage;
 mod web;
 mod web_archives;
 mod web_pages;

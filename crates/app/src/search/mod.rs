@@ -223,7 +223,9 @@ impl App {
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance = accounts::post(&self.store, viewer.organization_id, -cents, "search", Some(search_id)).await?;
+        let balance =
+            accounts::post(&self.store, viewer.organization_id, -cents, "search", Some((search_id, &viewer.identity)))
+                .await?;
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 
@@ -233,7 +235,9 @@ impl App {
             return;
         }
         let organization_id = viewer.organization_id;
-        if let Err(error) = accounts::post(&self.store, organization_id, cents, "refund", Some(search_id)).await {
+        if let Err(error) =
+            accounts::post(&self.store, organization_id, cents, "refund", Some((search_id, &viewer.identity))).await
+        {
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "a refund failed");
         }
     }

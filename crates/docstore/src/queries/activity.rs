@@ -6,8 +6,8 @@ use diesel_async::RunQueryDsl;
 use super::Conn;
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
-use crate::rows::{Feedback, Grant, Search, UsageEvent};
-use crate::schema::{documents, feedback, grants, searches, usage_events};
+use crate::rows::{Feedback, Grant, Search};
+use crate::schema::{documents, feedback, grants, searches};
 use crate::types::{Id, make_storable};
 
 /// Stores the ranked lists and grants what they show to the organizations that saw them.
@@ -65,10 +65,5 @@ pub async fn record_feedback(connection: &mut Conn, mut row: Feedback) -> Result
         make_storable(text);
     }
     diesel::insert_into(feedback::table).values(row).execute(connection).await?;
-    Ok(())
-}
-
-pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>) -> Result<()> {
-    insert_rows!(connection, usage_events::table, events)?;
     Ok(())
 }

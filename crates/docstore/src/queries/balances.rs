@@ -2,10 +2,14 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 use super::Conn;
+use super::usage::count_spending;
 use crate::error::Result;
 use crate::rows::BalanceEntry;
 use crate::schema::{balance_entries, balances};
 use crate::types::Id;
+
+/// What balances are spent on.
+const SEARCH_ROUTE: &str = "POST /v1/search";
 
 /// Adds the entry and changes the balance by it. Returns the new balance, or `None` (and nothing is written) where it
 /// would fall below zero or rise beyond 64 bits.
@@ -31,6 +35,7 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
         return Ok(None);
     }
     let organization_id = entry.organization_id;
+    count_spending(connection, &entry, SEARCH_ROUTE).await?;
     diesel::insert_into(balance_entries::table).values(entry).execute(connection).await?;
     find_balance(connection, organization_id).await
 }

@@ -11,5 +11,6 @@ pub mod documents;
 pub mod files;
 pub mod outbox;
 pub mod runs;
+pub mod usage;
 
 use super::{Conn, lock_documents};

@@ -42,4 +42,6 @@ pub struct BalanceEntry {
     pub reason: String,
     pub search_id: Option<Id>,
     pub created_at: i64,
+    /// Who spent it; `None` for what was paid in.
+    pub identity: Option<String>,
 }

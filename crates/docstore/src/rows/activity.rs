@@ -1,6 +1,6 @@
 use diesel::prelude::*;
 
-use crate::schema::{feedback, searches, usage_events};
+use crate::schema::{feedback, searches};
 use crate::types::{Id, Strings};
 
 #[derive(Clone, Debug, Identifiable, Insertable, Queryable, Selectable)]
@@ -32,16 +32,5 @@ pub struct Feedback {
     /// One-based position in the ranked list.
     pub result_rank: Option<i32>,
     pub client_model: Option<String>,
-    pub created_at: i64,
-}
-
-#[derive(Clone, Debug, Insertable)]
-#[diesel(table_name = usage_events, treat_none_as_default_value = false)]
-pub struct UsageEvent {
-    pub organization_id: Id,
-    pub identity: String,
-    pub route: String,
-    pub status: i32,
-    pub duration_us: i64,
     pub created_at: i64,
 }

@@ -6,10 +6,12 @@ mod document;
 mod file;
 mod outbox;
 mod run;
+mod usage;
 
 pub use account::{ApiKey, BalanceEntry, Organization};
-pub use activity::{Feedback, Search, UsageEvent};
+pub use activity::{Feedback, Search};
 pub use document::{Capture, Document, Grant, Passage};
 pub use file::{File, FileChanges, FileOutcome};
 pub use outbox::{NewOutboxEntry, OutboxEntry};
 pub use run::{IndexRun, RunMode, RunState, RunStats};
+pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};

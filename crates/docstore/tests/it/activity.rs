@@ -1,6 +1,6 @@
 //! Searches, grants, feedback and usage.
 
-use docstore::{Feedback, Grant, Id, Search, Strings, UsageEvent};
+use docstore::{Feedback, Grant, Id, Search, Strings};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization, page};
@@ -11,7 +11,6 @@ on_both_backends!(
     a_document_that_went_meanwhile_costs_no_search,
     a_large_batch_of_searches_is_stored,
     feedback_is_stored_as_it_was_given,
-    usage_is_stored_in_batches,
     text_that_postgres_cannot_hold_is_stored_without_it,
 );
 
@@ -116,22 +115,6 @@ async fn feedback_is_stored_as_it_was_given(db: Database) {
     let mut lines: Vec<String> = db.lines(stored).await.into_iter().flatten().collect();
     lines.sort();
     assert_eq!(lines, ["- -", "good 3"]);
-}
-
-async fn usage_is_stored_in_batches(db: Database) {
-    let ours = new_organization(&db).await;
-    let event = UsageEvent {
-        organization_id: ours.into(),
-        identity: "key:1".to_owned(),
-        route: "search".to_owned(),
-        status: 200,
-        duration_us: 3_000_000_000,
-        created_at: NOW,
-    };
-    // 72,000 values.
-    db.record_usage(vec![event; 12_000]).await.unwrap();
-    db.record_usage(vec![]).await.unwrap();
-    assert_eq!(db.count("usage_events WHERE duration_us = 3000000000").await, 12_000);
 }
 
 async fn text_that_postgres_cannot_hold_is_stored_without_it(db: Database) {

@@ -22,6 +22,7 @@ fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
         reason: "test".to_owned(),
         search_id: None,
         created_at: NOW,
+        identity: None,
     }
 }
 

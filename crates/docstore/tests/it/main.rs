@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod support;
+mod usage;
 
 mod accounts;
 mod activity;

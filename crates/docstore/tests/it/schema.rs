@@ -71,7 +71,8 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
             table if OF_NO_ORGANIZATION.contains(&table) => assert_eq!(after, before, "{table}"),
             // One each, and the web page that belongs to nobody.
             "documents" | "captures" | "passages" => assert_eq!((before, after), (3, 2), "{table}"),
-            "grants" => assert_eq!((before, after), (4, 2), "{table}"),
+            // Two each: of the hour and of the day.
+            "grants" | "usage_rollups" => assert_eq!((before, after), (4, 2), "{table}"),
             table => assert_eq!((before, after), (2, 1), "{table}"),
         }
     }
@@ -106,6 +107,7 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         reason: String::new(),
         search_id: None,
         created_at: NOW,
+        identity: None,
     };
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
@@ -143,7 +145,7 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         duration_us: 1,
         created_at: NOW,
     };
-    db.record_usage(vec![usage]).await.unwrap();
+    db.record_usage(vec![usage], true).await.unwrap();
     let file = File {
         object_key: organization_id.to_string(),
         organization_id: owner,

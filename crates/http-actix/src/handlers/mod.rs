@@ -6,3 +6,4 @@ pub(crate) mod files;
 pub(crate) mod schemas;
 pub(crate) mod searches;
 pub(crate) mod unmatched;
+pub(crate) mod usage;

@@ -5,6 +5,8 @@ use app::documents::{DocumentView, ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
 use app::files::{FileView, PresignRequest, Presigned, RunMode, RunState, RunStats, RunView};
 use app::search::{SearchOutcome, SearchRequest, WorkspaceCounts};
+use app::usage::overview::{EndpointUsage, KeyUsage, SeriesPoint, Totals};
+use app::usage::{KeyStatus, UsageOverview, UsageRequest};
 use app::{Error, Identity, Permission, Viewer};
 use async_trait::async_trait;
 use http_actix::{DependencyState, Service, UsageEvent};
@@ -33,6 +35,7 @@ pub struct Fake {
     pub runs: Mutex<Vec<String>>,
     pub presigned: Mutex<Vec<PresignRequest>>,
     pub usage: Mutex<Vec<UsageEvent>>,
+    pub overviews: Mutex<Vec<UsageRequest>>,
     pub limit_rps: u32,
 }
 
@@ -63,6 +66,7 @@ impl Default for Fake {
             runs: Mutex::default(),
             presigned: Mutex::default(),
             usage: Mutex::default(),
+            overviews: Mutex::default(),
             limit_rps: 100,
         }
     }
@@ -135,12 +139,45 @@ impl Service for Fake {
         if sync_id == SYNC_ID.to_string() { (self.run_answer.lock().unwrap())() } else { Err(Error::SyncNotFound) }
     }
 
+    async fn usage_overview(&self, _: &Viewer, request: UsageRequest) -> Result<UsageOverview, Error> {
+        let overview = overview(&request);
+        self.overviews.lock().unwrap().push(request);
+        Ok(overview)
+    }
+
     fn record_usage(&self, event: UsageEvent) {
         self.usage.lock().unwrap().push(event);
     }
 
     async fn readiness(&self) -> Vec<DependencyState> {
         self.dependencies.lock().unwrap().clone()
+    }
+}
+
+pub fn overview(request: &UsageRequest) -> UsageOverview {
+    let totals = Totals { requests: 4, errors: 1, avg_duration_ms: 2.5, p95_duration_ms: 7.25, spend_cents: 3 };
+    let bucket = datetime!(2026-06-15 00:00 UTC);
+    UsageOverview {
+        window: request.window,
+        headline: totals,
+        endpoints: vec![EndpointUsage { route: "POST /v1/search".to_owned(), totals }],
+        keys: vec![KeyUsage {
+            api_key_id: SYNC_ID,
+            key_prefix: "rk_abc".to_owned(),
+            name: "laptop".to_owned(),
+            status: KeyStatus::Revoked,
+            totals,
+            last_used_at: None,
+        }],
+        latency: vec![(bucket, totals)],
+        search: totals,
+        series: vec![SeriesPoint {
+            bucket,
+            group_id: String::new(),
+            group_label: String::new(),
+            requests: 4,
+            errors: 1,
+        }],
     }
 }
 

@@ -13,3 +13,4 @@ mod operations;
 mod searches;
 mod server;
 mod sessions;
+mod usage;

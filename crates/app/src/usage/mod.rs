@@ -1,10 +1,16 @@
-//! What requests cost and how they went, recorded without making them wait.
+//! What requests cost and how they went: recorded without making them wait, and told.
+
+pub mod overview;
+mod window;
+
+pub use overview::{GroupBy, KeyStatus, UsageOverview, UsageRequest};
+pub use window::{Interval, Window};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docstore::{Docstore, Id, UsageEvent as Row};
-use ingest::clock::to_ms;
+use ingest::clock::{now_ms, to_ms};
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -15,6 +21,9 @@ use crate::{App, Identity};
 const QUEUE: usize = 10_000;
 const BATCH: usize = 500;
 const PAUSE: Duration = Duration::from_millis(500);
+/// How often single requests that have had their time are looked for, and how many go at a time.
+const PRUNE_EVERY: Duration = Duration::from_secs(60);
+const PRUNE_AT_ONCE: i64 = 20_000;
 
 /// One authenticated request that was answered.
 #[derive(Clone, Debug)]
@@ -39,9 +48,11 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn start(store: Docstore) -> Self {
+    /// Single requests are kept for `retention`; their counts for ever.
+    pub fn start(store: Docstore, retention: Duration) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
-        tokio::spawn(write(store, events));
+        tokio::spawn(write(store.clone(), events, !retention.is_zero()));
+        tokio::spawn(prune(store, retention));
         Self { queue, dropped: AtomicU64::new(0) }
     }
 
@@ -75,7 +86,7 @@ impl App {
 }
 
 /// Gathers events for a moment and writes them together.
-async fn write(store: Docstore, mut events: mpsc::Receiver<Message>) {
+async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
         let mut rows = Vec::new();
@@ -87,7 +98,7 @@ async fn write(store: Docstore, mut events: mpsc::Receiver<Message>) {
             }
         }
         if !rows.is_empty()
-            && let Err(error) = store.record_usage(rows).await
+            && let Err(error) = store.record_usage(rows, keep_events).await
         {
             tracing::warn!(error = &error as &dyn std::error::Error, "usage events were not recorded");
         }
@@ -96,6 +107,24 @@ async fn write(store: Docstore, mut events: mpsc::Receiver<Message>) {
         }
         for done in waiting {
             let _ = done.send(());
+        }
+    }
+}
+
+async fn prune(store: Docstore, retention: Duration) {
+    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
+    loop {
+        tokio::time::sleep(PRUNE_EVERY).await;
+        // In parts, so that nobody waits for long behind one of them.
+        loop {
+            match store.prune_usage_events(now_ms().saturating_sub(retention), PRUNE_AT_ONCE).await {
+                Ok(pruned) if pruned as i64 >= PRUNE_AT_ONCE => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "old usage events were not pruned");
+                    break;
+                }
+            }
         }
     }
 }

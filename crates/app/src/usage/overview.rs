@@ -1,0 +1,330 @@
+//! What an organization's credentials did in a window of time.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use docstore::{ApiKey, DurationHistogram};
+use ingest::clock::{from_ms, now_ms};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::window::{Part, Window};
+use crate::error::Result;
+use crate::{App, Identity, Viewer};
+
+/// The route whose requests are paid for.
+const SEARCH: &str = "POST /v1/search";
+
+#[derive(Clone, Debug)]
+pub struct UsageRequest {
+    pub window: Window,
+    /// Only requests of these keys; empty: of all credentials.
+    pub api_key_ids: Vec<Uuid>,
+    pub group_by: GroupBy,
+}
+
+/// What a series is made of for each value of.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum GroupBy {
+    #[default]
+    None,
+    ApiKey,
+    Endpoint,
+    StatusClass,
+}
+
+#[derive(Clone, Debug)]
+pub struct UsageOverview {
+    pub window: Window,
+    pub headline: Totals,
+    /// Requests descending.
+    pub endpoints: Vec<EndpointUsage>,
+    /// Every key of the organization that was asked for, requests descending.
+    pub keys: Vec<KeyUsage>,
+    /// One for each bucket.
+    pub latency: Vec<(OffsetDateTime, Totals)>,
+    pub search: Totals,
+    /// For each group one for each bucket.
+    pub series: Vec<SeriesPoint>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    pub requests: i64,
+    /// Answers of 400 and more.
+    pub errors: i64,
+    pub avg_duration_ms: f64,
+    pub p95_duration_ms: f64,
+    pub spend_cents: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct EndpointUsage {
+    pub route: String,
+    pub totals: Totals,
+}
+
+#[derive(Clone, Debug)]
+pub struct KeyUsage {
+    pub api_key_id: Uuid,
+    pub key_prefix: String,
+    pub name: String,
+    pub status: KeyStatus,
+    pub totals: Totals,
+    pub last_used_at: Option<OffsetDateTime>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum KeyStatus {
+    Active,
+    Expired,
+    Revoked,
+}
+
+impl KeyStatus {
+    pub fn of(key: &ApiKey) -> Self {
+        if key.revoked_at.is_some() {
+            KeyStatus::Revoked
+        } else if key.expires_at.is_some_and(|at| at <= now_ms()) {
+            KeyStatus::Expired
+        } else {
+            KeyStatus::Active
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct SeriesPoint {
+    pub bucket: OffsetDateTime,
+    pub group_id: String,
+    pub group_label: String,
+    pub requests: i64,
+    pub errors: i64,
+}
+
+impl App {
+    /// The overview, of this organization alone.
+    pub async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview> {
+        let organization_id = viewer.organization_id;
+        let mut counts = Counts::new(&request);
+        for part in request.window.parts() {
+            match part {
+                Part::Rollups { period, from, to } => {
+                    for row in self.store.list_usage_rollups(organization_id, period, from, to).await? {
+                        let one = Count {
+                            requests: row.requests,
+                            client_errors: row.client_errors,
+                            server_errors: row.server_errors,
+                            duration_us: row.duration_us,
+                            spend_cents: row.spend_cents,
+                            durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
+                        };
+                        counts.add(row.start, row.identity, row.route, &one);
+                    }
+                }
+                Part::Requests { from, to } => {
+                    for event in self.store.list_usage_events(organization_id, from, to).await? {
+                        let mut durations = DurationHistogram::default();
+                        durations.record(u64::try_from(event.duration_us).unwrap_or(0));
+                        let one = Count {
+                            requests: 1,
+                            client_errors: i64::from((400..500).contains(&event.status)),
+                            server_errors: i64::from(event.status >= 500),
+                            duration_us: event.duration_us,
+                            spend_cents: 0,
+                            durations,
+                        };
+                        counts.add(event.created_at, event.identity, event.route, &one);
+                    }
+                    for (at, identity, spend_cents) in self.store.list_spending(organization_id, from, to).await? {
+                        let one = Count { spend_cents, ..Count::default() };
+                        counts.add(at, identity, SEARCH.to_owned(), &one);
+                    }
+                }
+            }
+        }
+        let keys = self.store.list_api_keys(organization_id).await?;
+        Ok(counts.overview(&request, keys))
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Count {
+    requests: i64,
+    client_errors: i64,
+    server_errors: i64,
+    duration_us: i64,
+    spend_cents: i64,
+    durations: DurationHistogram,
+}
+
+impl Count {
+    fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.client_errors += other.client_errors;
+        self.server_errors += other.server_errors;
+        self.duration_us = self.duration_us.saturating_add(other.duration_us);
+        self.spend_cents += other.spend_cents;
+        self.durations.merge(&other.durations);
+    }
+
+    fn totals(&self) -> Totals {
+        let milliseconds = |microseconds: f64| (microseconds.round() / 1e3 * 1e3).round() / 1e3;
+        let average = if self.requests > 0 { self.duration_us as f64 / self.requests as f64 } else { 0.0 };
+        Totals {
+            requests: self.requests,
+            errors: self.client_errors + self.server_errors,
+            avg_duration_ms: milliseconds(average),
+            p95_duration_ms: milliseconds(self.durations.percentile(95.0)),
+            spend_cents: self.spend_cents,
+        }
+    }
+}
+
+/// Requests and errors of one bucket of one group.
+#[derive(Clone, Copy, Default)]
+struct Point {
+    requests: i64,
+    errors: i64,
+}
+
+/// All that an overview shows, while it is added up.
+struct Counts {
+    window: Window,
+    group_by: GroupBy,
+    /// Identities that count; `None`: all.
+    wanted: Option<HashSet<String>>,
+    all: Count,
+    by_route: BTreeMap<String, Count>,
+    by_identity: HashMap<String, Count>,
+    by_bucket: HashMap<i64, Count>,
+    by_group: BTreeMap<String, HashMap<i64, Point>>,
+}
+
+impl Counts {
+    fn new(request: &UsageRequest) -> Self {
+        let keys = &request.api_key_ids;
+        let wanted = (!keys.is_empty()).then(|| keys.iter().map(|id| Identity::ApiKey(*id).rate_key()).collect());
+        Self {
+            window: request.window,
+            group_by: request.group_by,
+            wanted,
+            all: Count::default(),
+            by_route: BTreeMap::new(),
+            by_identity: HashMap::new(),
+            by_bucket: HashMap::new(),
+            by_group: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, at: i64, identity: String, route: String, one: &Count) {
+        if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&identity)) {
+            return;
+        }
+        let bucket = self.window.bucket_of(at);
+        self.all.add(one);
+        self.by_bucket.entry(bucket).or_default().add(one);
+        let errors = one.client_errors + one.server_errors;
+        let mut point = |group: &str, requests: i64, errors: i64| {
+            if requests > 0 {
+                let points = self.by_group.entry(group.to_owned()).or_default();
+                let point = points.entry(bucket).or_default();
+                point.requests += requests;
+                point.errors += errors;
+            }
+        };
+        match self.group_by {
+            GroupBy::None => point("", one.requests, errors),
+            GroupBy::ApiKey => point(&identity, one.requests, errors),
+            GroupBy::Endpoint => point(&route, one.requests, errors),
+            GroupBy::StatusClass => {
+                point("2xx", one.requests - errors, 0);
+                point("4xx", one.client_errors, one.client_errors);
+                point("5xx", one.server_errors, one.server_errors);
+            }
+        }
+        self.by_route.entry(route).or_default().add(one);
+        self.by_identity.entry(identity).or_default().add(one);
+    }
+
+    fn overview(mut self, request: &UsageRequest, keys: Vec<ApiKey>) -> UsageOverview {
+        let buckets: Vec<i64> = self.window.buckets().collect();
+        let none = Count::default();
+        let latency = buckets
+            .iter()
+            .map(|bucket| (from_ms(*bucket), self.by_bucket.get(bucket).unwrap_or(&none).totals()))
+            .collect();
+        let labels: HashMap<String, &ApiKey> =
+            keys.iter().map(|key| (Identity::ApiKey(key.id.0).rate_key(), key)).collect();
+        if self.group_by == GroupBy::None {
+            // Zeros are an answer too.
+            self.by_group.entry(String::new()).or_default();
+        }
+        let mut series = Vec::with_capacity(self.by_group.len() * buckets.len());
+        for (group, points) in &self.by_group {
+            let (group_id, group_label) = match labels.get(group).filter(|_| self.group_by == GroupBy::ApiKey) {
+                Some(key) => (key.id.to_string(), key.name.clone()),
+                None => (group.clone(), label(group)),
+            };
+            series.extend(buckets.iter().map(|bucket| {
+                let point = points.get(bucket).copied().unwrap_or_default();
+                SeriesPoint {
+                    bucket: from_ms(*bucket),
+                    group_id: group_id.clone(),
+                    group_label: group_label.clone(),
+                    requests: point.requests,
+                    errors: point.errors,
+                }
+            }));
+        }
+        let mut endpoints: Vec<EndpointUsage> = self
+            .by_route
+            .iter()
+            .filter(|(_, count)| count.requests > 0)
+            .map(|(route, count)| EndpointUsage { route: route.clone(), totals: count.totals() })
+            .collect();
+        endpoints.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.totals.requests));
+        let asked = |key: &&ApiKey| request.api_key_ids.is_empty() || request.api_key_ids.contains(&key.id.0);
+        let mut key_usage: Vec<KeyUsage> = keys
+            .iter()
+            .filter(asked)
+            .map(|key| KeyUsage {
+                api_key_id: key.id.0,
+                key_prefix: key.prefix.clone(),
+                name: key.name.clone(),
+                status: KeyStatus::of(key),
+                totals: self.by_identity.get(&Identity::ApiKey(key.id.0).rate_key()).unwrap_or(&none).totals(),
+                last_used_at: key.last_used_at.map(from_ms),
+            })
+            .collect();
+        key_usage.sort_by_key(|key| std::cmp::Reverse(key.totals.requests));
+        UsageOverview {
+            window: self.window,
+            headline: self.all.totals(),
+            endpoints,
+            keys: key_usage,
+            latency,
+            search: self.by_route.get(SEARCH).unwrap_or(&none).totals(),
+            series,
+        }
+    }
+}
+
+/// What people call a route, a status class or a credential that is no key.
+pub fn label(group: &str) -> String {
+    let known = match group {
+        SEARCH => "Search",
+        "POST /v1/document" => "Read document",
+        "POST /v1/feedback" => "Feedback",
+        "GET /v1/files" => "List files",
+        "POST /v1/files/presign" => "Presign upload",
+        "DELETE /v1/files/{name}" => "Delete file",
+        "POST /v1/files/index" => "Start indexing",
+        "GET /v1/files/index/{sync_id}" => "Indexing status",
+        "GET /v1/usage" => "Usage",
+        "2xx" => "Success",
+        "4xx" => "Client error",
+        "5xx" => "Server error",
+        other => other,
+    };
+    known.to_owned()
+}

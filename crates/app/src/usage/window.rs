@@ -1,0 +1,208 @@
+//! Which requests an overview is made of, and from which tables their counts come.
+
+use docstore::{DAY, HOUR};
+use ingest::clock::{from_ms, to_ms};
+use time::{Duration, OffsetDateTime};
+
+use crate::Error;
+use crate::error::Result;
+
+const DEFAULT_WINDOW: Duration = Duration::days(30);
+/// Buckets of an hour, and an answer that stays readable.
+const LONGEST_BY_HOUR: Duration = Duration::days(8);
+const LONGEST: Duration = Duration::days(400);
+
+/// The length of a series' buckets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Interval {
+    Hour,
+    #[default]
+    Day,
+}
+
+impl Interval {
+    pub(super) fn milliseconds(self) -> i64 {
+        match self {
+            Interval::Hour => HOUR,
+            Interval::Day => DAY,
+        }
+    }
+}
+
+/// `[from, to)`, in milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Window {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub interval: Interval,
+}
+
+/// A part of a window, and what is counted there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Part {
+    /// Single requests: of hours that the window cuts.
+    Requests { from: i64, to: i64 },
+    /// Whole hours or days.
+    Rollups { period: i64, from: i64, to: i64 },
+}
+
+impl Window {
+    /// Without `to` the window ends now, without `from` it begins 30 days before its end. What has not happened yet is
+    /// left out.
+    pub fn resolve(
+        from: Option<OffsetDateTime>,
+        to: Option<OffsetDateTime>,
+        interval: Interval,
+        now: OffsetDateTime,
+    ) -> Result<Self> {
+        let end = to.unwrap_or(now);
+        let from = from.unwrap_or_else(|| end.min(now).saturating_sub(DEFAULT_WINDOW));
+        if from >= end {
+            return Err(Error::invalid("from", "from must be before to"));
+        }
+        if from >= now {
+            return Err(Error::invalid("from", "from must not be in the future"));
+        }
+        let end = end.min(now);
+        let (longest, field) = match interval {
+            Interval::Hour => (LONGEST_BY_HOUR, "interval"),
+            Interval::Day => (LONGEST, "from"),
+        };
+        if end - from > longest {
+            let days = longest.whole_days();
+            let message = match interval {
+                Interval::Hour => format!("buckets of an hour need a range of at most {days} days"),
+                Interval::Day => format!("the range must be at most {days} days"),
+            };
+            return Err(Error::invalid(field, message));
+        }
+        Ok(Self { from: to_ms(from), to: to_ms(end), interval })
+    }
+
+    pub fn from(&self) -> OffsetDateTime {
+        from_ms(self.from)
+    }
+
+    pub fn to(&self) -> OffsetDateTime {
+        from_ms(self.to)
+    }
+
+    /// The starts of all buckets; the first one may begin before the window.
+    pub(super) fn buckets(&self) -> impl Iterator<Item = i64> {
+        let length = self.interval.milliseconds();
+        let first = self.bucket_of(self.from);
+        (0..).map(move |number| first + number * length).take_while(move |start| *start < self.to)
+    }
+
+    pub(super) fn bucket_of(&self, at: i64) -> i64 {
+        let length = self.interval.milliseconds();
+        at.div_euclid(length) * length
+    }
+
+    /// Together exactly the window: single requests at its ends, whole hours, and days between where a bucket is a day.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let (first_hour, last_hour) = (up(self.from, HOUR), down(self.to, HOUR));
+        if first_hour >= last_hour {
+            parts.push(Part::Requests { from: self.from, to: self.to });
+            return parts;
+        }
+        let requests = |from, to| (from < to).then_some(Part::Requests { from, to });
+        let rollups = |period, from, to| (from < to).then_some(Part::Rollups { period, from, to });
+        parts.extend(requests(self.from, first_hour));
+        let (first_day, last_day) = (up(first_hour, DAY), down(last_hour, DAY));
+        if self.interval == Interval::Hour || first_day >= last_day {
+            parts.extend(rollups(HOUR, first_hour, last_hour));
+        } else {
+            parts.extend(rollups(HOUR, first_hour, first_day));
+            parts.extend(rollups(DAY, first_day, last_day));
+            parts.extend(rollups(HOUR, last_day, last_hour));
+        }
+        parts.extend(requests(last_hour, self.to));
+        parts
+    }
+}
+
+fn down(at: i64, period: i64) -> i64 {
+    at.div_euclid(period) * period
+}
+
+fn up(at: i64, period: i64) -> i64 {
+    down(at.saturating_add(period - 1), period)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-06-15 12:30:15.250 UTC);
+
+    fn resolve(from: Option<OffsetDateTime>, to: Option<OffsetDateTime>, interval: Interval) -> Result<Window> {
+        Window::resolve(from, to, interval, NOW)
+    }
+
+    #[test]
+    fn a_window_ends_now_and_is_a_month_long() {
+        let window = resolve(None, None, Interval::Day).unwrap();
+        assert_eq!((window.from(), window.to()), (NOW - Duration::days(30), NOW));
+        assert_eq!(window.buckets().count(), 31);
+        let to = datetime!(2026-03-01 00:00 UTC);
+        let window = resolve(None, Some(to), Interval::Day).unwrap();
+        assert_eq!((window.from(), window.to()), (to - Duration::days(30), to));
+        assert_eq!(window.buckets().count(), 30);
+        let later = resolve(Some(NOW - Duration::DAY), Some(NOW + Duration::DAY), Interval::Hour).unwrap();
+        assert_eq!(later.to(), NOW);
+    }
+
+    #[test]
+    fn windows_that_make_no_sense_are_refused() {
+        let refused = |from, to, interval| match resolve(from, to, interval) {
+            Err(Error::Invalid { field, .. }) => field,
+            other => panic!("{other:?}"),
+        };
+        let days = Duration::days;
+        assert_eq!(refused(Some(NOW), Some(NOW), Interval::Day), "from");
+        assert_eq!(refused(Some(NOW), Some(NOW - days(1)), Interval::Day), "from");
+        assert_eq!(refused(Some(NOW + days(1)), Some(NOW + days(2)), Interval::Day), "from");
+        assert_eq!(refused(Some(NOW + days(1)), None, Interval::Day), "from");
+        assert_eq!(refused(Some(NOW - days(9)), None, Interval::Hour), "interval");
+        assert_eq!(refused(None, None, Interval::Hour), "interval");
+        assert_eq!(refused(Some(OffsetDateTime::UNIX_EPOCH), None, Interval::Day), "from");
+        assert!(resolve(Some(NOW - days(8) + Duration::SECOND), None, Interval::Hour).is_ok());
+    }
+
+    #[test]
+    fn parts_are_together_the_window() {
+        let at = |from, to, interval| resolve(Some(from), Some(to), interval).unwrap();
+        for window in [
+            at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-05 09:45 UTC), Interval::Day),
+            at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-05 09:45 UTC), Interval::Hour),
+            at(datetime!(2026-06-01 00:00 UTC), datetime!(2026-06-03 00:00 UTC), Interval::Day),
+            at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-01 10:45 UTC), Interval::Day),
+            at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-01 11:15 UTC), Interval::Day),
+            at(datetime!(2026-06-01 23:00 UTC), datetime!(2026-06-02 01:00 UTC), Interval::Day),
+        ] {
+            let mut end = window.from;
+            for part in window.parts() {
+                let (from, to) = match part {
+                    Part::Requests { from, to } => {
+                        assert!(to - from < 2 * HOUR);
+                        (from, to)
+                    }
+                    Part::Rollups { period, from, to } => {
+                        assert!(from % period == 0 && to % period == 0 && period <= window.interval.milliseconds());
+                        (from, to)
+                    }
+                };
+                assert!(from == end && to > from, "{window:?}");
+                end = to;
+            }
+            assert_eq!(end, window.to);
+        }
+        let days = at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-05 09:45 UTC), Interval::Day).parts();
+        assert!(days.iter().any(|part| matches!(part, Part::Rollups { period: DAY, .. })));
+    }
+}

@@ -1,0 +1,144 @@
+//! Requests, counted by the hour and the day.
+
+use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, Id, UsageEvent, UsageRollup};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, new_organization};
+
+on_both_backends!(
+    requests_are_counted_in_their_hours_and_days,
+    many_requests_are_counted_and_kept,
+    requests_can_be_counted_without_being_kept,
+    counting_at_once_loses_nothing,
+    spending_is_counted_with_its_entry,
+    an_organization_sees_its_own_alone,
+    old_requests_are_pruned_and_their_counts_stay,
+);
+
+/// A whole hour and day.
+const MIDNIGHT: i64 = NOW / DAY * DAY;
+
+fn event(organization_id: Uuid, identity: &str, status: i32, duration_us: i64, created_at: i64) -> UsageEvent {
+    UsageEvent {
+        organization_id: organization_id.into(),
+        identity: identity.to_owned(),
+        route: "POST /v1/search".to_owned(),
+        status,
+        duration_us,
+        created_at,
+    }
+}
+
+async fn rollups(db: &Docstore, organization_id: Uuid, period: i64) -> Vec<UsageRollup> {
+    db.list_usage_rollups(organization_id, period, MIDNIGHT - DAY, MIDNIGHT + DAY).await.unwrap()
+}
+
+async fn requests_are_counted_in_their_hours_and_days(db: Database) {
+    let ours = new_organization(&db).await;
+    let first = vec![event(ours, "key:1", 200, 1_000, MIDNIGHT), event(ours, "key:1", 404, 3_000, MIDNIGHT + HOUR - 1)];
+    let second =
+        vec![event(ours, "key:1", 503, 5_000, MIDNIGHT + 5), event(ours, "key:1", 200, 7_000, MIDNIGHT + HOUR)];
+    for events in [first, second] {
+        db.record_usage(events, true).await.unwrap();
+    }
+    let hours = rollups(&db, ours, HOUR).await;
+    let counts: Vec<_> = hours
+        .iter()
+        .map(|row| (row.start, row.requests, row.client_errors, row.server_errors, row.duration_us))
+        .collect();
+    assert_eq!(counts, [(MIDNIGHT, 3, 1, 1, 9_000), (MIDNIGHT + HOUR, 1, 0, 0, 7_000)]);
+    let days = rollups(&db, ours, DAY).await;
+    assert_eq!((days.len(), days[0].requests, days[0].duration_us), (1, 4, 16_000));
+    let mut expected = DurationHistogram::default();
+    [1_000, 3_000, 5_000, 7_000].into_iter().for_each(|duration| expected.record(duration));
+    assert_eq!(DurationHistogram::from_bytes(&days[0].histogram), Some(expected));
+    assert_eq!(db.list_usage_events(ours, MIDNIGHT, MIDNIGHT + HOUR).await.unwrap().len(), 3);
+}
+
+async fn many_requests_are_counted_and_kept(db: Database) {
+    let ours = new_organization(&db).await;
+    // 72,000 values.
+    db.record_usage(vec![event(ours, "key:1", 200, 3_000_000_000, MIDNIGHT); 12_000], true).await.unwrap();
+    db.record_usage(vec![], true).await.unwrap();
+    assert_eq!(db.count("usage_events WHERE duration_us = 3000000000").await, 12_000);
+    assert_eq!(rollups(&db, ours, DAY).await[0].requests, 12_000);
+}
+
+async fn requests_can_be_counted_without_being_kept(db: Database) {
+    let ours = new_organization(&db).await;
+    db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
+    assert_eq!((db.count("usage_events").await, rollups(&db, ours, HOUR).await.len()), (0, 1));
+}
+
+async fn counting_at_once_loses_nothing(db: Database) {
+    let ours = new_organization(&db).await;
+    let stores = [db.store.clone(), db.another_store()];
+    let writers = (0..8).map(|number: usize| {
+        let store = stores[number % 2].clone();
+        tokio::spawn(async move {
+            for turn in 0..10 {
+                // In another order each time.
+                let mut events: Vec<UsageEvent> =
+                    (0..4).map(|key| event(ours, &format!("key:{key}"), 200, 1_000, MIDNIGHT + key * HOUR)).collect();
+                events.rotate_left((number + turn) % 4);
+                store.record_usage(events, false).await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let hours = rollups(&db, ours, HOUR).await;
+    assert_eq!(hours.iter().map(|row| row.requests).collect::<Vec<_>>(), [80; 4]);
+    let mut expected = DurationHistogram::default();
+    (0..80).for_each(|_| expected.record(1_000));
+    assert!(hours.iter().all(|row| row.histogram == expected.to_bytes()));
+}
+
+async fn spending_is_counted_with_its_entry(db: Database) {
+    let ours = new_organization(&db).await;
+    let entry = |cents: i64, identity: Option<&str>| BalanceEntry {
+        id: Id(Uuid::new_v4()),
+        organization_id: ours.into(),
+        cents,
+        reason: "test".to_owned(),
+        search_id: None,
+        created_at: MIDNIGHT + 5,
+        identity: identity.map(str::to_owned),
+    };
+    db.post_balance_entry(entry(10, None)).await.unwrap();
+    for cents in [-3, -4, 3] {
+        db.post_balance_entry(entry(cents, Some("key:1"))).await.unwrap();
+    }
+    // What is refused is not spent.
+    assert_eq!(db.post_balance_entry(entry(-100, Some("key:1"))).await.unwrap(), None);
+    db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
+    for period in [HOUR, DAY] {
+        let rows = rollups(&db, ours, period).await;
+        assert_eq!((rows.len(), rows[0].requests, rows[0].spend_cents), (1, 1, 4));
+    }
+    let mut spent = db.list_spending(ours, MIDNIGHT, MIDNIGHT + HOUR).await.unwrap();
+    spent.sort_unstable();
+    let of_key = |cents| (MIDNIGHT + 5, "key:1".to_owned(), cents);
+    assert_eq!(spent, [of_key(-3), of_key(3), of_key(4)]);
+}
+
+async fn an_organization_sees_its_own_alone(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    db.record_usage(vec![event(theirs, "key:1", 200, 1, MIDNIGHT)], true).await.unwrap();
+    assert!(rollups(&db, ours, HOUR).await.is_empty());
+    assert!(db.list_usage_events(ours, 0, i64::MAX).await.unwrap().is_empty());
+    assert!(db.list_spending(ours, 0, i64::MAX).await.unwrap().is_empty());
+}
+
+async fn old_requests_are_pruned_and_their_counts_stay(db: Database) {
+    let ours = new_organization(&db).await;
+    let events = (0..10).map(|minute| event(ours, "key:1", 200, 1, MIDNIGHT + minute * 60_000)).collect();
+    db.record_usage(events, true).await.unwrap();
+    let before = MIDNIGHT + 8 * 60_000;
+    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 5);
+    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 3);
+    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 0);
+    assert_eq!(db.count("usage_events").await, 2);
+    assert_eq!(rollups(&db, ours, HOUR).await[0].requests, 10);
+}

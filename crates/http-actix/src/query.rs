@@ -1,0 +1,48 @@
+//! Query parameters.
+
+use std::collections::HashMap;
+
+use percent_encoding::percent_decode_str;
+
+use crate::failure::Failure;
+
+/// The parameters of a request. One without a value counts as not sent.
+pub(crate) struct Query(HashMap<String, String>);
+
+impl Query {
+    /// `+` stands for a blank only where that can be meant: in a time it is the sign of the offset.
+    pub fn parse(query: &str) -> Result<Self, Failure> {
+        let mut parameters = HashMap::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
+            let value = percent_decode_str(value)
+                .decode_utf8()
+                .map_err(|_| Failure::invalid(&name, format!("{name} must be percent-encoded UTF-8")))?
+                .into_owned();
+            if parameters.insert(name.clone(), value).is_some() {
+                return Err(Failure::invalid(&name, format!("{name} must be sent once")));
+            }
+        }
+        parameters.retain(|_, value| !value.is_empty());
+        Ok(Self(parameters))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_and_empty_ones_are_not_there() {
+        let query = Query::parse("a=1%2C2&b=&c&d=2026-01-05T10:00:00+01:00&").map_err(|_| ()).unwrap();
+        assert_eq!((query.get("a"), query.get("b"), query.get("c")), (Some("1,2"), None, None));
+        assert_eq!(query.get("d"), Some("2026-01-05T10:00:00+01:00"));
+        assert!(Query::parse("a=%ff").is_err() && Query::parse("a=1&a=2").is_err());
+    }
+}
