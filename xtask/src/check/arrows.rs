@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rerank", &[]),
     ("s3-server", &[]),
     ("settings", &[]),
+    ("skills", &[]),
     ("warc", &[]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "retrieval-core"]),

@@ -1,0 +1,150 @@
+#!/bin/sh
+# Installs the retrieval skills for agents into your home folder. Run it again to update.
+#
+#   curl -fsSL {{BASE_URL}}/skills/install.sh | sh
+#   curl -fsSL {{BASE_URL}}/skills/install.sh | sh -s -- --dry-run
+#
+# SKILLS_DIR      where the skills go; default: ~/.claude/skills if there is a ~/.claude, else ~/.agents/skills
+# AGENTS_DIR      where the subagent goes; default: the folder `agents` beside SKILLS_DIR
+#
+# Needs no key and never reads one. Everything is in functions, so that a download that breaks off runs nothing.
+
+set -eu
+
+BASE_URL='{{BASE_URL}}'
+SKILLS='{{SKILLS}}'
+AGENT='retrieval-researcher'
+
+usage() {
+  cat <<'USAGE'
+usage: install.sh [--dry-run] [--uninstall] [--help]
+
+  --dry-run     say what would be done, and do nothing
+  --uninstall   remove what was installed
+USAGE
+}
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+  printf 'install.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+digest_of() {
+  case "$1" in
+{{DIGESTS}}
+    *) fail "no digest is known of '$1'" ;;
+  esac
+}
+
+fetch() {
+  if command -v curl >/dev/null 2>&1; then
+    curl -fsS --proto '=http,https' --max-time 30 -o "$2" "$1"
+  elif command -v wget >/dev/null 2>&1; then
+    wget -q -T 30 -O "$2" "$1"
+  else
+    fail "neither curl nor wget is installed"
+  fi
+}
+
+sha256() {
+  if command -v sha256sum >/dev/null 2>&1; then
+    sha256sum "$1" | cut -d ' ' -f 1
+  elif command -v shasum >/dev/null 2>&1; then
+    shasum -a 256 "$1" | cut -d ' ' -f 1
+  elif command -v openssl >/dev/null 2>&1; then
+    openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1
+  else
+    fail "none of sha256sum, shasum and openssl is installed: what is fetched cannot be checked"
+  fi
+}
+
+# fetch_checked PATH FILE
+fetch_checked() {
+  fetch "$BASE_URL/skills/$1" "$2" || fail "cannot fetch $BASE_URL/skills/$1"
+  [ "$(sha256 "$2")" = "$(digest_of "$1")" ] || fail "$1 is not what this installer was made for: fetch the installer anew"
+}
+
+# put FILE TARGET: whole or not at all, and not where it is the same already
+put() {
+  if [ -f "$2" ] && cmp -s "$1" "$2"; then
+    say "unchanged  $2"
+    return
+  fi
+  mkdir -p "$(dirname "$2")" || fail "cannot make the folder $(dirname "$2")"
+  cp "$1" "$2.new" && mv -f "$2.new" "$2" || fail "cannot write $2"
+  say "installed  $2"
+}
+
+install() {
+  work=$(mktemp -d "${TMPDIR:-/tmp}/retrieval-skills.XXXXXX") || fail "cannot make a temporary folder"
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+  # All of it is fetched and checked before any of it is put in place.
+  for skill in $SKILLS; do
+    mkdir -p "$work/$skill"
+    fetch_checked "$skill/SKILL.md" "$work/$skill/SKILL.md"
+  done
+  fetch_checked "agents/$AGENT.md" "$work/$AGENT.md"
+  for skill in $SKILLS; do
+    put "$work/$skill/SKILL.md" "$skills_dir/$skill/SKILL.md"
+  done
+  put "$work/$AGENT.md" "$agents_dir/$AGENT.md"
+  say "The skills are in $skills_dir, the subagent is in $agents_dir."
+  say "They use the key in RETRIEVAL_API_KEY, or that of 'retrieval login'."
+}
+
+uninstall() {
+  for skill in $SKILLS; do
+    remove "$skills_dir/$skill/SKILL.md"
+    rmdir "$skills_dir/$skill" 2>/dev/null || :
+  done
+  remove "$agents_dir/$AGENT.md"
+}
+
+remove() {
+  if [ -f "$1" ]; then
+    rm -f "$1" || fail "cannot remove $1"
+    say "removed    $1"
+  fi
+}
+
+main() {
+  dry_run=no
+  action=install
+  for argument in "$@"; do
+    case "$argument" in
+      --dry-run) dry_run=yes ;;
+      --uninstall) action=uninstall ;;
+      --help | -h)
+        usage
+        return
+        ;;
+      *)
+        usage >&2
+        fail "unknown argument '$argument'"
+        ;;
+    esac
+  done
+  if [ -n "${SKILLS_DIR:-}" ]; then
+    skills_dir=$SKILLS_DIR
+  elif [ -z "${HOME:-}" ]; then
+    fail "HOME is not set: say where with SKILLS_DIR"
+  elif [ -d "$HOME/.claude" ]; then
+    skills_dir=$HOME/.claude/skills
+  else
+    skills_dir=$HOME/.agents/skills
+  fi
+  agents_dir=${AGENTS_DIR:-$(dirname "$skills_dir")/agents}
+  if [ "$dry_run" = yes ]; then
+    for skill in $SKILLS; do
+      say "would $action  $skills_dir/$skill/SKILL.md"
+    done
+    say "would $action  $agents_dir/$AGENT.md"
+    return
+  fi
+  "$action"
+}
+
+main "$@"
