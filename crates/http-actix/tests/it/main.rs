@@ -3,6 +3,7 @@
 mod api;
 mod bodies;
 mod budgets;
+mod contract;
 mod documents;
 mod door;
 mod envelopes;
@@ -10,6 +11,7 @@ mod fake;
 mod feedback;
 mod files;
 mod operations;
+mod published;
 mod searches;
 mod server;
 mod sessions;
