@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod e2e;
 mod interrupt;
+mod schema;
 mod server;
 mod services;
 mod shell;
@@ -29,6 +30,8 @@ enum Command {
     Test(test::Options),
     /// Run a Python acceptance folder (pytest, httpx) against the built server
     E2e(e2e::Options),
+    /// Write the published OpenAPI document, or check that the committed one is what the code says
+    Schema(schema::Options),
     /// Measure speed and size of the release server over HTTP
     Bench(bench::Options),
 }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::E2e(options) => e2e::run(&options),
+        Command::Schema(options) => schema::run(&options),
         Command::Bench(options) => bench::run(&options),
     };
     match done {

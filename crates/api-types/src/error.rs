@@ -16,9 +16,11 @@ pub struct ErrorEnvelope {
     pub kind: String,
     /// Identifies this request; also in the header `X-Request-ID`.
     pub request_id: Uuid,
+    /// What went wrong.
     pub error: ErrorBody,
 }
 
+/// What went wrong.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorBody {
     /// Stable snake_case code; branch on this.

@@ -58,17 +58,27 @@ pub struct FeedbackRequest {
     pub rank: Option<i64>,
 }
 
+/// What happened.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventType {
+    /// The result helped.
     ResultHelpful,
+    /// The result did not help.
     ResultNotHelpful,
+    /// The passage was used in an answer.
     PassageUsed,
+    /// Reading was given up.
     ReadAbandoned,
+    /// The result repeats another one.
     DuplicateResult,
+    /// The content is out of date.
     StaleResult,
+    /// The result is spam, or worth little.
     SpamOrLowQuality,
+    /// A source that should be there is not.
     MissingExpectedSource,
+    /// The content is unsafe, or breaks a policy.
     UnsafeOrPolicyIssue,
 }
 
@@ -93,11 +103,15 @@ pub struct FeedbackResponse {
     /// Identifies this request.
     pub request_id: Uuid,
     /// The supplied session id, or a fresh one.
+    #[schemars(extend("format" = "uuid"))]
     pub session_id: String,
     /// The event is stored.
     pub accepted: bool,
+    /// Identifies the stored event.
     pub feedback_id: Uuid,
+    /// The caller's rate-limit state.
     pub access: Access,
+    /// What this request cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Usage")]
     pub usage: Option<Usage>,

@@ -38,10 +38,13 @@ pub struct PresignResponse {
     /// The sanitized name that the file is stored and listed under.
     pub name: String,
     /// Signed storage URL for one `PUT` of exactly the declared size. Never send the API key to it.
+    #[schemars(extend("format" = "uri"))]
     pub url: String,
-    /// How long the URL works.
+    /// Seconds that the URL works.
+    #[schemars(range(min = 0))]
     pub expires_in_seconds: i64,
-    /// The largest file that is accepted.
+    /// Bytes of the largest file that is accepted.
+    #[schemars(range(min = 0))]
     pub max_object_bytes: i64,
 }
 
@@ -54,6 +57,7 @@ pub struct FileListResponse {
     pub schema: Option<String>,
     /// Identifies this request.
     pub request_id: Uuid,
+    /// Every stored file.
     pub files: Vec<FileEntry>,
 }
 
@@ -63,7 +67,9 @@ pub struct FileEntry {
     /// The sanitized name: the identity of the file.
     pub name: String,
     /// Bytes.
+    #[schemars(range(min = 0))]
     pub size: i64,
+    /// When the file was last uploaded.
     #[schemars(extend("format" = "date-time"))]
     pub last_modified: String,
 }
@@ -88,10 +94,12 @@ pub struct IndexRequest {
     /// Accepted and ignored.
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
+    /// What to process.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub mode: IndexMode,
 }
 
+/// What an indexing run processes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexMode {
@@ -106,12 +114,15 @@ pub enum IndexMode {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
+    /// Waiting for a worker.
     Queued,
+    /// Comparing what storage lists with what is indexed.
     Planning,
+    /// Reading and indexing files.
     Running,
-    /// Terminal.
+    /// Terminal: everything that could be indexed can be found.
     Completed,
-    /// Terminal.
+    /// Terminal: the run could not be done.
     Failed,
 }
 
@@ -126,6 +137,7 @@ pub struct IndexStartResponse {
     pub request_id: Uuid,
     /// Identifies the run.
     pub sync_id: String,
+    /// Where the run stands.
     pub state: RunState,
 }
 
@@ -138,17 +150,19 @@ pub struct IndexStatusResponse {
     pub schema: Option<String>,
     /// Identifies this request.
     pub request_id: Uuid,
+    /// Identifies the run.
     pub sync_id: String,
+    /// Where the run stands.
     pub state: RunState,
     /// Null before the run starts (RFC 3339).
-    #[schemars(extend("format" = "date-time"), required)]
+    #[schemars(extend("format" = "date-time"))]
     pub started_at: Option<String>,
     /// Null while the run goes on (RFC 3339).
-    #[schemars(extend("format" = "date-time"), required)]
+    #[schemars(extend("format" = "date-time"))]
     pub completed_at: Option<String>,
     /// Why the run failed; null while it is healthy.
-    #[schemars(required)]
     pub error: Option<String>,
+    /// Counts of the run so far.
     pub stats: IndexStats,
 }
 
@@ -156,17 +170,24 @@ pub struct IndexStatusResponse {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct IndexStats {
     /// Files that storage listed.
+    #[schemars(range(min = 0))]
     pub enumerated: i64,
     /// Files read from storage.
+    #[schemars(range(min = 0))]
     pub fetched: i64,
     /// Documents written or refreshed.
+    #[schemars(range(min = 0))]
     pub indexed: i64,
     /// Files that could not be read as what they say they are.
+    #[schemars(range(min = 0))]
     pub failed: i64,
     /// Files of types that are not supported.
+    #[schemars(range(min = 0))]
     pub skipped_unsupported: i64,
     /// Documents removed because their file is gone.
+    #[schemars(range(min = 0))]
     pub deleted: i64,
     /// Bytes read from storage.
+    #[schemars(range(min = 0))]
     pub bytes: i64,
 }

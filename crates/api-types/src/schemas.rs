@@ -1,45 +1,134 @@
 //! JSON Schemas (2020-12) of the wire types, by name.
 
-use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::{JsonSchema, Schema};
+use std::borrow::Cow;
 
-type Generate = fn() -> Schema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+/// Which way a body goes. What is written is stricter than what is read: a nullable field is always there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Direction {
+    Request,
+    Response,
+}
+
+/// A type that is a whole body.
+struct Body {
+    name: &'static str,
+    direction: Direction,
+    /// A schema that stands alone.
+    root: fn(&mut SchemaGenerator) -> Schema,
+    /// A reference to the schema, which is left with the generator.
+    reference: fn(&mut SchemaGenerator) -> Schema,
+}
+
+const fn request<T: JsonSchema>(name: &'static str) -> Body {
+    Body {
+        name,
+        direction: Direction::Request,
+        root: SchemaGenerator::root_schema_for::<T>,
+        reference: SchemaGenerator::subschema_for::<T>,
+    }
+}
+
+const fn response<T: JsonSchema>(name: &'static str) -> Body {
+    Body { direction: Direction::Response, ..request::<T>(name) }
+}
 
 /// The types that have a schema of their own: those that are a whole body.
-const SCHEMAS: [(&str, Generate); 16] = [
-    ("SearchRequest", request::<crate::SearchRequest>),
-    ("SearchResponse", response::<crate::SearchResponse>),
-    ("DocumentRequest", request::<crate::DocumentRequest>),
-    ("DocumentResponse", response::<crate::DocumentResponse>),
-    ("FeedbackRequest", request::<crate::FeedbackRequest>),
-    ("FeedbackResponse", response::<crate::FeedbackResponse>),
-    ("PresignRequest", request::<crate::PresignRequest>),
-    ("PresignResponse", response::<crate::PresignResponse>),
-    ("FileListResponse", response::<crate::FileListResponse>),
-    ("FileDeleteResponse", response::<crate::FileDeleteResponse>),
-    ("IndexRequest", request::<crate::IndexRequest>),
-    ("IndexStartResponse", response::<crate::IndexStartResponse>),
-    ("IndexStatusResponse", response::<crate::IndexStatusResponse>),
-    ("UsageOverview", response::<crate::UsageOverview>),
-    ("ErrorEnvelope", response::<crate::ErrorEnvelope>),
-    ("Warning", response::<crate::Warning>),
+const BODIES: [Body; 16] = [
+    request::<crate::SearchRequest>("SearchRequest"),
+    response::<crate::SearchResponse>("SearchResponse"),
+    request::<crate::DocumentRequest>("DocumentRequest"),
+    response::<crate::DocumentResponse>("DocumentResponse"),
+    request::<crate::FeedbackRequest>("FeedbackRequest"),
+    response::<crate::FeedbackResponse>("FeedbackResponse"),
+    request::<crate::PresignRequest>("PresignRequest"),
+    response::<crate::PresignResponse>("PresignResponse"),
+    response::<crate::FileListResponse>("FileListResponse"),
+    response::<crate::FileDeleteResponse>("FileDeleteResponse"),
+    request::<crate::IndexRequest>("IndexRequest"),
+    response::<crate::IndexStartResponse>("IndexStartResponse"),
+    response::<crate::IndexStatusResponse>("IndexStatusResponse"),
+    response::<crate::UsageOverview>("UsageOverview"),
+    response::<crate::ErrorEnvelope>("ErrorEnvelope"),
+    response::<crate::Warning>("Warning"),
 ];
 
 /// The names that [`json_schema`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    SCHEMAS.iter().map(|(name, _)| *name)
+    BODIES.iter().map(|body| body.name)
 }
 
 /// The schema of the type of this name, or `None` when no body has it.
 pub fn json_schema(name: &str) -> Option<Schema> {
-    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, generate)| generate())
+    let body = BODIES.iter().find(|body| body.name == name)?;
+    Some((body.root)(&mut generator(body.direction, "/$defs")))
 }
 
-fn request<T: JsonSchema>() -> Schema {
-    SchemaGenerator::from(SchemaSettings::draft2020_12()).into_root_schema_for::<T>()
+/// The schemas of all bodies and of what they are made of, by name, for a document that keeps them at `path` (a JSON
+/// pointer such as `/components/schemas`): they refer to each other there.
+///
+/// A type that stands in requests and in responses must look the same in both; a test holds this.
+pub fn components(path: &'static str) -> Map<String, Value> {
+    let mut all = Map::new();
+    for direction in [Direction::Request, Direction::Response] {
+        let mut generator = generator(direction, path);
+        for body in BODIES.iter().filter(|body| body.direction == direction) {
+            (body.reference)(&mut generator);
+        }
+        all.extend(generator.take_definitions(true));
+    }
+    all
 }
 
-/// Describes what is written, which is stricter than what is read: a nullable field is always there.
-fn response<T: JsonSchema>() -> Schema {
-    SchemaGenerator::from(SchemaSettings::draft2020_12().for_serialize()).into_root_schema_for::<T>()
+fn generator(direction: Direction, path: &'static str) -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = Cow::Borrowed(path));
+    let settings = match direction {
+        Direction::Request => settings,
+        Direction::Response => settings.for_serialize(),
+    };
+    settings.with_transform(PlainWords).into_generator()
+}
+
+/// Writes an enum of words as `enum`, which every tool understands. schemars writes one with described values as
+/// `oneOf` of constants; the descriptions are kept in `x-enumDescriptions`, where API references look for them.
+#[derive(Clone)]
+struct PlainWords;
+
+impl Transform for PlainWords {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        let Some((words, described)) = schema.get("oneOf").and_then(Value::as_array).and_then(|all| words(all)) else {
+            return;
+        };
+        schema.remove("oneOf");
+        schema.insert("type".to_owned(), "string".into());
+        schema.insert("enum".to_owned(), words.into());
+        schema.insert("x-enumDescriptions".to_owned(), described.into());
+    }
+}
+
+/// The values of alternatives that are all strings, with the descriptions of those that have one.
+fn words(alternatives: &[Value]) -> Option<(Vec<Value>, Map<String, Value>)> {
+    let mut all = Vec::new();
+    let mut described = Map::new();
+    for alternative in alternatives {
+        if alternative["type"] != "string" {
+            return None;
+        }
+        match (alternative.get("const"), alternative.get("enum")) {
+            (Some(word), None) => {
+                if let (Some(name), Some(text)) = (word.as_str(), alternative.get("description")) {
+                    described.insert(name.to_owned(), text.clone());
+                }
+                all.push(word.clone());
+            }
+            (None, Some(several)) => all.extend(several.as_array()?.iter().cloned()),
+            _ => return None,
+        }
+    }
+    Some((all, described))
 }

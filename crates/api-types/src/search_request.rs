@@ -44,6 +44,7 @@ pub struct SearchRequest {
     pub scope: SearchScope,
     /// Rewrites by the caller. The first replaces `query` as the text sent to the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = {"type": "string", "maxLength": validation::MAX_QUERY_CHARS}))]
     #[validate(custom(function = "validation::query_texts"))]
     pub search_queries: Option<Vec<String>>,
     /// Groups the requests of one task. Equivalent to the header `X-Session-ID`, and wins over it.
@@ -86,7 +87,7 @@ pub struct Filters {
 pub struct FreshnessPolicy {
     /// Only content published after this time: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "time_or_day")]
     pub published_after: Option<String>,
     /// A window that ends now. Ignored when `published_after` is set.
     #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
@@ -94,13 +95,22 @@ pub struct FreshnessPolicy {
     pub freshness: Option<Freshness>,
 }
 
-/// Past day, week, month or year.
+/// The schema of `published_after`.
+fn time_or_day(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "anyOf": [{ "format": "date-time" }, { "format": "date" }] })
+}
+
+/// A window that ends now.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
+    /// The past day.
     Pd,
+    /// The past week.
     Pw,
+    /// The past 31 days.
     Pm,
+    /// The past 365 days.
     Py,
 }
 
@@ -167,7 +177,18 @@ impl JsonSchema for Verbosity {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": ["ids_only", "compact", "standard", "full"], "default": "standard" })
+        json_schema!({
+            "description": "How much of each result to return.",
+            "type": "string",
+            "enum": ["ids_only", "compact", "standard", "full"],
+            "default": "standard",
+            "x-enumDescriptions": {
+                "ids_only": "Rank, `doc_id`, URL and title. No `access` block.",
+                "compact": "Adds snippet, score and key dates.",
+                "standard": "Adds quotable passages.",
+                "full": "Adds provenance.",
+            },
+        })
     }
 }
 
@@ -185,6 +206,7 @@ pub struct ResponseBudget {
     pub on_exceed: OnExceed,
 }
 
+/// What to do when the body is larger than the budget.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExceed {
@@ -209,10 +231,13 @@ pub struct SearchScope {
     pub workspace_id: Option<String>,
 }
 
+/// A searchable collection.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchIndex {
+    /// The web corpus that all organizations share.
     Web,
+    /// The organization's own files.
     Workspace,
 }
 
@@ -222,9 +247,11 @@ pub enum SearchIndex {
 pub struct SourcePolicy {
     /// Preferred domains, or the only ones with `require_domain_match`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
     pub include_domains: Vec<String>,
     /// Domains whose results are always dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
     pub exclude_domains: Vec<String>,
     /// Drop results outside `include_domains`.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -16,6 +16,7 @@ pub struct SearchResponse {
     /// Ties feedback to this ranked list.
     pub search_id: Uuid,
     /// The supplied session id, or a fresh one.
+    #[schemars(extend("format" = "uuid"))]
     pub session_id: String,
     /// Best first.
     pub results: Option<Vec<SearchResult>>,
@@ -35,6 +36,7 @@ pub struct SearchResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub truncated: Option<bool>,
+    /// What this request cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Usage")]
     pub usage: Option<Usage>,
@@ -47,13 +49,18 @@ pub struct SearchResponse {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SearchResult {
     /// Position, from 1.
+    #[schemars(range(min = 1))]
     pub rank: i64,
     /// Stable across searches and recrawls, deterministic per canonical URL.
     pub doc_id: Uuid,
+    /// The address that identifies the document: normalized, `workspace://...` for the organization's own files.
+    #[schemars(extend("format" = "uri"))]
     pub canonical_url: String,
+    /// The title of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
+    /// How the document describes itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,
@@ -61,9 +68,11 @@ pub struct SearchResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub snippet: Option<String>,
+    /// The media type of what was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub mime: Option<String>,
+    /// The address that the document was read from, before normalization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub source_url: Option<String>,
@@ -79,6 +88,7 @@ pub struct SearchResult {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "shown_or_null")]
     #[schemars(with = "Option<Vec<String>>")]
     pub labels: Option<Vec<String>>,
+    /// What is known of the document and its latest capture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ResultMetadata")]
     pub metadata: Option<ResultMetadata>,
@@ -86,9 +96,11 @@ pub struct SearchResult {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "shown_or_null")]
     #[schemars(with = "Option<Vec<Passage>>")]
     pub passages: Option<Vec<Passage>>,
+    /// The capture that the content came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DocumentProvenance")]
     pub provenance: Option<DocumentProvenance>,
+    /// How well the document answers the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Score")]
     pub score: Option<Score>,
@@ -97,21 +109,27 @@ pub struct SearchResult {
 /// What is known of the document and its latest capture. Times are RFC 3339.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ResultMetadata {
+    /// Digest of the content, `sha256:` and hexadecimal: equal digests mean equal content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content_digest: Option<String>,
+    /// When the content was extracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub extracted_at: Option<String>,
+    /// When the document was first met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub first_seen_at: Option<String>,
+    /// When the document was last fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub last_crawled_at: Option<String>,
+    /// When the document was last met, unchanged or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub last_seen_at: Option<String>,
+    /// When the document says that it was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub published_at: Option<String>,
@@ -120,6 +138,7 @@ pub struct ResultMetadata {
 /// Comparable only inside the response that carries it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Score {
+    /// Higher is better.
     pub value: f64,
 }
 
@@ -136,10 +155,13 @@ pub struct Ranking {
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct IntegrationResults {
     /// Workspace documents that match.
+    #[schemars(range(min = 0))]
     pub total: i64,
     /// Those of them in `results`.
+    #[schemars(range(min = 0))]
     pub selected: i64,
     /// Where the workspace's files are listed.
+    #[schemars(extend("format" = "uri-reference"))]
     pub href: String,
 }
 

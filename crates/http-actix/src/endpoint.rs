@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::Access;
 use app::Permission;
 use futures_util::FutureExt;
+use openapi::{Operation, Parameter};
 use uuid::Uuid;
 
 use crate::call::Call;
@@ -25,7 +26,26 @@ pub(crate) struct Endpoint {
     /// What the credential must be allowed to do.
     pub permission: Option<Permission>,
     /// The query parameters that the endpoint takes; `None`: whatever is sent.
-    pub query_parameters: Option<&'static [&'static str]>,
+    pub query_parameters: Option<&'static [Parameter]>,
+    /// The name of the type that a success answers with.
+    pub response: Option<&'static str>,
+}
+
+impl Endpoint {
+    /// An operation of the published table. `permission` is what its scope asks for.
+    pub const fn of(operation: &'static Operation, permission: Permission) -> Self {
+        Endpoint {
+            route: operation.route,
+            permission: Some(permission),
+            query_parameters: Some(operation.query_parameters),
+            response: Some(operation.response),
+        }
+    }
+
+    /// What is not in the table: probes, and paths that nothing is at.
+    pub const fn unlisted(route: &'static str) -> Self {
+        Endpoint { route, permission: None, query_parameters: None, response: None }
+    }
 }
 
 /// Answers a request: the door, then `handler`, with every failure and panic as an error envelope.
@@ -75,7 +95,7 @@ where
             (Err(failure), rate_limit, usage)
         }
     };
-    let response = respond(&state, &request, request_id, endpoint.route, outcome, rate_limit.as_ref()).await;
+    let response = respond(&state, &request, request_id, endpoint, outcome, rate_limit.as_ref()).await;
     if let Some(usage) = usage {
         usage.finish(response.status().as_u16());
     }
@@ -94,10 +114,10 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Refuses the first query parameter that is not among `known`.
-pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, known: &[&str]) -> Result<(), Failure> {
+pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, known: &[Parameter]) -> Result<(), Failure> {
     for pair in request.query_string().split('&').filter(|pair| !pair.is_empty()) {
         let name = pair.split('=').next().unwrap_or_default();
-        if !known.contains(&name) {
+        if !known.iter().any(|parameter| parameter.name == name) {
             let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
             let message = format!("unknown query parameter `{name}`");
             return Err(

@@ -14,11 +14,13 @@ pub(crate) struct Failure {
     pub cause: Option<BoxError>,
     /// The methods that the path takes, for `method_not_allowed`.
     pub allow: Option<&'static str>,
+    /// What to do instead; for paths outside of the API, whose envelope has it.
+    pub hint: Option<String>,
 }
 
 impl Failure {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), details: Map::new(), cause: None, allow: None }
+        Failure { code, message: message.into(), details: Map::new(), cause: None, allow: None, hint: None }
     }
 
     /// A field that holds a value it may not. `field` is a dotted path.

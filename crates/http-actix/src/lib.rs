@@ -19,6 +19,7 @@ mod server;
 mod service;
 mod session;
 mod state;
+mod static_file;
 mod times;
 mod usage_record;
 

@@ -7,10 +7,13 @@ use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::endpoint::caught;
+use crate::endpoint::{Endpoint, caught};
 use crate::handlers::unmatched;
 use crate::reply::{Reply, respond};
 use crate::{DependencyState, State};
+
+const HEALTH: Endpoint = Endpoint::unlisted("GET /healthz");
+const READINESS: Endpoint = Endpoint::unlisted("GET /readyz");
 
 /// `/healthz` and `/readyz`.
 pub fn create_operations_app(
@@ -47,7 +50,7 @@ struct Health {
 async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
-    respond(&state, &request, request_id, "GET /healthz", reply, None).await
+    respond(&state, &request, request_id, &HEALTH, reply, None).await
 }
 
 #[derive(Serialize)]
@@ -92,5 +95,5 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
         let dependencies = dependencies.into_iter().map(Dependency::from).collect();
         Reply::json(code, &Readiness { request_id, status, dependencies })
     });
-    respond(&state, &request, request_id, "GET /readyz", reply, None).await
+    respond(&state, &request, request_id, &READINESS, reply, None).await
 }

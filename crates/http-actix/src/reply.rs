@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt::Write;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, WWW_AUTHENTICATE};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::{ErrorBody, ErrorCode, ErrorEnvelope, RateLimit};
 use serde::Serialize;
@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::compression::gzip_if_asked;
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 
 /// A complete answer before its headers.
@@ -34,15 +35,15 @@ pub(crate) async fn respond(
     state: &State,
     request: &HttpRequest,
     request_id: Uuid,
-    route: &str,
+    endpoint: &Endpoint,
     outcome: Result<Reply, Failure>,
     rate_limit: Option<&RateLimit>,
 ) -> HttpResponse {
-    let (reply, refusal) = match outcome {
-        Ok(reply) => (reply, None),
+    let (reply, schema, refusal) = match outcome {
+        Ok(reply) => (reply, endpoint.response, None),
         Err(failure) => {
-            log(&failure, request_id, route);
-            (envelope(state, request_id, &failure), Some((failure.code, failure.allow)))
+            log(&failure, request_id, endpoint.route);
+            (envelope(state, request_id, &failure), Some("ErrorEnvelope"), Some((failure.code, failure.allow)))
         }
     };
     let mut response = HttpResponse::build(reply.status);
@@ -51,6 +52,10 @@ pub(crate) async fn respond(
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((VARY, "Accept-Encoding"))
         .insert_header(("X-Request-ID", request_id.to_string()));
+    if let Some(schema) = schema {
+        // RFC 8288 and the relation `describedby` of POWDER: the same as `$schema` where the body has one.
+        response.insert_header((LINK, format!("<{}>; rel=\"describedby\"", state.schema_url(schema))));
+    }
     if let Some(rate_limit) = rate_limit {
         response
             .insert_header(("X-RateLimit-Limit-RPS", rate_limit.limit_rps.to_string()))
@@ -85,9 +90,13 @@ fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
             details: failure.details.clone(),
         },
     };
+    // Strings and maps of strings always serialize.
+    let mut body = serde_json::to_value(&body).unwrap_or_default();
+    if let Some(hint) = &failure.hint {
+        body["hint"] = hint.as_str().into();
+    }
     Reply {
         status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-        // Strings and maps of strings always serialize.
         body: serde_json::to_vec(&body).unwrap_or_default(),
     }
 }

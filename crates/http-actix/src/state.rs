@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use crate::Service;
+use crate::handlers::skills::SkillFiles;
 
 /// Where the time comes from.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
@@ -34,18 +35,21 @@ pub struct State {
     pub(crate) clock: Clock,
     /// Where use cases run.
     pub(crate) runtime: Handle,
+    pub(crate) skills: Option<SkillFiles>,
     public_url: String,
 }
 
 impl State {
     /// Use cases run on the tokio runtime that this is called on.
     pub fn new(service: Arc<dyn Service>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
+        let public_url = options.public_url.trim_end_matches('/').to_owned();
         State {
             service,
             limiter,
             clock: options.clock.clone(),
             runtime: Handle::current(),
-            public_url: options.public_url.trim_end_matches('/').to_owned(),
+            skills: SkillFiles::new(&public_url),
+            public_url,
         }
     }
 

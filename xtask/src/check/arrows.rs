@@ -10,6 +10,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Pure: other services link these without a server, a database or a runtime.
     ("retrieval-core", &[]),
     ("api-types", &[]),
+    // What the wire offers, as data.
+    ("openapi", &["api-types"]),
     // Seams and what stands on its own.
     ("engine", &["retrieval-core"]),
     ("blobs", &[]),
@@ -31,8 +33,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "retrieval-core"]),
     ("app", &["blobs", "docstore", "engine", "extract", "ingest", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
-    ("http-actix", &["api-types", "app", "rate-limit", "retrieval-core"]),
-    ("xtask", &["api-types"]),
+    ("http-actix", &["api-types", "app", "openapi", "rate-limit", "retrieval-core", "skills"]),
+    ("xtask", &["api-types", "openapi"]),
 ];
 
 /// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.

@@ -67,6 +67,7 @@ const ALLOW_LISTS: &[(&str, &[&str])] = &[
             "whatlang",
         ],
     ),
+    ("openapi", &["serde_json", "uuid"]),
     ("api-types", &["schemars", "serde", "serde_json", "thiserror", "time", "url", "uuid", "validator"]),
 ];
 

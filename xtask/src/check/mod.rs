@@ -8,7 +8,7 @@ mod migrations;
 mod tracked;
 mod workspace;
 
-use crate::shell;
+use crate::{schema, shell};
 use std::process::ExitCode;
 
 /// One place where a rule is broken, and what to do about it.
@@ -39,6 +39,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         ("no banned library anywhere in the build", graph::check(&metadata)),
         ("manifests inherit from the workspace; each crate has a README", manifests::check(&crates)),
         ("both databases have the same migrations", migrations::check(&root)?),
+        ("the committed OpenAPI document is what the code says", schema::check(&root)),
         ("tracked files name no path of one machine", tracked::check(&root)?),
     ];
     for (rule, breaches) in &outcomes {

@@ -9,6 +9,7 @@ use app::Permission;
 use app::documents::{
     CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
 };
+use openapi::operations;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -18,8 +19,7 @@ use crate::metered;
 use crate::numbers::wire_int;
 use crate::reply::Reply;
 
-const READ: Endpoint =
-    Endpoint { route: "POST /v1/document", permission: Some(Permission::DocumentRead), query_parameters: Some(&[]) };
+const READ: Endpoint = Endpoint::of(&operations::READ_DOCUMENT, Permission::DocumentRead);
 
 pub(crate) async fn read_document(request: HttpRequest, payload: web::Payload) -> HttpResponse {
     answer(&READ, request, payload, run_read).await

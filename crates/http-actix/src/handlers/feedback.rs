@@ -3,6 +3,7 @@ use api_types::validation::parse_uuid;
 use api_types::{EventType, FeedbackResponse};
 use app::Permission;
 use app::feedback::{FeedbackEvent, FeedbackRequest};
+use openapi::operations;
 use uuid::Uuid;
 
 use crate::call::Call;
@@ -11,8 +12,7 @@ use crate::failure::Failure;
 use crate::metered;
 use crate::reply::Reply;
 
-const SUBMIT: Endpoint =
-    Endpoint { route: "POST /v1/feedback", permission: Some(Permission::FeedbackWrite), query_parameters: Some(&[]) };
+const SUBMIT: Endpoint = Endpoint::of(&operations::SUBMIT_FEEDBACK, Permission::FeedbackWrite);
 
 pub(crate) async fn submit_feedback(request: HttpRequest, payload: web::Payload) -> HttpResponse {
     answer(&SUBMIT, request, payload, run_submit).await

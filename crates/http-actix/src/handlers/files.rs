@@ -7,6 +7,7 @@ use api_types::{
 };
 use app::Permission;
 use app::files::{RunMode, RunState, RunStats};
+use openapi::operations;
 use percent_encoding::percent_decode_str;
 
 use crate::call::Call;
@@ -15,22 +16,11 @@ use crate::failure::Failure;
 use crate::numbers::wire_int;
 use crate::reply::Reply;
 
-const PRESIGN: Endpoint =
-    Endpoint { route: "POST /v1/files/presign", permission: Some(Permission::FilesWrite), query_parameters: Some(&[]) };
-const LIST: Endpoint =
-    Endpoint { route: "GET /v1/files", permission: Some(Permission::FilesRead), query_parameters: Some(&[]) };
-const DELETE: Endpoint = Endpoint {
-    route: "DELETE /v1/files/{name}",
-    permission: Some(Permission::FilesWrite),
-    query_parameters: Some(&[]),
-};
-const START_RUN: Endpoint =
-    Endpoint { route: "POST /v1/files/index", permission: Some(Permission::FilesWrite), query_parameters: Some(&[]) };
-const RUN_STATUS: Endpoint = Endpoint {
-    route: "GET /v1/files/index/{sync_id}",
-    permission: Some(Permission::FilesRead),
-    query_parameters: Some(&[]),
-};
+const PRESIGN: Endpoint = Endpoint::of(&operations::PRESIGN_FILE, Permission::FilesWrite);
+const LIST: Endpoint = Endpoint::of(&operations::LIST_FILES, Permission::FilesRead);
+const DELETE: Endpoint = Endpoint::of(&operations::DELETE_FILE, Permission::FilesWrite);
+const START_RUN: Endpoint = Endpoint::of(&operations::START_RUN, Permission::FilesWrite);
+const RUN_STATUS: Endpoint = Endpoint::of(&operations::RUN_STATUS, Permission::FilesRead);
 
 /// Longest file name, in characters.
 const MAX_NAME: usize = 512;

@@ -3,7 +3,9 @@
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
+pub(crate) mod published;
 pub(crate) mod schemas;
 pub(crate) mod searches;
+pub(crate) mod skills;
 pub(crate) mod unmatched;
 pub(crate) mod usage;

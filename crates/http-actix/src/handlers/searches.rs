@@ -1,6 +1,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::validation::parse_uuid;
 use app::Permission;
+use openapi::operations;
 use uuid::Uuid;
 
 use crate::call::Call;
@@ -9,8 +10,7 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::search::{request, response::Page};
 
-const SEARCH: Endpoint =
-    Endpoint { route: "POST /v1/search", permission: Some(Permission::SearchRead), query_parameters: Some(&[]) };
+const SEARCH: Endpoint = Endpoint::of(&operations::SEARCH, Permission::SearchRead);
 
 pub(crate) async fn search(request: HttpRequest, payload: web::Payload) -> HttpResponse {
     answer(&SEARCH, request, payload, run_search).await

@@ -10,13 +10,9 @@ use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
 use crate::reply::{Reply, respond};
 
-/// One name for all of them: paths come from callers, and would fill the usage tables with noise.
-const UNMATCHED: Endpoint = Endpoint {
-    route: "(unmatched)",
-    permission: None,
-    // The path or method is what is wrong, whatever the parameters.
-    query_parameters: None,
-};
+/// One name for all of them: paths come from callers, and would fill the usage tables with noise. The path or method is
+/// what is wrong, whatever the parameters.
+const UNMATCHED: Endpoint = Endpoint::unlisted("(unmatched)");
 
 /// An unknown path below `/v1`: past the door like every request there.
 pub(crate) async fn unknown_api_path(request: HttpRequest, payload: web::Payload) -> HttpResponse {
@@ -44,7 +40,17 @@ pub(crate) async fn outside_the_door(
     state: &State,
     outcome: Result<Reply, Failure>,
 ) -> HttpResponse {
-    respond(state, request, Uuid::now_v7(), UNMATCHED.route, outcome, None).await
+    outside_the_door_as(request, state, Uuid::now_v7(), outcome).await
+}
+
+/// The same, where the answer's body names the request.
+pub(crate) async fn outside_the_door_as(
+    request: &HttpRequest,
+    state: &State,
+    request_id: Uuid,
+    outcome: Result<Reply, Failure>,
+) -> HttpResponse {
+    respond(state, request, request_id, &UNMATCHED, outcome, None).await
 }
 
 fn not_found() -> Failure {

@@ -8,6 +8,7 @@ use api_types::{
 use app::Permission;
 use app::usage::overview::{Totals, label};
 use app::usage::{GroupBy, Interval, KeyStatus, UsageRequest, Window};
+use openapi::operations;
 use uuid::Uuid;
 
 use crate::call::Call;
@@ -17,11 +18,7 @@ use crate::query::Query;
 use crate::reply::Reply;
 use crate::times;
 
-const OVERVIEW: Endpoint = Endpoint {
-    route: "GET /v1/usage",
-    permission: Some(Permission::UsageRead),
-    query_parameters: Some(&["from", "to", "interval", "api_key_ids", "group_by"]),
-};
+const OVERVIEW: Endpoint = Endpoint::of(&operations::USAGE_OVERVIEW, Permission::UsageRead);
 
 /// Most keys that an overview is asked for by name.
 const MAX_KEYS: usize = 50;

@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 use uuid::Uuid;
 
+use crate::contract;
 use crate::fake::Fake;
 
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00:00.25 UTC);
@@ -51,8 +52,13 @@ impl Api {
 
     pub async fn send(&self, request: TestRequest) -> Answer {
         let app = init_service(create_app(self.state.clone())).await;
-        let response = call_service(&app, request.to_request()).await;
-        Answer::read(response.status().as_u16(), response.headers().clone(), read_body(response).await.to_vec())
+        let request = request.to_request();
+        let (method, path) = (request.method().to_string(), request.path().to_owned());
+        let response = call_service(&app, request).await;
+        let answer =
+            Answer::read(response.status().as_u16(), response.headers().clone(), read_body(response).await.to_vec());
+        contract::check(&method, &path, &answer);
+        answer
     }
 
     pub async fn send_operations(&self, request: TestRequest) -> Answer {

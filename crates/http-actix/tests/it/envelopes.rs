@@ -74,8 +74,29 @@ async fn use_case_errors_have_their_code() {
         (Box::new(|| panic!("disk 7 is on fire")), 500, "internal_error"),
     ];
     for (make, status, code) in cases {
-        api.service.on_search(move || Err(make()));
-        let answer = api.search(json!({"query": "x"})).await;
+        // Each error from a use case that has it: every answer is held against what its operation publishes.
+        let answer = match code {
+            "search_not_found" => {
+                *api.service.feedback_answer.lock().unwrap() = Box::new(move || Err(make()));
+                api.post("/v1/feedback", &json!({"event_type": "stale_result"})).await
+            }
+            "document_not_found" => {
+                api.service.on_read(move || Err(make()));
+                api.post("/v1/document", &json!({"canonical_url": "https://example.com/"})).await
+            }
+            "sync_not_found" => {
+                *api.service.run_answer.lock().unwrap() = Box::new(move || Err(make()));
+                api.get(&format!("/v1/files/index/{}", crate::fake::SYNC_ID)).await
+            }
+            "file_too_large" | "unsupported_file_type" => {
+                *api.service.presign_answer.lock().unwrap() = Box::new(move || Err(make()));
+                api.post("/v1/files/presign", &json!({"filename": "a.txt", "size": 1})).await
+            }
+            _ => {
+                api.service.on_search(move || Err(make()));
+                api.search(json!({"query": "x"})).await
+            }
+        };
         answer.expect_error(status, code);
         assert_eq!(answer.rate_headers(), 3, "{code}");
         assert!(!String::from_utf8_lossy(&answer.bytes).contains("fire"), "causes are for the log");

@@ -26,6 +26,7 @@ pub struct Fake {
     pub read_answer: Answer<ReadOutcome>,
     pub run_answer: Answer<RunView>,
     pub presign_answer: Answer<Presigned>,
+    pub feedback_answer: Answer<Uuid>,
     pub authenticate_answer: Answer<()>,
     pub dependencies: Mutex<Vec<DependencyState>>,
     pub searches: Mutex<Vec<SearchRequest>>,
@@ -57,6 +58,7 @@ impl Default for Fake {
                     max_object_bytes: 104_857_600,
                 })
             }),
+            feedback_answer: answer(|| Ok(FEEDBACK_ID)),
             authenticate_answer: answer(|| Ok(())),
             dependencies: Mutex::default(),
             searches: Mutex::default(),
@@ -89,6 +91,7 @@ impl Service for Fake {
         let permissions = match token {
             "good" => Permission::ALL.to_vec(),
             "reader" => vec![Permission::DocumentRead],
+            "nobody" => vec![],
             _ => return Ok(None),
         };
         Ok(Some(Viewer {
@@ -112,7 +115,7 @@ impl Service for Fake {
 
     async fn submit_feedback(&self, _: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error> {
         self.feedback.lock().unwrap().push(request);
-        Ok(FEEDBACK_ID)
+        (self.feedback_answer.lock().unwrap())()
     }
 
     async fn presign_file(&self, _: &Viewer, request: PresignRequest) -> Result<Presigned, Error> {

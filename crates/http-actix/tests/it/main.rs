@@ -3,6 +3,7 @@
 mod api;
 mod bodies;
 mod budgets;
+mod contract;
 mod documents;
 mod door;
 mod envelopes;
@@ -10,7 +11,9 @@ mod fake;
 mod feedback;
 mod files;
 mod operations;
+mod published;
 mod searches;
 mod server;
 mod sessions;
+mod skills;
 mod usage;

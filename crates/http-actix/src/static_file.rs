@@ -1,0 +1,62 @@
+//! What is served to everyone, as it is: descriptions and pages that change with the program only.
+
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, Header, IfNoneMatch,
+    VARY,
+};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::compression::gzip_if_asked;
+
+/// A body with its media type and validator.
+pub(crate) struct StaticFile {
+    content_type: &'static str,
+    etag: EntityTag,
+    body: Bytes,
+}
+
+impl StaticFile {
+    pub fn new(content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        // Any digest does. Weak (RFC 9110, 8.8.1), because the compressed body has the same one.
+        let etag = EntityTag::new_weak(Uuid::new_v5(&Uuid::NAMESPACE_OID, &body).simple().to_string());
+        StaticFile { content_type, etag, body }
+    }
+
+    /// The file, or 304 when the client has it.
+    pub async fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        self.answer_with(request, |_| {}).await
+    }
+
+    /// As [`StaticFile::answer`], with further headers.
+    pub async fn answer_with(
+        &self,
+        request: &HttpRequest,
+        headers: impl FnOnce(&mut HttpResponseBuilder),
+    ) -> HttpResponse {
+        let known = match IfNoneMatch::parse(request) {
+            Ok(IfNoneMatch::Any) => request.headers().contains_key(actix_web::http::header::IF_NONE_MATCH),
+            Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|tag| tag.weak_eq(&self.etag)),
+            Err(_) => false,
+        };
+        let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+        response
+            .insert_header((CACHE_CONTROL, "public, max-age=3600"))
+            .insert_header((ETAG, self.etag.to_string()))
+            .insert_header((VARY, "Accept-Encoding"))
+            // Public and the same for everyone: tools in browsers may read it.
+            .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+            .insert_header(("X-Request-ID", Uuid::now_v7().to_string()));
+        headers(&mut response);
+        if known {
+            return response.finish();
+        }
+        response.insert_header((CONTENT_TYPE, self.content_type));
+        match gzip_if_asked(request.headers(), &self.body).await {
+            Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
+            None => response.body(self.body.clone()),
+        }
+    }
+}

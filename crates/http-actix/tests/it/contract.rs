@@ -1,0 +1,110 @@
+//! Holds every answer that the tests see against the published document.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use openapi::{Operation, operations};
+use serde_json::{Value, json};
+
+use crate::api::Answer;
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
+
+/// A validator for each schema of the document, by name. Stricter than the document: a response may not have a field
+/// that the document does not name, though a client must expect new ones.
+static VALIDATORS: LazyLock<HashMap<String, Validator>> = LazyLock::new(|| {
+    let mut components = DOCUMENT["components"].clone();
+    close(&mut components["schemas"]);
+    let names = DOCUMENT["components"]["schemas"].as_object().unwrap().keys();
+    let build = |name: &String| {
+        let schema = json!({"$ref": format!("#/components/schemas/{name}"), "components": components});
+        (name.clone(), jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap())
+    };
+    names.map(build).collect()
+});
+
+fn close(value: &mut Value) {
+    if value["type"] == "object" && value["properties"].is_object() && value.get("additionalProperties").is_none() {
+        value["additionalProperties"] = false.into();
+    }
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(close),
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Asserts that the answer is one that the document describes. Paths that no operation is at answer with the error
+/// envelope; what is served outside the API is not JSON of ours.
+#[track_caller]
+pub fn check(method: &str, path: &str, answer: &Answer) {
+    let label = format!("{method} {path} {}", answer.status);
+    let Some(operation) = operation(method, path) else {
+        if answer.status >= 400 {
+            check_body("ErrorEnvelope", answer, &label);
+        }
+        return;
+    };
+    let described = &DOCUMENT["paths"][operation.path()][operation.method().to_lowercase()];
+    let response = follow(&described["responses"][answer.status.to_string()]);
+    assert!(response.is_object(), "{label}: {} has no such status", operation.id);
+    for (name, header) in response["headers"].as_object().unwrap() {
+        let header = follow(header);
+        match answer.header(name) {
+            None => assert_ne!(header["required"], true, "{label}: no header {name}"),
+            Some(text) => {
+                let number = header["schema"]["type"] == "integer";
+                let value = if number { json!(text.parse::<i64>().unwrap()) } else { json!(text) };
+                let valid = jsonschema::draft202012::options().should_validate_formats(true).build(&header["schema"]);
+                assert!(valid.unwrap().is_valid(&value), "{label}: {name}: {text}");
+            }
+        }
+    }
+    let content = &response["content"]["application/json"];
+    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{label}");
+    let schema = content["schema"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+    let body = check_body(schema, answer, &label);
+    assert!(answer.header("Link").unwrap().contains(&format!("/schemas/{schema}.json>; rel=\"describedby\"")));
+    if let Some(code) = body["error"]["code"].as_str() {
+        assert!(content["examples"].get(code).is_some(), "{label}: {} does not name the code {code}", operation.id);
+    }
+}
+
+fn check_body(schema: &str, answer: &Answer, label: &str) -> Value {
+    let bytes: Cow<[u8]> = match answer.header("Content-Encoding") {
+        Some("gzip") => {
+            let mut text = Vec::new();
+            flate2::read::GzDecoder::new(&answer.bytes[..]).read_to_end(&mut text).unwrap();
+            text.into()
+        }
+        _ => (&answer.bytes[..]).into(),
+    };
+    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    let errors = VALIDATORS[schema].iter_errors(&body);
+    let errors: Vec<_> = errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{label}: {errors:?}");
+    body
+}
+
+/// The operation of this method at this path; fixed segments win over parameters.
+pub fn operation(method: &str, path: &str) -> Option<&'static Operation> {
+    let fits = |operation: &&Operation| {
+        let (template, segments) = (operation.path().split('/'), path.split('/'));
+        let same_length = template.clone().count() == segments.clone().count();
+        let segment_fits =
+            |(wanted, segment): (&str, &str)| wanted == segment || (wanted.starts_with('{') && !segment.is_empty());
+        operation.method() == method && same_length && template.zip(segments).all(segment_fits)
+    };
+    let taken = operations::ALL.iter().any(|operation| operation.path() == path);
+    operations::ALL.into_iter().filter(|operation| !taken || operation.path() == path).find(fits)
+}
+
+fn follow(value: &'static Value) -> &'static Value {
+    match value["$ref"].as_str() {
+        Some(reference) => DOCUMENT.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
+        None => value,
+    }
+}

@@ -1,0 +1,87 @@
+use actix_web::test::TestRequest;
+use openapi::operations;
+use serde_json::{Value, json};
+
+use crate::api::{Api, PUBLIC_URL};
+use crate::contract;
+
+/// Operations that are described before they are served. Take the line out with the route.
+const NOT_SERVED_YET: [&str; 1] = ["getUsage"];
+
+#[actix_web::test]
+async fn every_operation_of_the_table_is_routed_with_its_scope() {
+    let api = Api::new();
+    for operation in operations::ALL {
+        let path = operation.path().replace("{name}", "a.txt").replace("{sync_id}", "x");
+        assert_eq!(contract::operation(operation.method(), &path).map(|found| found.id), Some(operation.id));
+        if NOT_SERVED_YET.contains(&operation.id) {
+            continue;
+        }
+        let ask = || TestRequest::with_uri(&path).method(operation.method().parse().unwrap());
+        api.send(ask()).await.expect_error(401, "missing_api_key");
+        let answer = api.send(ask().insert_header(("Authorization", "Bearer nobody"))).await;
+        let details = answer.expect_error(403, "insufficient_scope");
+        assert_eq!(details["scope"], operation.scope, "{}", operation.id);
+        let event = api.service.usage.lock().unwrap().pop().unwrap();
+        assert_eq!(event.route, operation.route);
+    }
+}
+
+#[actix_web::test]
+async fn the_document_is_served_as_it_is_committed() {
+    let api = Api::new();
+    let answer = api.send(TestRequest::get().uri("/openapi/public.json")).await;
+    assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("application/json")));
+    assert_eq!(answer.json(), openapi::document());
+    let committed: Value = serde_json::from_str(include_str!("../../../../docs/openapi.json")).unwrap();
+    assert_eq!(answer.json(), committed, "run `cargo xtask schema --write`");
+    assert_eq!((&committed["openapi"], &committed["info"]["version"]), (&json!("3.1.0"), &json!("0.1.0")));
+}
+
+#[actix_web::test]
+async fn what_a_client_has_is_not_sent_again() {
+    let api = Api::new();
+    for path in ["/openapi/public.json", "/docs", "/schemas/SearchRequest.json"] {
+        let first = api.send(TestRequest::get().uri(path)).await;
+        assert_eq!(first.header("Cache-Control"), Some("public, max-age=3600"), "{path}");
+        let tag = first.header("ETag").unwrap().to_owned();
+        for known in [tag.clone(), format!("\"other\", {tag}"), "*".to_owned()] {
+            let again = api.send(TestRequest::get().uri(path).insert_header(("If-None-Match", known.as_str()))).await;
+            assert_eq!((again.status, again.bytes.len()), (304, 0), "{path} {known}");
+            assert_eq!(again.header("ETag"), Some(tag.as_str()));
+        }
+        let other = api.send(TestRequest::get().uri(path).insert_header(("If-None-Match", "\"other\""))).await;
+        assert_eq!((other.status, other.bytes == first.bytes), (200, true), "{path}");
+        let post = api.send(TestRequest::post().uri(path)).await;
+        post.expect_error(405, "method_not_allowed");
+        assert_eq!(post.header("Allow"), Some("GET"));
+    }
+    api.send(TestRequest::get().uri("/openapi/public.json?x=1")).await.expect_error(400, "validation_error");
+}
+
+#[actix_web::test]
+async fn schemas_name_themselves_as_answers_name_them() {
+    let api = Api::new();
+    let schema = api.send(TestRequest::get().uri("/schemas/SearchResponse.json")).await.json();
+    assert_eq!(schema["$id"], format!("{PUBLIC_URL}/schemas/SearchResponse.json"));
+    let answer = api.search(json!({"query": "x"})).await;
+    assert_eq!(answer.json()["$schema"], schema["$id"]);
+    let link = format!("<{PUBLIC_URL}/schemas/SearchResponse.json>; rel=\"describedby\"");
+    assert_eq!(answer.header("Link"), Some(link.as_str()));
+    let refused = api.send(TestRequest::post().uri("/v1/search")).await;
+    let link = format!("<{PUBLIC_URL}/schemas/ErrorEnvelope.json>; rel=\"describedby\"");
+    assert_eq!(refused.header("Link"), Some(link.as_str()));
+}
+
+#[actix_web::test]
+async fn the_reference_needs_nothing_from_elsewhere() {
+    let api = Api::new();
+    let answer = api.send(TestRequest::get().uri("/docs?utm_source=mail")).await;
+    assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("text/html; charset=utf-8")));
+    let policy = answer.header("Content-Security-Policy").unwrap();
+    assert!(policy.starts_with("default-src 'none';"), "{policy}");
+    let page = String::from_utf8(answer.bytes).unwrap();
+    for loads in ["<script", "src=", "@import", "url(", "<link"] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+}

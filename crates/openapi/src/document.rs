@@ -1,0 +1,97 @@
+use api_types::schemas;
+use serde_json::{Map, Value, json};
+
+use crate::examples::Example;
+use crate::operations::{self, Operation, Tag};
+use crate::parameters::{CLIENT, Parameter, SESSION};
+use crate::{errors, headers};
+
+/// The version of the interface, which is not the program's.
+const VERSION: &str = "0.1.0";
+
+const DESCRIPTION: &str = "\
+Search, reading and private files for agents and applications.
+
+Send `Authorization: Bearer <API_KEY>`. Requests and responses are JSON; a request body is one object of at most 1 MiB, and \
+unknown fields and query parameters are refused. Fields that have no value are left out, except where a field may be null.
+
+Every response carries a `request_id`, in the body and in the header `X-Request-ID`. An error is the envelope \
+`ErrorEnvelope`: branch on `error.code`, the wording of messages may change. Retry 429 and 5xx with growing pauses (500 ms, \
+doubled each time, 8 s at most, three times); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors.
+
+Warnings stand in `warnings`: a 200 with warnings is a complete answer.";
+
+/// The OpenAPI 3.1 document of the public API.
+///
+/// The server's address is given relative to where the document is served, so that one document is right for every
+/// installation. Key order is that of the JSON library; compare documents as values.
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for operation in operations::ALL {
+        let item = paths.entry(operation.path()).or_insert_with(|| json!({}));
+        item[operation.method().to_ascii_lowercase()] = describe(operation);
+    }
+    let tags = Tag::ALL.map(|tag| json!({"name": tag.as_str(), "description": tag.description()}));
+    json!({
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": "Retrieval API",
+            "version": VERSION,
+            "summary": "Search, reading and private files for agents and applications.",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "The server that serves this document."}],
+        "tags": tags,
+        "paths": paths,
+        "components": {
+            "schemas": schemas::components("/components/schemas"),
+            "responses": errors::components(),
+            "parameters": {"SessionId": SESSION.object(), "ServiceClient": CLIENT.object()},
+            "headers": headers::components(),
+            "securitySchemes": {"apiKey": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "An API key, or an access token of the configured issuer. The names that an operation \
+                                lists beside the scheme are the scopes that it asks for.",
+            }},
+        },
+    })
+}
+
+fn describe(operation: &Operation) -> Value {
+    let own = operation.path_parameter.into_iter().chain(operation.query_parameters).map(Parameter::object);
+    let shared = ["SessionId", "ServiceClient"].map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
+    let mut described = json!({
+        "operationId": operation.id,
+        "tags": [operation.tag.as_str()],
+        "summary": operation.summary,
+        "description": operation.description,
+        "security": [{"apiKey": [operation.scope]}],
+        "parameters": own.chain(shared).collect::<Vec<_>>(),
+        "responses": errors::responses(operation),
+    });
+    described["responses"][operation.status.to_string()] = json!({
+        "description": operation.success,
+        "headers": headers::of(operation.status),
+        "content": json_body(operation.response, &[(operation.response_example)()]),
+    });
+    if let Some(request) = operation.request {
+        described["requestBody"] =
+            json!({"required": true, "content": json_body(request, &(operation.request_examples)())});
+    }
+    if !operation.warnings.is_empty() {
+        described["x-warnings"] = json!(operation.warnings);
+    }
+    described
+}
+
+fn json_body(schema: &str, examples: &[Example]) -> Value {
+    let named =
+        |example: &Example| (example.name.to_owned(), json!({"summary": example.summary, "value": example.value}));
+    json!({"application/json": {
+        "schema": {"$ref": format!("#/components/schemas/{schema}")},
+        "examples": examples.iter().map(named).collect::<Map<_, _>>(),
+    }})
+}

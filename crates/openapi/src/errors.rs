@@ -1,0 +1,75 @@
+//! The answers that are errors.
+
+use api_types::{ErrorBody, ErrorCode, ErrorEnvelope};
+use serde_json::{Map, Value, json};
+
+use crate::operations::{COMMON_ERRORS, Operation};
+use crate::{examples, headers};
+
+/// The statuses whose answer is the same for every operation, with the name of that answer in `components.responses`.
+const SHARED: [(u16, &str); 5] = [
+    (401, "Unauthenticated"),
+    (403, "InsufficientScope"),
+    (429, "RateLimited"),
+    (500, "InternalError"),
+    (502, "ProviderUnavailable"),
+];
+
+/// `components.responses`.
+pub(crate) fn components() -> Value {
+    let response = |(status, name): &(u16, &str)| ((*name).to_owned(), response(*status, &COMMON_ERRORS));
+    Value::Object(SHARED.iter().map(response).collect())
+}
+
+/// The answers of one operation for each status of an error.
+pub(crate) fn responses(operation: &Operation) -> Map<String, Value> {
+    let errors = operation.all_errors();
+    let mut all = Map::new();
+    for status in errors.iter().map(|code| code.status()) {
+        let answer = match SHARED.iter().find(|(shared, _)| *shared == status) {
+            Some((_, name)) => json!({"$ref": format!("#/components/responses/{name}")}),
+            None => response(status, &errors),
+        };
+        all.insert(status.to_string(), answer);
+    }
+    all
+}
+
+/// The answer for one status, which stands for those of `codes` that have it. There is one example for each code, named
+/// after it.
+fn response(status: u16, codes: &[ErrorCode]) -> Value {
+    let codes: Vec<_> = codes.iter().filter(|code| code.status() == status).collect();
+    let lines: Vec<_> = codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.meaning())).collect();
+    let examples: Map<_, _> = codes.iter().map(|code| (code.as_str().to_owned(), example(**code))).collect();
+    json!({
+        "description": lines.join("; "),
+        "headers": headers::of(status),
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/ErrorEnvelope"},
+            "examples": examples,
+        }},
+    })
+}
+
+fn example(code: ErrorCode) -> Value {
+    let details = match code {
+        ErrorCode::ValidationError => json!({"field": "max_results"}),
+        ErrorCode::ResponseTooLarge => json!({"field": "response.budget.max_chars_total", "max_chars_total": 200}),
+        ErrorCode::FileTooLarge => json!({"field": "size", "max_object_bytes": 104_857_600}),
+        ErrorCode::UnsupportedFileType => json!({"field": "filename"}),
+        ErrorCode::InsufficientScope => json!({"scope": "search:read"}),
+        _ => json!({}),
+    };
+    let at_the_door = matches!(code.status(), 401 | 403 | 429);
+    let envelope = ErrorEnvelope {
+        schema: (!at_the_door).then(|| examples::schema_url("ErrorEnvelope")),
+        kind: "error".to_owned(),
+        request_id: examples::REQUEST_ID,
+        error: ErrorBody {
+            code: code.as_str().to_owned(),
+            message: code.meaning().to_owned(),
+            details: details.as_object().cloned().unwrap_or_default(),
+        },
+    };
+    json!({"summary": code.meaning(), "value": envelope})
+}

@@ -1,0 +1,80 @@
+use serde_json::json;
+
+use super::{
+    CAPTURE_ID, DOC_ID, Example, ORGANIZATION_ID, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, schema_url,
+};
+
+pub(crate) fn requests() -> Vec<Example> {
+    vec![
+        Example {
+            name: "simple",
+            summary: "A question to the web index",
+            value: json!({"query": "how do heat pumps work in winter"}),
+        },
+        Example {
+            name: "workspace",
+            summary: "The web and the organization's own files, in a small answer",
+            value: json!({
+                "query": "notice period for suppliers",
+                "max_results": 5,
+                "scope": {"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION_ID},
+                "response": {"verbosity": "compact", "budget": {"max_chars_total": 4000}},
+            }),
+        },
+        Example {
+            name: "narrow",
+            summary: "Recent pages of chosen sites",
+            value: json!({
+                "query": "postgresql logical replication limits",
+                "filters": {"language": "en"},
+                "freshness_policy": {"published_after": "2025-01-01"},
+                "source_policy": {"include_domains": ["postgresql.org"], "require_domain_match": true},
+                "session_id": SESSION_ID,
+            }),
+        },
+    ]
+}
+
+pub(crate) fn response() -> Example {
+    Example {
+        name: "results",
+        summary: "One result, as `standard` shows it",
+        value: json!({
+            "$schema": schema_url("SearchResponse"),
+            "request_id": REQUEST_ID,
+            "search_id": SEARCH_ID,
+            "session_id": SESSION_ID,
+            "results": [{
+                "rank": 1,
+                "doc_id": DOC_ID,
+                "canonical_url": "https://energy.example.org/heat-pumps",
+                "title": "Heat pumps in cold climates",
+                "description": "How heat pumps work when it freezes.",
+                "snippet": "A heat pump moves heat from the outdoor air into the house, even below freezing.",
+                "mime": "text/html",
+                "source_url": "https://energy.example.org/heat-pumps?utm_source=feed",
+                "labels": ["topic:energy"],
+                "metadata": {
+                    "content_digest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    "first_seen_at": "2026-05-02T08:00:00Z",
+                    "last_seen_at": "2026-06-14T08:00:00Z",
+                    "published_at": "2026-05-01T00:00:00Z",
+                },
+                "passages": [{
+                    "passage_id": PASSAGE_ID,
+                    "doc_id": DOC_ID,
+                    "ordinal": 3,
+                    "text": "A heat pump moves heat from the outdoor air into the house, even below freezing.",
+                    "section_heading": "In winter",
+                    "section_path": ["How it works", "In winter"],
+                }],
+                "provenance": {"capture_id": CAPTURE_ID, "capture_time": "2026-06-14T08:00:00Z"},
+                "score": {"value": 0.87},
+            }],
+            "access": access(),
+            "ranking": {"ranker_version": "lexical_v1", "score_scope": "response"},
+            "usage": {"requests": 1, "bytes_returned": 1742},
+            "warnings": null,
+        }),
+    }
+}

@@ -1,0 +1,66 @@
+//! The headers of answers.
+
+use serde_json::{Map, Value, json};
+
+/// On every answer.
+const ALWAYS: [&str; 2] = ["X-Request-ID", "Link"];
+
+/// On every answer to a request that reached the rate limiter.
+const RATE_LIMIT: [&str; 3] = ["X-RateLimit-Limit-RPS", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+/// `components.headers`.
+pub(crate) fn components() -> Value {
+    json!({
+        "X-Request-ID": {
+            "description": "Identifies this request; the same as `request_id` in the body.",
+            "required": true,
+            "schema": {"type": "string", "format": "uuid"},
+        },
+        "Link": {
+            "description": "The JSON Schema of the body, as `<URL>; rel=\"describedby\"`.",
+            "required": true,
+            "schema": {"type": "string"},
+        },
+        "X-RateLimit-Limit-RPS": {
+            "description": "Requests per second that the credential may make.",
+            "required": true,
+            "schema": {"type": "integer", "format": "int64", "minimum": 1},
+        },
+        "X-RateLimit-Remaining": {
+            "description": "Requests left in the active one-second window; 0 on 429.",
+            "required": true,
+            "schema": {"type": "integer", "format": "int64", "minimum": 0},
+        },
+        "X-RateLimit-Reset": {
+            "description": "When the next window starts (RFC 3339), at most about a second away.",
+            "required": true,
+            "schema": {"type": "string", "format": "date-time"},
+        },
+        "WWW-Authenticate": {
+            "description": "The scheme to authenticate with: `Bearer`.",
+            "required": true,
+            "schema": {"type": "string"},
+        },
+    })
+}
+
+/// The headers of an answer with this status: references, but for what a fault may leave out.
+pub(crate) fn of(status: u16) -> Value {
+    // 401 and 403 are refused before the limiter.
+    let limited = !matches!(status, 401 | 403);
+    let mut names: Vec<&str> = ALWAYS.to_vec();
+    names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
+    names.extend((status == 401).then_some("WWW-Authenticate"));
+    let header = |name: &str| (name.to_owned(), header(name, status));
+    Value::Object(names.into_iter().map(header).collect::<Map<_, _>>())
+}
+
+fn header(name: &str, status: u16) -> Value {
+    // A fault at the door comes before the limiter, too.
+    if matches!(status, 500 | 502) && RATE_LIMIT.contains(&name) {
+        let mut header = components()[name].take();
+        header["required"] = false.into();
+        return header;
+    }
+    json!({"$ref": format!("#/components/headers/{name}")})
+}

@@ -1,0 +1,200 @@
+use std::collections::HashSet;
+
+use api_types::schemas;
+use openapi::{Tag, document, operations};
+use serde_json::{Value, json};
+
+/// Every JSON value below `value`, with its pointer.
+fn walk<'a>(value: &'a Value, pointer: &str, visit: &mut impl FnMut(&str, &'a Value)) {
+    visit(pointer, value);
+    match value {
+        Value::Object(fields) => {
+            for (name, below) in fields {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                walk(below, &format!("{pointer}/{name}"), visit);
+            }
+        }
+        Value::Array(items) => {
+            for (index, below) in items.iter().enumerate() {
+                walk(below, &format!("{pointer}/{index}"), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn follow<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
+        None => value,
+    }
+}
+
+/// A validator of the schema at `pointer` of the document.
+fn validator(document: &Value, pointer: &str) -> jsonschema::Validator {
+    let schema = json!({"$ref": format!("#{pointer}"), "components": document["components"]});
+    jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap()
+}
+
+#[test]
+fn every_reference_resolves() {
+    let document = document();
+    let mut references = 0;
+    walk(&document, "", &mut |pointer, value| {
+        if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+            references += 1;
+            let target = reference.strip_prefix('#').and_then(|path| document.pointer(path));
+            assert!(target.is_some(), "{pointer} refers to {reference}");
+        }
+    });
+    assert!(references > 100, "{references} references");
+}
+
+#[test]
+fn operations_are_unique_and_complete() {
+    let document = document();
+    let (mut ids, mut routes) = (HashSet::new(), HashSet::new());
+    for operation in operations::ALL {
+        assert!(ids.insert(operation.id) && routes.insert(operation.route), "{}", operation.id);
+        let method = operation.method().to_lowercase();
+        let described = &document["paths"][operation.path()][method];
+        assert_eq!(described["operationId"], operation.id);
+        assert_eq!(described["security"], json!([{"apiKey": [operation.scope]}]));
+        for field in ["summary", "description"] {
+            assert!(described[field].as_str().is_some_and(|text| !text.is_empty()), "{}: {field}", operation.id);
+        }
+        for status in ["400", "401", "403", "429", "500", "502"] {
+            let answer = follow(&document, &described["responses"][status]);
+            let schema = &answer["content"]["application/json"]["schema"];
+            assert_eq!(schema["$ref"], "#/components/schemas/ErrorEnvelope", "{} {status}", operation.id);
+        }
+        assert_eq!(operation.path().contains('{'), operation.path_parameter.is_some());
+        for name in operation.request.into_iter().chain([operation.response]) {
+            assert!(schemas::json_schema(name).is_some(), "{name} has a schema");
+        }
+    }
+    assert!(Tag::ALL.iter().all(|tag| operations::ALL.iter().any(|operation| operation.tag == *tag)));
+}
+
+#[test]
+fn every_field_parameter_and_header_is_described() {
+    let document = document();
+    let mut fields = 0;
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        assert!(schema["description"].is_string(), "{name}");
+        walk(schema, name, &mut |pointer, value| {
+            for (field, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                fields += 1;
+                assert!(property["description"].is_string(), "{pointer}: {field}");
+            }
+        });
+    }
+    assert!(fields > 150, "{fields} fields");
+    walk(&document["paths"], "", &mut |pointer, value| {
+        if value.get("in").is_some() {
+            assert!(value["description"].is_string() && !value["example"].is_null(), "{pointer}");
+        }
+    });
+    for (name, header) in document["components"]["headers"].as_object().unwrap() {
+        assert!(header["description"].is_string(), "{name}");
+    }
+}
+
+#[test]
+fn requests_are_closed_at_every_depth() {
+    let document = document();
+    let mut left: Vec<&str> = operations::ALL.iter().filter_map(|operation| operation.request).collect();
+    let mut seen = HashSet::new();
+    while let Some(name) = left.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        let schema = &document["components"]["schemas"][name];
+        walk(schema, name, &mut |pointer, value| {
+            if value.get("properties").is_some() {
+                assert_eq!(value["additionalProperties"], false, "{pointer}");
+            }
+            left.extend(value.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()));
+        });
+    }
+    assert!(seen.contains("ContentRange") && seen.contains("ResponseBudget"), "{seen:?}");
+}
+
+#[test]
+fn types_look_the_same_in_requests_and_in_responses() {
+    // `components` keeps one schema a name; a type used in both directions is drawn from each body's own schema here.
+    let all = schemas::components("/$defs");
+    for body in schemas::names() {
+        let own = serde_json::to_value(schemas::json_schema(body).unwrap()).unwrap();
+        for (name, schema) in own["$defs"].as_object().into_iter().flatten() {
+            assert_eq!(schema, &all[name], "{name} in {body}");
+        }
+    }
+}
+
+#[test]
+fn every_example_is_valid() {
+    let document = document();
+    let mut examples = 0;
+    walk(&document, "", &mut |pointer, value| {
+        let (Some(schema), Some(named)) = (value.get("schema"), value.get("examples").and_then(Value::as_object))
+        else {
+            return;
+        };
+        let validator = validator(&document, schema["$ref"].as_str().unwrap().strip_prefix('#').unwrap());
+        assert!(!named.is_empty(), "{pointer} has no example");
+        for (name, example) in named {
+            examples += 1;
+            let errors: Vec<_> = validator
+                .iter_errors(&example["value"])
+                .map(|error| format!("{} {error}", error.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{pointer}: {name}: {errors:?}");
+        }
+    });
+    assert!(examples > 40, "{examples} examples");
+}
+
+#[test]
+fn schemas_refuse_what_the_contract_refuses() {
+    let document = document();
+    let search = validator(&document, "/components/schemas/SearchRequest");
+    for bad in [
+        json!({}),
+        json!({"query": ""}),
+        json!({"query": "x", "nope": 1}),
+        json!({"query": "x", "max_results": 51}),
+        json!({"query": "x", "session_id": null}),
+        json!({"query": "x", "session_id": "mine"}),
+        json!({"query": "x", "freshness_policy": {"published_after": "yesterday"}}),
+        json!({"query": "x", "response": {"budget": {"max_chars_total": 0}}}),
+    ] {
+        assert!(!search.is_valid(&bad), "{bad}");
+    }
+    for good in [
+        json!({"query": "x", "search_queries": null, "scope": {"indexes": null}}),
+        json!({"query": "x", "freshness_policy": {"published_after": "2026-01-05"}}),
+        json!({"query": "x", "freshness_policy": {"published_after": "2026-01-05T10:00:00Z"}}),
+    ] {
+        assert!(search.is_valid(&good), "{good}");
+    }
+    let read = validator(&document, "/components/schemas/DocumentRequest");
+    assert!(!read.is_valid(&json!({})) && read.is_valid(&json!({"canonical_url": "https://example.com/"})));
+}
+
+#[test]
+fn nullable_fields_say_so_and_formats_are_exact() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    for (name, field) in
+        [("SearchRequest", "search_queries"), ("SearchResponse", "results"), ("SearchResponse", "warnings")]
+    {
+        assert_eq!(schemas[name]["properties"][field]["type"], json!(["array", "null"]), "{name}.{field}");
+    }
+    assert_eq!(schemas["SearchRequest"]["properties"]["max_results"]["format"], "int64");
+    assert_eq!(schemas["Score"]["properties"]["value"]["format"], "double");
+    assert_eq!(schemas["Passage"]["properties"]["passage_id"]["format"], "uuid");
+    assert_eq!(schemas["RateLimit"]["properties"]["reset_at"]["format"], "date-time");
+    assert_eq!(schemas["Freshness"]["enum"], json!(["pd", "pw", "pm", "py"]));
+    assert_eq!(schemas["SearchResponse"]["properties"]["$schema"]["format"], "uri");
+}
