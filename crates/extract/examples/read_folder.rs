@@ -19,7 +19,7 @@ fn main() -> std::io::Result<()> {
         let Some(kind) = FileKind::from_name(&name) else { continue };
         let bytes = std::fs::read(&path)?;
         let start = Instant::now();
-        let result = extract(&ExtractRequest { kind, name: name.clone(), base_url: None }, &bytes);
+        let result = extract(&ExtractRequest { kind, name: name.clone(), base_url: None, charset: None }, &bytes);
         let spent = start.elapsed().as_millis();
         match result {
             Ok(read) => {

@@ -10,6 +10,10 @@ pub struct ExtractRequest {
     pub name: String,
     /// HTML only: where the page came from, so that its links can be made absolute.
     pub base_url: Option<String>,
+    /// The charset that came with the bytes, as the `Content-Type` header names it: for HTML and text kinds. A label
+    /// that is unknown, or that the bytes refute, counts for nothing.
+    #[serde(default)]
+    pub charset: Option<String>,
 }
 
 /// What a document says, as markdown, and what it says about itself.

@@ -52,7 +52,8 @@ fn decode(request: &ExtractRequest, bytes: &[u8]) -> Result<String, ExtractError
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let text = charset::decode(bytes, None).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
+    let text = charset::decode(bytes, &charset::named(request.charset.as_deref()))
+        .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     Ok(charset::normalize_lines(&text))
 }
 
@@ -102,7 +103,7 @@ mod tests {
     use crate::{ExtractErrorKind, FileKind};
 
     fn request(kind: FileKind, name: &str) -> ExtractRequest {
-        ExtractRequest { kind, name: name.into(), base_url: None }
+        ExtractRequest { kind, name: name.into(), base_url: None, charset: None }
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let source = charset::decode(bytes).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
+    let source =
+        charset::decode(bytes, request.charset.as_deref()).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     if source.len() > MAX_TREE_BYTES || shape::depth(&source, MAX_DEPTH) > MAX_DEPTH {
         return Ok(read_flat(request, &source));
     }

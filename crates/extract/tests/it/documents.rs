@@ -6,7 +6,7 @@ use crate::files::{archive, docx, paragraph, pdf};
 
 pub fn read(name: &str, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let kind = FileKind::from_name(name).expect("a known extension");
-    extract(&ExtractRequest { kind, name: name.into(), base_url: None }, bytes)
+    extract(&ExtractRequest { kind, name: name.into(), base_url: None, charset: None }, bytes)
 }
 
 fn kind_of(result: Result<Extracted, ExtractError>) -> ExtractErrorKind {
@@ -108,6 +108,7 @@ fn an_article_is_its_main_content() {
         kind: FileKind::Html,
         name: "bridges.html".into(),
         base_url: Some("https://example.org/eng/bridges.html".into()),
+        charset: None,
     };
     let read = extract(&request, ARTICLE.as_bytes()).expect("a page");
     for kept in [
@@ -176,6 +177,7 @@ fn reference_pages_keep_headings_tables_and_code() {
         kind: FileKind::Html,
         name: "options.html".into(),
         base_url: Some("https://a.b/options.html".into()),
+        charset: None,
     };
     let markdown = extract(&request, page.as_bytes()).expect("a page").markdown;
     for kept in [

@@ -25,7 +25,7 @@ fn pool_of(script: &str) -> WorkerPool {
 }
 
 fn request(kind: FileKind) -> ExtractRequest {
-    ExtractRequest { kind, name: format!("sample.{}", kind.as_str()), base_url: None }
+    ExtractRequest { kind, name: format!("sample.{}", kind.as_str()), base_url: None, charset: None }
 }
 
 fn text(content: &str) -> (ExtractRequest, Input) {

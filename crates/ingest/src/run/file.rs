@@ -44,7 +44,7 @@ impl FileWork<'_> {
             }
             Err(error) => return Err(error),
         };
-        let request = ExtractRequest { kind, name: file.name.clone(), base_url: None };
+        let request = ExtractRequest { kind, name: file.name.clone(), base_url: None, charset: None };
         let extracted = self.extractor.extract(request, input).await;
         // Gone already for files that were held in memory.
         let _ = tokio::fs::remove_file(&temp_path).await;

@@ -27,7 +27,7 @@ impl Unread {
     pub async fn read(self, extractor: &dyn Extractor) -> Result<WebPage, String> {
         let Self { mut page, document } = self;
         let Some(Document { kind, bytes }) = document else { return Ok(page) };
-        let request = ExtractRequest { kind, name: page.url.clone(), base_url: Some(page.url.clone()) };
+        let request = ExtractRequest { kind, name: page.url.clone(), base_url: Some(page.url.clone()), charset: None };
         let extracted =
             extractor.extract(request, Input::Bytes(bytes.into())).await.map_err(|error| error.to_string())?;
         page.markdown = extracted.markdown;
