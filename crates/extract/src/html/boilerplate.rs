@@ -154,7 +154,7 @@ pub(super) fn remove(body: &NodeRef) {
     page.select(NEVER).remove();
     let measures = Measures::of(body);
     // What structured data says to be the article is it, whatever the classes around say.
-    let declared = page.select("[itemprop=articleBody]");
+    let declared = page.select("[itemprop=articleBody], main, [role=main]");
     let kept = declared
         .nodes()
         .iter()
@@ -200,6 +200,7 @@ impl Sorting {
         let left = self.all * (1.0 - self.share(element));
         match marked(element) {
             Mark::Nothing => 0.0,
+            _ if is_named_content(element) => 0.0,
             Mark::Comments if left >= ARTICLE => 1.0,
             Mark::End if left >= SHORT_ARTICLE => 1.0,
             Mark::Around if left >= ARTICLE => 0.6,
@@ -216,6 +217,17 @@ pub(super) fn surrounds(element: &NodeRef) -> bool {
             || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg"]
                 .iter()
                 .any(|name| node.has_name(name))
+    })
+}
+
+/// Whether a class calls the element the text of something: `entry-content`, `article__body`.
+fn is_named_content(element: &NodeRef) -> bool {
+    let classes = element.attr("class").unwrap_or_default();
+    classes.split_whitespace().any(|token| {
+        let words = words(token);
+        words.len() == 2
+            && matches!(words[0].as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
+            && matches!(words[1].as_str(), "content" | "body" | "text")
     })
 }
 
