@@ -31,6 +31,9 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
     if sample.contains(&0) {
+        if let Some(text) = decode_with_stray_nuls(bytes) {
+            return Some(text);
+        }
         let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
         let encoding = wide.filter(|wide| fits_utf16(wide, sample)).or_else(|| guess_utf16(sample))?;
         return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
@@ -109,6 +112,13 @@ fn fits_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
     let private = text.chars().filter(|&c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')).count();
     // A sample cut in the middle of a surrogate pair is broken by one character.
     controls * 200 <= units && private * 20 <= units && (!broken || units > 64)
+}
+
+/// UTF-8 with a NUL here and there, as programs leave them that write fields of fixed length into a page.
+fn decode_with_stray_nuls(bytes: &[u8]) -> Option<String> {
+    let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let stray = (bytes.len() - rest.len()) * 1000 <= bytes.len();
+    (stray && !is_binary(&rest[..rest.len().min(SAMPLE)])).then(|| decode_utf8(&rest)).flatten()
 }
 
 fn is_iso_2022_jp(sample: &[u8]) -> bool {
@@ -241,6 +251,12 @@ mod tests {
             assert_eq!(decode(&marked, &[]).as_deref(), Some(text));
             assert_eq!(decode(&utf16(text, big), &[]).as_deref(), Some(text));
         }
+    }
+
+    #[test]
+    fn stray_nuls_do_not_make_a_page_binary() {
+        let page = format!("{}é\0\0{}", "plain words ".repeat(150), "and more of them ".repeat(50));
+        assert_eq!(decode(page.as_bytes(), &[]), Some(page.replace('\0', "")));
     }
 
     #[test]

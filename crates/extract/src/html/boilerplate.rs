@@ -153,19 +153,28 @@ pub(super) fn remove(body: &NodeRef) {
     let page = dom_query::Selection::from(*body);
     page.select(NEVER).remove();
     let measures = Measures::of(body);
-    // What structured data says to be the article is it, whatever the classes around say.
-    let declared = page.select("[itemprop=articleBody], main, [role=main]");
-    let kept = declared
-        .nodes()
-        .iter()
-        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
-        .collect();
-    let sorting = Sorting { all: measures.get(body).running, measures, kept };
+    let mut sorting =
+        Sorting { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_around(&page) };
+    sorting.unmarked = sorting.all - sorting.marked_in(body);
     let mut removed = Vec::new();
     sorting.sort_out(body, &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
+}
+
+/// What structured data or the element's own name says to be the content is it, and so is what has the page's only
+/// headline, whatever the classes on it and around it say.
+fn content_and_around(page: &dom_query::Selection) -> HashSet<NodeId> {
+    let declared = page.select("[itemprop=articleBody], main, [role=main]");
+    let headlines = page.select("h1");
+    let headline = if headlines.length() == 1 { headlines.nodes() } else { &[] };
+    declared
+        .nodes()
+        .iter()
+        .chain(headline)
+        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
+        .collect()
 }
 
 /// How many elements around one are asked whether they are boilerplate.
@@ -175,14 +184,16 @@ struct Sorting {
     measures: Measures,
     /// Running text of the page.
     all: f64,
-    /// Elements that are not boilerplate, by structured data.
+    /// Running text in no marked element.
+    unmarked: f64,
+    /// Elements that are not boilerplate, whatever their marks.
     kept: HashSet<NodeId>,
 }
 
 impl Sorting {
     fn sort_out<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
-            let limit = if self.kept.contains(&child.id) { 0.0 } else { self.largest_share(&child) };
+            let limit = self.largest_share(&child);
             if limit > 0.0 && self.share(&child) <= limit {
                 removed.push(child);
             } else {
@@ -191,16 +202,30 @@ impl Sorting {
         }
     }
 
+    fn mark(&self, element: &NodeRef) -> Mark {
+        if self.kept.contains(&element.id) || is_named_content(element) { Mark::Nothing } else { marked(element) }
+    }
+
+    fn marked_in(&self, element: &NodeRef) -> f64 {
+        let children = element.children_it(false).filter(NodeRef::is_element);
+        children
+            .map(|child| match self.mark(&child) {
+                Mark::Nothing => self.marked_in(&child),
+                _ => self.measures.get(&child).running,
+            })
+            .sum()
+    }
+
     fn share(&self, element: &NodeRef) -> f64 {
         if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
     }
 
     /// The share of the page's running text up to which the element's marks are believed; 0 without marks.
     fn largest_share(&self, element: &NodeRef) -> f64 {
-        let left = self.all * (1.0 - self.share(element));
-        match marked(element) {
+        // What is left must be an article without the other marked elements, too: they go for the same reason.
+        let left = self.unmarked;
+        match self.mark(element) {
             Mark::Nothing => 0.0,
-            _ if is_named_content(element) => 0.0,
             Mark::Comments if left >= ARTICLE => 1.0,
             Mark::End if left >= SHORT_ARTICLE => 1.0,
             Mark::Around if left >= ARTICLE => 0.6,

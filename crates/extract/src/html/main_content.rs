@@ -19,6 +19,11 @@ const BODIES: [&str; 4] = [
 const BODY_SHARE: f64 = 0.5;
 /// A child with such a share of its parent's running text is the content, and its siblings are not.
 const CHILD_SHARE: f64 = 0.85;
+/// Least running text that stays beside such a child: in front of it, and in an element like it.
+const LEAD: f64 = 120.0;
+const MORE: f64 = 200.0;
+/// Largest share of link text in these.
+const LEAD_LINKS: f64 = 0.25;
 /// Another marked element with such a share of the running text of the largest is a piece of the same content.
 const PIECE_SHARE: f64 = 0.15;
 /// A page with less running text is a list or a form rather than an article.
@@ -68,20 +73,48 @@ fn is_within(inner: &NodeRef, outer: &NodeRef) -> bool {
     inner.ancestors_it(None).any(|ancestor| ancestor.id == outer.id)
 }
 
-/// Goes down as long as one child has nearly all the running text.
-fn narrow<'a>(mut element: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
+/// Goes down as long as one child has nearly all the running text, and takes out what stands beside it: headline,
+/// byline, what to read next. Text beside it that leads up to it (a summary, a question), or that is more of the same,
+/// stays: then the element around all of that is the content.
+fn narrow<'a>(found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
+    let (mut content, mut element) = (found, found);
+    let mut strangers = Vec::new();
     loop {
         let running = measures.get(&element).running;
-        let heavy = element
-            .children_it(false)
-            .filter(NodeRef::is_element)
-            .find(|child| measures.get(child).running >= running * CHILD_SHARE);
-        match heavy {
-            // A paragraph or a list alone is a part of the content.
-            Some(child) if holds_content(&child) => element = child,
-            _ => return element,
+        let children: Vec<NodeRef> = element.children_it(false).filter(NodeRef::is_element).collect();
+        let heavy = children.iter().position(|child| measures.get(child).running >= running * CHILD_SHARE);
+        // A paragraph or a list alone is a part of the content.
+        let Some((at, heavy)) = heavy.map(|at| (at, children[at])).filter(|(_, heavy)| holds_content(heavy)) else {
+            break;
+        };
+        let belongs = |place: usize, child: &NodeRef| {
+            place == at || (place < at && leads_up(child, measures)) || is_more(child, &heavy, measures)
+        };
+        let (pieces, others): (Vec<_>, Vec<_>) =
+            children.into_iter().enumerate().partition(|(place, child)| belongs(*place, child));
+        if pieces.len() == 1 && content.id == element.id {
+            content = heavy;
+        } else {
+            strangers.extend(others.into_iter().map(|(_, child)| child));
         }
+        element = heavy;
     }
+    for stranger in strangers {
+        stranger.remove_from_parent();
+    }
+    content
+}
+
+/// Text before the main text that is more than a line under the headline.
+fn leads_up(element: &NodeRef, measures: &Measures) -> bool {
+    let measure = measures.get(element);
+    measure.running >= LEAD && measure.link_share() <= LEAD_LINKS
+}
+
+fn is_more(element: &NodeRef, of: &NodeRef, measures: &Measures) -> bool {
+    let measure = measures.get(element);
+    let alike = element.node_name() == of.node_name() && element.attr("class") == of.attr("class");
+    alike && measure.running >= MORE && measure.link_share() <= LEAD_LINKS
 }
 
 /// Whether the element can be the whole content: a paragraph, a list or a table of data is a part of it.

@@ -1,8 +1,5 @@
 //! Elements of a page as markdown.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use dom_query::{NodeRef, Selection};
 
 use super::code::code_block;
@@ -10,9 +7,6 @@ use super::inline::{Inline, SILENT, balanced, image, target};
 use super::measure::is_block;
 use super::table;
 use crate::blocks::push_escaped;
-
-/// A block of so many bytes that stands in a list of blocks already is not written again.
-const REPEATED: usize = 40;
 
 /// Markdown of an element: its blocks with a blank line between them.
 pub(super) fn markdown(element: &NodeRef) -> String {
@@ -33,14 +27,6 @@ pub(super) fn line(element: &NodeRef, separator: &str) -> String {
 struct Blocks {
     done: Vec<String>,
     paragraph: Inline,
-    /// Digests of the longer blocks.
-    seen: HashSet<u64>,
-}
-
-fn digest(block: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    block.hash(&mut hasher);
-    hasher.finish()
 }
 
 impl Blocks {
@@ -65,9 +51,7 @@ impl Blocks {
     }
 
     fn push(&mut self, block: String) {
-        // Galleries and teasers repeat their texts.
-        let repeated = block.len() >= REPEATED && !self.seen.insert(digest(&block));
-        if !block.trim().is_empty() && !repeated {
+        if !block.trim().is_empty() {
             self.done.push(block);
         }
     }
@@ -303,12 +287,5 @@ mod tests {
             "![The cat](http://a.b/p.png)"
         );
         assert_eq!(rendered("<a href='http://a.b'><h3>Head</h3><p>text</p></a>"), "### [Head](http://a.b)\n\ntext");
-    }
-
-    #[test]
-    fn a_repeated_block_is_written_once() {
-        let caption = "<p>A caption that is long enough to be seen as the same.</p>";
-        assert_eq!(rendered(&caption.repeat(3)).matches("A caption").count(), 1);
-        assert_eq!(rendered("<p>same</p><p>same</p>"), "same\n\nsame");
     }
 }
