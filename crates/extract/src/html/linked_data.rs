@@ -16,6 +16,8 @@ pub(super) struct LinkedData {
     pub author: Option<String>,
     pub description: Option<String>,
     pub published_at: Option<i64>,
+    /// `articleBody`, unless it is for subscribers only.
+    pub body: Option<String>,
 }
 
 /// The first article-like entity of the page's scripts; of pages without one the first entity with a date.
@@ -69,6 +71,11 @@ fn take(fields: &serde_json::Map<String, Value>, data: &mut LinkedData) {
     data.description = data.description.take().or_else(|| text("description"));
     let date = || text("datePublished").or_else(|| text("dateCreated")).as_deref().and_then(dates::parse);
     data.published_at = data.published_at.or_else(date);
+    let free = fields.get("isAccessibleForFree").is_none_or(|free| {
+        free.as_bool() != Some(false) && !free.as_str().is_some_and(|free| free.eq_ignore_ascii_case("false"))
+    });
+    let body = || fields.get("articleBody").filter(|_| free).and_then(Value::as_str).map(str::to_owned);
+    data.body = data.body.take().or_else(body);
     data.author = data.author.take().or_else(|| fields.get("author").and_then(people));
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Metadata {
     pub language: Option<String>,
     pub published_at: Option<i64>,
     pub canonical_link: Option<String>,
+    /// The whole text, as structured data has it for search engines.
+    pub body: Option<String>,
 }
 
 const TITLES: [&str; 4] = ["og:title", "citation_title", "dc.title", "twitter:title"];
@@ -68,6 +70,7 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
             meta.find(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
         }),
         published_at: date,
+        body: data.body,
         canonical_link: page
             .select_single("link[rel='canonical' i]")
             .attr("href")

@@ -3,6 +3,7 @@
 mod boilerplate;
 mod charset;
 mod code;
+mod colour;
 mod hidden;
 mod inline;
 mod linked_data;
@@ -10,6 +11,7 @@ mod links;
 mod main_content;
 mod measure;
 mod metadata;
+mod noscript;
 mod render;
 mod shape;
 mod strip;
@@ -37,12 +39,16 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if source.len() > MAX_TREE_BYTES || shape::depth(&source, MAX_DEPTH) > MAX_DEPTH {
         return Ok(read_flat(request, &source));
     }
-    let page = Document::from(source.as_str());
+    let source = noscript::resolve(&source);
+    let page = Document::from(&*source);
     let base = links::base(&page, request.base_url.as_deref());
     let metadata = metadata::read(&page, base.as_ref());
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
     let markdown = content(&page, &source, request.base_url.is_some());
+    // A page whose text scripts would have built says it in its structured data.
+    let told = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
+    let markdown = told.map(|body| text_of(&body)).unwrap_or(markdown);
     Ok(Extracted {
         title: metadata.title.or_else(|| names::title_of(&request.name)),
         author: metadata.author,
@@ -72,6 +78,16 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
     }
     let page = Document::from(source);
     hidden::remove(&page);
+    page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
+}
+
+/// Text of structured data, which may be HTML.
+fn text_of(body: &str) -> String {
+    let paragraphs: String = match body.contains("</") {
+        true => body.to_owned(),
+        false => body.lines().map(|line| format!("<p>{}</p>", line.replace('<', "&lt;"))).collect(),
+    };
+    let page = Document::from(paragraphs);
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 
