@@ -10,6 +10,9 @@ use super::measure::Measures;
 const NEVER: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
      textarea, dialog, link, meta, menu, [role=navigation], [role=search], [role=dialog], [role=alertdialog], \
      [role=menu], [role=menubar], [role=toolbar], [aria-modal=true]";
+/// Signs beside headings and lines of code, and what draws again what stands there as text.
+const SIGNS: &str = "a[aria-hidden=true], [class~=mw-editsection], [class~=katex-html], td[class~=linenos], td[class~=gutter], \
+     [class~=line-numbers-rows], [class~=linenodiv]";
 
 /// Words in class names and ids of what surrounds content, whatever the site: words of the trade, in English, as
 /// class names are.
@@ -152,6 +155,7 @@ const SHORT_ARTICLE: f64 = 150.0;
 pub(super) fn remove(body: &NodeRef) {
     let page = dom_query::Selection::from(*body);
     page.select(NEVER).remove();
+    page.select(SIGNS).remove();
     let measures = Measures::of(body);
     let mut sorting =
         Sorting { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_around(&page) };
@@ -226,6 +230,8 @@ impl Sorting {
         let left = self.unmarked;
         match self.mark(element) {
             Mark::Nothing => 0.0,
+            // A tool bar on a block of code is not the block.
+            Mark::Around if dom_query::Selection::from(*element).select("pre").exists() => 0.0,
             Mark::Comments if left >= ARTICLE => 1.0,
             Mark::End if left >= SHORT_ARTICLE => 1.0,
             Mark::Around if left >= ARTICLE => 0.6,
@@ -239,9 +245,23 @@ pub(super) fn surrounds(element: &NodeRef) -> bool {
     let around = element.ancestors_it(Some(MAX_AROUND));
     std::iter::once(*element).chain(around).any(|node| {
         !matches!(marked(&node), Mark::Nothing)
-            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg"]
+            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
                 .iter()
                 .any(|name| node.has_name(name))
+            || [
+                "dialog",
+                "alertdialog",
+                "navigation",
+                "search",
+                "menu",
+                "menubar",
+                "toolbar",
+                "tooltip",
+                "alert",
+                "status",
+            ]
+            .iter()
+            .any(|role| node.attr("role").as_deref() == Some(role))
     })
 }
 

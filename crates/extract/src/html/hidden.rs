@@ -4,14 +4,16 @@ use dom_query::{Document, NodeRef};
 
 use super::boilerplate;
 use super::colour::Colour;
+use super::style_rules;
 
-/// Shorter hidden text is a label of some widget and not worth telling.
-const TELLING_CHARS: usize = 12;
+/// Shorter hidden text, in characters that are no white space, is a label of some widget and not worth telling.
+const TELLING_CHARS: usize = 16;
 
 /// Takes hidden elements out of the page; whether any held text worth telling of: running text where content stands.
 ///
-/// Hidden is what the `hidden` attribute or the element's own style says; style sheets are not looked at. `html` and
-/// `body` count as shown: pages hide themselves until their scripts have run.
+/// Hidden is what the `hidden` attribute, the element's own style or a plain rule of the page's own says; style sheets
+/// from elsewhere are not looked at. `html` and `body` count as shown: pages hide themselves until their scripts have
+/// run.
 pub(super) fn remove(page: &Document) -> bool {
     let styled = page.select("style, link[rel~='stylesheet' i]").exists();
     let mut found = Vec::new();
@@ -20,6 +22,8 @@ pub(super) fn remove(page: &Document) -> bool {
             found.push(*element);
         }
     }
+    let by_rule = style_rules::hidden(page);
+    found.extend(by_rule.into_iter().filter(|element| !element.has_name("body") && !element.has_name("html")));
     let telling = found.iter().any(is_telling);
     for element in found {
         element.remove_from_parent();
@@ -31,7 +35,8 @@ pub(super) fn remove(page: &Document) -> bool {
 fn is_telling(element: &NodeRef) -> bool {
     let weight = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let all = weight(&element.text());
-    if is_inert(element) || all < TELLING_CHARS {
+    let formula = dom_query::Selection::from(*element).select("math").exists();
+    if is_inert(element) || formula || all < TELLING_CHARS {
         return false;
     }
     let links: usize =
@@ -84,10 +89,10 @@ enum Background {
 }
 
 /// The declarations of a `style` attribute.
-struct Declarations<'a>(Vec<(&'a str, &'a str)>);
+pub(super) struct Declarations<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Declarations<'a> {
-    fn parse(style: &'a str) -> Self {
+    pub(super) fn parse(style: &'a str) -> Self {
         let pairs = style.split(';').filter_map(|declaration| declaration.split_once(':'));
         Self(pairs.map(|(name, value)| (name.trim(), value.trim().trim_end_matches("!important").trim_end())).collect())
     }
@@ -118,7 +123,7 @@ impl<'a> Declarations<'a> {
         ["transform", "transition", "animation", "will-change"].iter().any(|name| self.get(name).is_some())
     }
 
-    fn hide(&self) -> bool {
+    pub(super) fn hide(&self) -> bool {
         let is = |name: &str, values: &[&str]| self.get(name).is_some_and(|value| values.contains(&value));
         let at_most = |name: &str, limit: f64| self.get(name).and_then(length).is_some_and(|length| length <= limit);
         let clipped = is("overflow", &["hidden", "clip"])

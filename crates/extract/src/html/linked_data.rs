@@ -14,6 +14,8 @@ const MAX_SCRIPT: usize = 512 * 1024;
 pub(super) struct LinkedData {
     pub headline: Option<String>,
     pub author: Option<String>,
+    /// The name of the site or of who publishes it.
+    pub site: Option<String>,
     pub description: Option<String>,
     pub published_at: Option<i64>,
     /// `articleBody`, unless it is for subscribers only.
@@ -43,6 +45,9 @@ fn visit(value: &Value, depth: usize, data: &mut LinkedData) {
         Value::Object(fields) if depth > 0 => {
             if fields.get("@type").is_some_and(is_work) {
                 take(fields, data);
+            }
+            if fields.get("@type").and_then(Value::as_str) == Some("WebSite") {
+                data.site = data.site.take().or_else(|| fields.get("name").and_then(people));
             }
             for inner in ["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|name| fields.get(*name)) {
                 visit(inner, depth - 1, data);

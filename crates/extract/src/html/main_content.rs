@@ -26,6 +26,10 @@ const MORE: f64 = 200.0;
 const LEAD_LINKS: f64 = 0.25;
 /// Another marked element with such a share of the running text of the largest is a piece of the same content.
 const PIECE_SHARE: f64 = 0.15;
+const HEADINGS: &str = "h2, h3, h4, h5, h6";
+/// Fewest headings that are links in a list of teasers, and the most running text to each of them.
+const LISTED: usize = 4;
+const TEASER: f64 = 250.0;
 /// A page with less running text is a list or a form rather than an article.
 const ARTICLE: f64 = 250.0;
 
@@ -129,22 +133,23 @@ fn holds_content(element: &NodeRef) -> bool {
 pub(super) fn weed(content: &NodeRef) {
     let measures = Measures::of(content);
     let mut removed = Vec::new();
-    pick(content, &measures, &mut removed);
+    pick(content, &measures, is_listing(content, &measures), &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
     trim_end(content, &measures);
 }
 
-fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, removed: &mut Vec<NodeRef<'a>>) {
+fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, listing: bool, removed: &mut Vec<NodeRef<'a>>) {
     for child in element.children_it(false).filter(NodeRef::is_element) {
         let measure = measures.get(&child);
         let name = child.node_name().unwrap_or_default();
         let links = measure.link_share();
         let gone = match &*name {
             "ul" | "ol" | "dl" => links > 0.7 && measure.running == 0.0 && measure.anchors >= 2,
-            "div" | "section" | "aside" | "figure" | "header" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-                links > 0.6 && measure.running == 0.0
+            "h2" | "h3" | "h4" | "h5" | "h6" => links > 0.6 && measure.running == 0.0 && !listing,
+            "div" | "section" | "aside" | "figure" | "header" => {
+                links > 0.6 && measure.running == 0.0 && !(listing && holds_heading(&child))
             }
             "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
             // A paragraph that is nothing but a link, or a row of them, leads away from the text.
@@ -155,9 +160,20 @@ fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, removed: &mut Vec<NodeRe
         if gone {
             removed.push(child);
         } else {
-            pick(&child, measures, removed);
+            pick(&child, measures, listing, removed);
         }
     }
+}
+
+fn holds_heading(element: &NodeRef) -> bool {
+    Selection::from(*element).select(HEADINGS).exists()
+}
+
+/// Whether the text is a list of teasers: headings that are links, each with little running text.
+fn is_listing(content: &NodeRef, measures: &Measures) -> bool {
+    let headings = Selection::from(*content).select(HEADINGS);
+    let linked = headings.nodes().iter().filter(|heading| measures.get(heading).link_share() > 0.6).count();
+    linked >= LISTED && measures.get(content).running <= linked as f64 * TEASER
 }
 
 /// A few words that are no sentence.

@@ -3,7 +3,7 @@
 use dom_query::Document;
 use url::Url;
 
-use super::{linked_data, links};
+use super::{linked_data, links, title};
 use crate::{dates, language, names};
 
 #[derive(Debug, Default)]
@@ -19,6 +19,7 @@ pub(super) struct Metadata {
 }
 
 const TITLES: [&str; 4] = ["og:title", "citation_title", "dc.title", "twitter:title"];
+const SITES: [&str; 2] = ["og:site_name", "application-name"];
 const AUTHORS: [&str; 6] = ["author", "article:author", "citation_author", "dc.creator", "parsely-author", "byl"];
 const DESCRIPTIONS: [&str; 4] = ["description", "og:description", "dc.description", "twitter:description"];
 const DATES: [&str; 13] = [
@@ -52,12 +53,11 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     };
     let root = page.html_root();
     let declared = root.attr("lang").or_else(|| root.attr("xml:lang"));
+    let site = meta.find(&SITES).or(data.site);
+    let declared_title =
+        meta.find(&TITLES).or(data.headline).or_else(|| names::one_line(&page.select_single("head > title").text()));
     Metadata {
-        title: meta
-            .find(&TITLES)
-            .or(data.headline)
-            .or_else(|| names::one_line(&page.select_single("head > title").text()))
-            .or_else(heading),
+        title: declared_title.map(|title| title::without_site(title, site.as_deref(), heading)).or_else(heading),
         author: meta
             .find(&AUTHORS)
             .filter(|author| !author.starts_with("http"))
@@ -85,7 +85,7 @@ struct MetaElements(Vec<(String, String)>);
 impl MetaElements {
     fn of(page: &Document) -> Self {
         let mut found = Vec::new();
-        for element in page.select("meta[content]").nodes() {
+        for element in page.select("meta[content], [itemprop=datePublished][content]").nodes() {
             let content = element.attr("content").as_deref().and_then(names::one_line);
             for attribute in ["property", "name", "itemprop", "http-equiv"] {
                 if let (Some(name), Some(content)) = (element.attr(attribute), &content) {
@@ -104,22 +104,37 @@ impl MetaElements {
     }
 }
 
-/// The first `time` that is marked as the date of publication, or the only one on the page.
+/// The first `time` that is marked as the date of publication, or the only one on the page; else an hAtom date.
 fn shown_date(page: &Document) -> Option<i64> {
     let times = page.select("time[datetime]");
     let marked = page.select("time[datetime][pubdate], time[datetime][itemprop=datePublished], time[datetime].published, time[datetime].entry-date");
-    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None })?;
-    dates::parse(&time.attr("datetime")?)
+    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None });
+    let abbreviated = || page.select_single("abbr.published[title]").attr("title");
+    dates::parse(&time.and_then(|time| time.attr("datetime")).or_else(abbreviated)?)
 }
 
-/// `/2024/03/01/` in the path.
+/// `/2024/03/01/`, `/2024-03-01-title` or `/20240301/` in the path.
 fn date_in_address(url: &Url) -> Option<i64> {
+    let digits = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
+        lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let dated = |year: &str, month: &str, day: &str| {
+        let fits = digits(year, 4..=4) && digits(month, 1..=2) && digits(day, 1..=2);
+        // Before the web there were no pages; such numbers are ids.
+        let of_the_web = year.parse::<u16>().is_ok_and(|year| (1991..=2100).contains(&year));
+        (fits && of_the_web).then(|| dates::parse(&format!("{year}-{month}-{day}"))).flatten()
+    };
     let parts: Vec<&str> = url.path_segments()?.collect();
-    parts.windows(3).find_map(|window| {
-        let numbers = window.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-        let fits =
-            numbers && window[0].len() == 4 && (1..=2).contains(&window[1].len()) && (1..=2).contains(&window[2].len());
-        fits.then(|| dates::parse(&window.join("-"))).flatten()
+    let in_folders = parts.windows(3).find_map(|window| dated(window[0], window[1], window[2]));
+    in_folders.or_else(|| {
+        parts.iter().find_map(|part| {
+            let mut words = part.splitn(4, ['-', '_', '.']);
+            let (first, second, third) = (words.next()?, words.next(), words.next());
+            if digits(first, 8..=8) {
+                return dated(&first[..4], &first[4..6], &first[6..]);
+            }
+            dated(first, second?, third?)
+        })
     })
 }
 

@@ -4,6 +4,7 @@ mod boilerplate;
 mod charset;
 mod code;
 mod colour;
+mod formula;
 mod hidden;
 mod inline;
 mod linked_data;
@@ -15,7 +16,9 @@ mod noscript;
 mod render;
 mod shape;
 mod strip;
+mod style_rules;
 mod table;
+mod title;
 
 use dom_query::Document;
 

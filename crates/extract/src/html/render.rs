@@ -178,6 +178,10 @@ fn list(element: &NodeRef, ordered: bool) -> String {
     let mut number = start;
     let mut items = Vec::new();
     for child in element.children_it(false).filter(NodeRef::is_element) {
+        // An item may have a number of its own (HTML, 4.4.8).
+        if let Some(own) = child.attr("value").and_then(|value| value.trim().parse().ok()) {
+            number = own;
+        }
         let item = if child.has_name("ul") || child.has_name("ol") {
             // A list right in a list, as old editors write: it belongs to the item before.
             let nested = list(&child, child.has_name("ol"));
