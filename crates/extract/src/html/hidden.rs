@@ -4,10 +4,31 @@ use dom_query::{Document, NodeRef};
 
 use super::boilerplate;
 use super::colour::Colour;
-use super::style_rules;
+use super::{measure, style_rules};
 
 /// Shorter hidden text, in characters that are no white space, is a label of some widget and not worth telling.
 const TELLING_CHARS: usize = 16;
+/// The same in words, in scripts that have spaces.
+const TELLING_WORDS: usize = 3;
+/// Words in names of what scripts show when it is needed.
+const MESSAGES: [&str; 16] = [
+    "adblock",
+    "alert",
+    "confirm",
+    "dialog",
+    "error",
+    "lightbox",
+    "loading",
+    "message",
+    "messagebox",
+    "modal",
+    "notice",
+    "notification",
+    "success",
+    "toast",
+    "tooltip",
+    "warning",
+];
 
 /// Takes hidden elements out of the page; whether any held text worth telling of: running text where content stands.
 ///
@@ -23,7 +44,8 @@ pub(super) fn remove(page: &Document) -> bool {
         }
     }
     let by_rule = style_rules::hidden(page);
-    found.extend(by_rule.into_iter().filter(|element| !element.has_name("body") && !element.has_name("html")));
+    let most = page.body().map_or(0, |body| weight(&body.text())) / 2;
+    found.extend(by_rule.into_iter().filter(|element| !holds_page(element, most)));
     let telling = found.iter().any(is_telling);
     for element in found {
         element.remove_from_parent();
@@ -31,17 +53,40 @@ pub(super) fn remove(page: &Document) -> bool {
     telling
 }
 
-/// Hidden menus, forms and dialogs are how pages work; hidden running text among the content is not.
+/// Whether a rule that hides the element hides the page itself, until a script from elsewhere shows it.
+fn holds_page(element: &NodeRef, most: usize) -> bool {
+    let own = ["html", "body", "main", "article"].iter().any(|name| element.has_name(name));
+    own || dom_query::Selection::from(*element).select("h1, main, article").exists() || weight(&element.text()) > most
+}
+
+fn weight(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
+}
+
+/// Hidden menus, forms, dialogs and messages are how pages work; hidden running text among the content is not.
 fn is_telling(element: &NodeRef) -> bool {
-    let weight = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-    let all = weight(&element.text());
-    let formula = dom_query::Selection::from(*element).select("math").exists();
-    if is_inert(element) || formula || all < TELLING_CHARS {
+    let inside = dom_query::Selection::from(*element);
+    if is_inert(element) || inside.select("math, input, button, form").exists() {
         return false;
     }
-    let links: usize =
-        dom_query::Selection::from(*element).select("a").nodes().iter().map(|link| weight(&link.text())).sum();
-    links * 2 < all && !boilerplate::surrounds(element)
+    let inert = inside.select("script, style, noscript, template, textarea, svg");
+    let text = element.text();
+    let inert_weight: usize = inert.nodes().iter().map(|node| weight(&node.text())).sum();
+    let all = weight(&text).saturating_sub(inert_weight);
+    let wide = text.chars().any(measure::is_wide);
+    if all < TELLING_CHARS || (!wide && text.split_whitespace().count() < TELLING_WORDS) {
+        return false;
+    }
+    let links: usize = inside.select("a").nodes().iter().map(|link| weight(&link.text())).sum();
+    links * 2 < all && !is_message(element) && !boilerplate::surrounds(element)
+}
+
+/// Whether scripts show the element when something happens, as its class or id says.
+fn is_message(element: &NodeRef) -> bool {
+    ["class", "id"].iter().filter_map(|name| element.attr(name)).any(|value| {
+        let value = value.to_ascii_lowercase();
+        value.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| MESSAGES.contains(&word))
+    })
 }
 
 fn is_inert(element: &NodeRef) -> bool {
