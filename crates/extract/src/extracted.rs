@@ -16,6 +16,20 @@ pub struct ExtractRequest {
     pub charset: Option<String>,
 }
 
+/// Where a page has its date of publication, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateSource {
+    /// A `meta` element, or an item property.
+    Meta,
+    /// JSON-LD.
+    LinkedData,
+    /// A `time` element, or an hAtom date.
+    Time,
+    /// The page's address.
+    Url,
+}
+
 /// What a document says, as markdown, and what it says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extracted {
@@ -29,6 +43,9 @@ pub struct Extracted {
     pub language: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub published_at: Option<i64>,
+    /// HTML only: what `published_at` was taken from.
+    #[serde(default)]
+    pub published_from: Option<DateSource>,
     /// HTML only: the page's own `rel=canonical`, absolute.
     pub canonical_link: Option<String>,
     /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.

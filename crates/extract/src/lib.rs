@@ -24,7 +24,7 @@ mod tidy;
 pub mod worker;
 
 pub use error::{ExtractError, ExtractErrorKind};
-pub use extracted::{ExtractRequest, Extracted};
+pub use extracted::{DateSource, ExtractRequest, Extracted};
 pub use kind::FileKind;
 pub use read::{InProcess, extract};
 

@@ -4,7 +4,7 @@ use dom_query::Document;
 use url::Url;
 
 use super::{linked_data, links, title};
-use crate::{dates, language, names};
+use crate::{DateSource, dates, language, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
@@ -12,7 +12,8 @@ pub(super) struct Metadata {
     pub author: Option<String>,
     pub description: Option<String>,
     pub language: Option<String>,
-    pub published_at: Option<i64>,
+    /// Milliseconds since 1970-01-01 UTC, and what says so.
+    pub published: Option<(i64, DateSource)>,
     pub canonical_link: Option<String>,
     /// The whole text, as structured data has it for search engines.
     pub body: Option<String>,
@@ -42,8 +43,12 @@ const DATES: [&str; 13] = [
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let data = linked_data::read(page);
     let meta = MetaElements::of(page);
-    let date = meta.find(&DATES).as_deref().and_then(dates::parse).or(data.published_at);
-    let date = date.or_else(|| shown_date(page)).or_else(|| base.and_then(date_in_address));
+    let declared_date = meta.find(&DATES).as_deref().and_then(dates::parse);
+    let date = declared_date
+        .map(|at| (at, DateSource::Meta))
+        .or_else(|| data.published_at.map(|at| (at, DateSource::LinkedData)))
+        .or_else(|| shown_date(page).map(|at| (at, DateSource::Time)))
+        .or_else(|| base.and_then(date_in_address).map(|at| (at, DateSource::Url)));
     let heading = || page.select("h1").nodes().first().and_then(|heading| names::one_line(&heading.text()));
     let written = || {
         page.select("[rel=author], [itemprop=author]")
@@ -69,7 +74,7 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
         language: declared.as_deref().and_then(language::from_tag).or_else(|| {
             meta.find(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
         }),
-        published_at: date,
+        published: date,
         body: data.body,
         canonical_link: page
             .select_single("link[rel='canonical' i]")
@@ -155,9 +160,9 @@ mod tests {
             ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html"),
         ] {
             let url = Url::parse(address).expect("an address");
-            assert_eq!(read(&Document::from(page), Some(&url)).published_at, march, "{page}");
+            assert_eq!(read(&Document::from(page), Some(&url)).published.map(|(at, _)| at), march, "{page}");
         }
         let url = Url::parse("https://a.b/12/34/56").expect("an address");
-        assert_eq!(read(&Document::from("<p>"), Some(&url)).published_at, None);
+        assert_eq!(read(&Document::from("<p>"), Some(&url)).published, None);
     }
 }

@@ -1,7 +1,7 @@
 //! What pages say of themselves.
 
 use super::{prose, web_at};
-use extract::Extracted;
+use extract::{DateSource, Extracted};
 
 fn with_head(head: &str) -> Extracted {
     page("https://example.org/section/page.html", head, "")
@@ -81,37 +81,42 @@ fn languages_are_declared_or_told_by_the_text() {
 fn the_date_of_publication_is_the_surest_there_is() {
     const MARCH: i64 = 1_709_251_200_000;
     let plain = "https://example.org/a";
-    for (url, head, body) in [
+    for (url, head, body, from) in [
         (
             plain,
             "<meta property='article:published_time' content='2024-03-01T00:00:00Z'><meta property='article:modified_time' content='2024-05-01'>",
             "<time datetime='2023-01-01'>old</time>",
+            DateSource::Meta,
         ),
-        (plain, "<meta name='date' content='2024-03-01'>", ""),
-        (plain, "<meta name='DC.date.issued' content='2024-03-01'>", ""),
-        (plain, "<meta itemprop='datePublished' content='2024-03-01T01:00:00+01:00'>", ""),
+        (plain, "<meta name='date' content='2024-03-01'>", "", DateSource::Meta),
+        (plain, "<meta name='DC.date.issued' content='2024-03-01'>", "", DateSource::Meta),
+        (plain, "<meta itemprop='datePublished' content='2024-03-01T01:00:00+01:00'>", "", DateSource::Meta),
         (
             plain,
             "<script type='application/ld+json'>{\"@graph\":[{\"@type\":\"NewsArticle\",\"dateModified\":\"2024-05-01\",\"datePublished\":\"2024-03-01\"}]}</script>",
             "",
+            DateSource::LinkedData,
         ),
         (
             plain,
             "<script type='application/ld+json'>[{\"@type\":\"BreadcrumbList\"},{\"@type\":\"Article\",\"datePublished\":\"2024-03-01\"}]</script>",
             "",
+            DateSource::LinkedData,
         ),
-        (plain, "", "<time datetime='2024-03-01'>1 March</time>"),
+        (plain, "", "<time datetime='2024-03-01'>1 March</time>", DateSource::LinkedData),
         (
             plain,
             "",
             "<span itemprop='datePublished' content='2024-03-01'>1 March</span><time datetime='2020-01-01'></time><time datetime='2021-01-01'></time>",
+            DateSource::LinkedData,
         ),
-        (plain, "", "<abbr class='published' title='2024-03-01T00:00:00Z'>1 March</abbr>"),
-        ("https://example.org/2024/03/01/the-ford", "", ""),
-        ("https://example.org/news/2024-03-01-the-ford.html", "", ""),
-        ("https://example.org/news/20240301/the-ford", "", ""),
+        (plain, "", "<abbr class='published' title='2024-03-01T00:00:00Z'>1 March</abbr>", DateSource::LinkedData),
+        ("https://example.org/2024/03/01/the-ford", "", "", DateSource::LinkedData),
+        ("https://example.org/news/2024-03-01-the-ford.html", "", "", DateSource::LinkedData),
+        ("https://example.org/news/20240301/the-ford", "", "", DateSource::LinkedData),
     ] {
-        assert_eq!(page(url, head, body).published_at, Some(MARCH), "{url} {head} {body}");
+        let read = page(url, head, body);
+        assert_eq!((read.published_at, read.published_from), (Some(MARCH), Some(from)), "{url} {head} {body}");
     }
     for (url, head) in [
         (plain, "<meta name='date' content='soon'>"),
