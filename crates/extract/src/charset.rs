@@ -1,24 +1,41 @@
 //! Bytes of a text file to a string, whatever encoding they are in.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// How much of a file is looked at to guess its encoding.
 const SAMPLE: usize = 256 * 1024;
 
+/// The encoding of a label (`Latin1`, `"utf-8"`), in a list for [`decode`]; empty for labels that are none, or that
+/// name an encoding no text is in (`replacement`, `x-user-defined`).
+pub(crate) fn named(label: Option<&str>) -> Vec<&'static Encoding> {
+    let label =
+        label.unwrap_or_default().trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ','));
+    Encoding::for_label_no_replacement(label.as_bytes())
+        .filter(|encoding| *encoding != X_USER_DEFINED)
+        .into_iter()
+        .collect()
+}
+
 /// Text as it was found, without a byte order mark; `None` for bytes that are no text in any encoding.
 ///
-/// In this order: byte order mark, UTF-16 without one, ISO-2022-JP by its escape sequences, UTF-8 (with at most one
-/// broken sequence in a thousand: a cut or damaged file is still UTF-8), the first encoding in `declared` that is not
-/// UTF-8, a guess from letter frequencies. What is declared comes behind what the bytes show: servers name one encoding
-/// for all their pages, and text of another that happens to be valid UTF-8 does not occur.
-pub(crate) fn decode(bytes: &[u8], declared: &[Option<&'static Encoding>]) -> Option<String> {
+/// In this order: byte order mark, UTF-16 by its NUL bytes, ISO-2022-JP by its escape sequences, UTF-8 (with at most
+/// one broken sequence in a thousand: a cut or damaged file is still UTF-8), the first of `declared` in which the bytes
+/// make sense, a guess from letter frequencies.
+///
+/// UTF-8 comes before what is declared: text in another encoding that happens to be UTF-8 does not occur beyond a few
+/// letters, while a server that calls every file `iso-8859-1` does.
+pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
     if let Some(text) = decode_marked(bytes) {
         return text;
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
     if sample.contains(&0) {
-        let encoding = guess_utf16(sample)?;
+        if let Some(text) = decode_with_stray_nuls(bytes) {
+            return Some(text);
+        }
+        let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
+        let encoding = wide.filter(|wide| fits_utf16(wide, sample)).or_else(|| guess_utf16(sample))?;
         return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
     }
     if is_binary(sample) {
@@ -30,18 +47,26 @@ pub(crate) fn decode(bytes: &[u8], declared: &[Option<&'static Encoding>]) -> Op
     if let Some(text) = decode_utf8(bytes) {
         return Some(text);
     }
-    let declared = declared.iter().flatten().find(|encoding| **encoding != UTF_8);
-    let encoding = declared.copied().unwrap_or_else(|| {
-        // Letters tell the encoding: from the first that is not ASCII, with the word it stands in.
-        let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
-        guess(&bytes[first..bytes.len().min(first + SAMPLE)])
-    });
+    // Letters tell the encoding: from the first that is not ASCII, with the word it stands in.
+    let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
+    let letters = &bytes[first..bytes.len().min(first + SAMPLE)];
+    let encoding =
+        declared.iter().copied().find(|encoding| makes_sense(encoding, letters)).unwrap_or_else(|| guess(letters));
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }
 
-/// The encoding of a label, as the web names them (Encoding Standard, 4.2), but for those that it forbids to read.
-pub(crate) fn of_label(label: Option<&str>) -> Option<&'static Encoding> {
-    Encoding::for_label_no_replacement(label?.trim().as_bytes())
+/// Whether bytes that are not UTF-8 can be text in this encoding: at most one in twenty of the characters that are not
+/// ASCII is broken, of private use, or a control character of U+0080 to U+009F (where the holes of an encoding lead).
+fn makes_sense(encoding: &'static Encoding, letters: &[u8]) -> bool {
+    if [UTF_8, UTF_16LE, UTF_16BE].contains(&encoding) {
+        return false;
+    }
+    let text = encoding.decode_without_bom_handling(letters).0;
+    // The bytes may end in the middle of a character.
+    let text = text.strip_suffix('\u{fffd}').unwrap_or(&text);
+    let wide = text.chars().filter(|c| !c.is_ascii()).count();
+    let odd = text.chars().filter(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}')).count();
+    odd * 20 <= wide
 }
 
 fn decode_marked(bytes: &[u8]) -> Option<Option<String>> {
@@ -76,11 +101,24 @@ fn guess_utf16(sample: &[u8]) -> Option<&'static Encoding> {
     } else {
         return None;
     };
-    let (text, _, broken) = encoding.decode(&sample[..units.len() * 2]);
+    fits_utf16(encoding, sample).then_some(encoding)
+}
+
+/// Whether bytes can be text in UTF-16 of this byte order.
+fn fits_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
+    let units = sample.len() / 2;
+    let (text, broken) = encoding.decode_without_bom_handling(&sample[..units * 2]);
     let controls = text.chars().filter(|&c| is_odd_control(c)).count();
     let private = text.chars().filter(|&c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')).count();
     // A sample cut in the middle of a surrogate pair is broken by one character.
-    (controls * 200 <= units.len() && private * 20 <= units.len() && (!broken || units.len() > 64)).then_some(encoding)
+    controls * 200 <= units && private * 20 <= units && (!broken || units > 64)
+}
+
+/// UTF-8 with a NUL here and there, as programs leave them that write fields of fixed length into a page.
+fn decode_with_stray_nuls(bytes: &[u8]) -> Option<String> {
+    let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let stray = (bytes.len() - rest.len()) * 1000 <= bytes.len();
+    (stray && !is_binary(&rest[..rest.len().min(SAMPLE)])).then(|| decode_utf8(&rest)).flatten()
 }
 
 fn is_iso_2022_jp(sample: &[u8]) -> bool {
@@ -175,21 +213,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_declared_decides_where_the_bytes_do_not() {
-        let label = |label: &str| of_label(Some(label));
-        let latin = encoded(WINDOWS_1252, "déjà");
-        assert_eq!(decode(&latin, &[None, label("windows-1251")]).as_deref(), Some("dйjа"));
-        assert_eq!(decode(&latin, &[label("utf-8"), label("ISO-8859-1 ")]).as_deref(), Some("déjà"));
-        assert_eq!(decode(&latin, &[label("latin1"), label("koi8-r")]).as_deref(), Some("déjà"));
-        assert_eq!(decode("déjà".as_bytes(), &[label("latin1")]).as_deref(), Some("déjà"));
-        assert_eq!((label("no such encoding"), label("hz-gb-2312"), of_label(None)), (None, None, None));
-    }
-
-    #[test]
     fn letters_far_behind_count_too() {
         let text = format!("{}Это русский документ для проверки поисковой системы.", "plain ascii\n".repeat(40_000));
         let encoding = Encoding::for_label(b"windows-1251").expect("a known label");
         assert_eq!(decode(&encoded(encoding, &text), &[]).as_deref(), Some(text.as_str()));
+    }
+
+    #[test]
+    fn what_is_declared_decides_where_the_bytes_allow_it() {
+        let windows = encoded(named(Some("windows-1251"))[0], "Привет");
+        for (label, bytes, text) in [
+            // Too short to guess.
+            ("windows-1251", &windows[..], "Привет"),
+            (" 'CP1251' ;", &windows, "Привет"),
+            // The server calls everything Latin 1, or everything UTF-8.
+            ("iso-8859-1", "déjà vu".as_bytes(), "déjà vu"),
+            ("utf-8", b"d\xe9j\xe0 vu, na\xefve caf\xe9", "déjà vu, naïve café"),
+            // No text in Shift_JIS, whoever says so.
+            ("shift_jis", b"Gr\xfc\xdfe aus K\xf6ln, sch\xf6ne Stra\xdfen", "Grüße aus Köln, schöne Straßen"),
+            ("utf-16le", b"plain", "plain"),
+            ("iso-2022-kr", b"plain", "plain"),
+            ("no-such-label", b"caf\xe9 au lait", "café au lait"),
+        ] {
+            assert_eq!(decode(bytes, &named(Some(label))).as_deref(), Some(text), "{label}");
+        }
+        // "一" has a NUL byte on the other side of its unit.
+        let chinese = "一一一一。一二三\n";
+        assert_eq!(decode(&utf16(chinese, false), &named(Some("UTF-16LE"))).as_deref(), Some(chinese));
     }
 
     #[test]
@@ -201,6 +251,12 @@ mod tests {
             assert_eq!(decode(&marked, &[]).as_deref(), Some(text));
             assert_eq!(decode(&utf16(text, big), &[]).as_deref(), Some(text));
         }
+    }
+
+    #[test]
+    fn stray_nuls_do_not_make_a_page_binary() {
+        let page = format!("{}é\0\0{}", "plain words ".repeat(150), "and more of them ".repeat(50));
+        assert_eq!(decode(page.as_bytes(), &[]), Some(page.replace('\0', "")));
     }
 
     #[test]

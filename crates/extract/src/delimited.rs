@@ -14,7 +14,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let text = charset::decode(bytes, &[charset::of_label(request.charset.as_deref())])
+    let text = charset::decode(bytes, &charset::named(request.charset.as_deref()))
         .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     let text = text.replace('\0', "");
     let (declared, body) = declared_delimiter(&text);
@@ -99,7 +99,7 @@ mod tests {
     use crate::ExtractErrorKind;
 
     fn table_of(kind: FileKind, bytes: &[u8]) -> String {
-        let request = ExtractRequest::new(kind, format!("t.{}", kind.as_str()));
+        let request = ExtractRequest { kind, name: format!("t.{}", kind.as_str()), base_url: None, charset: None };
         read(&request, bytes).expect("a table").markdown
     }
 
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn empty_is_empty_and_binary_is_refused() {
         assert_eq!(table_of(FileKind::Csv, b""), "");
-        let request = ExtractRequest::new(FileKind::Csv, "t.csv");
+        let request = ExtractRequest { kind: FileKind::Csv, name: "t.csv".into(), base_url: None, charset: None };
         let error = read(&request, b"PK\x03\x04\x14\0\x06\0\x08\0\0\0").expect_err("a zip");
         assert_eq!(error.kind, ExtractErrorKind::WrongType);
     }

@@ -10,8 +10,8 @@ pub struct ExtractRequest {
     pub name: String,
     /// HTML only: where the page came from, so that its links can be made absolute.
     pub base_url: Option<String>,
-    /// Text only: the encoding that whoever sent the bytes names, such as the `charset` of a `Content-Type`. It need not
-    /// exist, nor be the true one.
+    /// The charset that came with the bytes, as the `Content-Type` header names it: for HTML and text kinds. A label
+    /// that is unknown, or that the bytes refute, counts for nothing.
     #[serde(default)]
     pub charset: Option<String>,
 }
@@ -21,6 +21,20 @@ impl ExtractRequest {
     pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
         Self { kind, name: name.into(), base_url: None, charset: None }
     }
+}
+
+/// Where a page has its date of publication, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateSource {
+    /// A `meta` element, or an item property.
+    Meta,
+    /// JSON-LD.
+    LinkedData,
+    /// A `time` element, or an hAtom date.
+    Time,
+    /// The page's address.
+    Url,
 }
 
 /// What a document says, as markdown, and what it says about itself.
@@ -36,7 +50,7 @@ pub struct Extracted {
     pub language: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub published_at: Option<i64>,
-    /// HTML only: where that was found.
+    /// HTML only: what `published_at` was taken from.
     #[serde(default)]
     pub published_from: Option<DateSource>,
     /// HTML only: the page's own `rel=canonical`, absolute.
@@ -47,18 +61,4 @@ pub struct Extracted {
     pub page_starts: Vec<u32>,
     /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.
     pub labels: Vec<String>,
-}
-
-/// Where the date of a page's publication was found, the most reliable first.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DateSource {
-    /// A `meta` element.
-    Meta,
-    /// JSON-LD (schema.org).
-    LinkedData,
-    /// A `time` element that is shown to readers.
-    Time,
-    /// The path of the page's address.
-    Address,
 }

@@ -12,10 +12,18 @@ pub(crate) fn detect(text: &str) -> Option<String> {
     info.is_reliable().then(|| two_letters(info.lang()).to_owned())
 }
 
-/// The primary subtag of a BCP 47 tag such as `pt-BR` or `en_US`; `None` unless it has two letters.
+/// Every code of ISO 639-1.
+const CODES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv \
+    dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it \
+    iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb \
+    nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss \
+    st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
+
+/// The primary subtag of a BCP 47 tag such as `pt-BR` or `en_US`; `None` unless it is a code of ISO 639-1 (`jp` is none,
+/// often as it is written).
 pub(crate) fn from_tag(tag: &str) -> Option<String> {
     let primary = tag.trim().split(['-', '_', ',', ';']).next()?.to_ascii_lowercase();
-    (primary.len() == 2 && primary.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(primary)
+    CODES.split_whitespace().any(|code| code == primary).then_some(primary)
 }
 
 /// ISO 639-1 codes of the detector's languages (it names them by ISO 639-3).

@@ -52,7 +52,7 @@ fn decode(request: &ExtractRequest, bytes: &[u8]) -> Result<String, ExtractError
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let text = charset::decode(bytes, &[charset::of_label(request.charset.as_deref())])
+    let text = charset::decode(bytes, &charset::named(request.charset.as_deref()))
         .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     Ok(charset::normalize_lines(&text))
 }
@@ -103,7 +103,7 @@ mod tests {
     use crate::{ExtractErrorKind, FileKind};
 
     fn request(kind: FileKind, name: &str) -> ExtractRequest {
-        ExtractRequest::new(kind, name)
+        ExtractRequest { kind, name: name.into(), base_url: None, charset: None }
     }
 
     #[test]

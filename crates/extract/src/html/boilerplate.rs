@@ -10,6 +10,9 @@ use super::measure::Measures;
 const NEVER: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
      textarea, dialog, link, meta, menu, [role=navigation], [role=search], [role=dialog], [role=alertdialog], \
      [role=menu], [role=menubar], [role=toolbar], [aria-modal=true]";
+/// Signs beside headings and lines of code, and what draws again what stands there as text.
+const SIGNS: &str = "a[aria-hidden=true], [class~=mw-editsection], [class~=katex-html], td[class~=linenos], td[class~=gutter], \
+     [class~=line-numbers-rows], [class~=linenodiv]";
 
 /// Words in class names and ids of what surrounds content, whatever the site: words of the trade, in English, as
 /// class names are.
@@ -152,20 +155,30 @@ const SHORT_ARTICLE: f64 = 150.0;
 pub(super) fn remove(body: &NodeRef) {
     let page = dom_query::Selection::from(*body);
     page.select(NEVER).remove();
+    page.select(SIGNS).remove();
     let measures = Measures::of(body);
-    // What structured data says to be the article is it, whatever the classes around say.
-    let declared = page.select("[itemprop=articleBody]");
-    let kept = declared
-        .nodes()
-        .iter()
-        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
-        .collect();
-    let sorting = Sorting { all: measures.get(body).running, measures, kept };
+    let mut sorting =
+        Sorting { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_around(&page) };
+    sorting.unmarked = sorting.all - sorting.marked_in(body);
     let mut removed = Vec::new();
     sorting.sort_out(body, &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
+}
+
+/// What structured data or the element's own name says to be the content is it, and so is what has the page's only
+/// headline, whatever the classes on it and around it say.
+fn content_and_around(page: &dom_query::Selection) -> HashSet<NodeId> {
+    let declared = page.select("[itemprop=articleBody], main, [role=main]");
+    let headlines = page.select("h1");
+    let headline = if headlines.length() == 1 { headlines.nodes() } else { &[] };
+    declared
+        .nodes()
+        .iter()
+        .chain(headline)
+        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
+        .collect()
 }
 
 /// Nodes of a section that may come before its heading.
@@ -177,14 +190,16 @@ struct Sorting {
     measures: Measures,
     /// Running text of the page.
     all: f64,
-    /// Elements that are not boilerplate, by structured data.
+    /// Running text in no marked element.
+    unmarked: f64,
+    /// Elements that are not boilerplate, whatever their marks.
     kept: HashSet<NodeId>,
 }
 
 impl Sorting {
     fn sort_out<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
-            let limit = if self.kept.contains(&child.id) { 0.0 } else { self.largest_share(&child) };
+            let limit = self.largest_share(&child);
             // A formula is content, whatever the program is called that sets it.
             let removable = limit > 0.0 && self.share(&child) <= limit;
             if removable && !dom_query::Selection::from(child).select("math").exists() {
@@ -195,15 +210,32 @@ impl Sorting {
         }
     }
 
+    fn mark(&self, element: &NodeRef) -> Mark {
+        if self.kept.contains(&element.id) || is_named_content(element) { Mark::Nothing } else { marked(element) }
+    }
+
+    fn marked_in(&self, element: &NodeRef) -> f64 {
+        let children = element.children_it(false).filter(NodeRef::is_element);
+        children
+            .map(|child| match self.mark(&child) {
+                Mark::Nothing => self.marked_in(&child),
+                _ => self.measures.get(&child).running,
+            })
+            .sum()
+    }
+
     fn share(&self, element: &NodeRef) -> f64 {
         if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
     }
 
     /// The share of the page's running text up to which the element's marks are believed; 0 without marks.
     fn largest_share(&self, element: &NodeRef) -> f64 {
-        let left = self.all * (1.0 - self.share(element));
-        match marked(element) {
+        // What is left must be an article without the other marked elements, too: they go for the same reason.
+        let left = self.unmarked;
+        match self.mark(element) {
             Mark::Nothing => 0.0,
+            // A tool bar on a block of code is not the block.
+            Mark::Around if dom_query::Selection::from(*element).select("pre").exists() => 0.0,
             Mark::Comments if left >= ARTICLE => 1.0,
             Mark::End if left >= SHORT_ARTICLE => 1.0,
             Mark::Around if left >= ARTICLE => 0.6,
@@ -217,9 +249,34 @@ pub(super) fn surrounds(element: &NodeRef) -> bool {
     let around = element.ancestors_it(Some(MAX_AROUND));
     std::iter::once(*element).chain(around).any(|node| {
         !matches!(marked(&node), Mark::Nothing)
-            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg"]
+            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
                 .iter()
                 .any(|name| node.has_name(name))
+            || [
+                "dialog",
+                "alertdialog",
+                "navigation",
+                "search",
+                "menu",
+                "menubar",
+                "toolbar",
+                "tooltip",
+                "alert",
+                "status",
+            ]
+            .iter()
+            .any(|role| node.attr("role").as_deref() == Some(role))
+    })
+}
+
+/// Whether a class calls the element the text of something: `entry-content`, `article__body`.
+fn is_named_content(element: &NodeRef) -> bool {
+    let classes = element.attr("class").unwrap_or_default();
+    classes.split_whitespace().any(|token| {
+        let words = words(token);
+        words.len() == 2
+            && matches!(words[0].as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
+            && matches!(words[1].as_str(), "content" | "body" | "text")
     })
 }
 
@@ -277,20 +334,17 @@ fn marked(element: &NodeRef) -> Mark {
 /// Whether the id is made of the heading that the element begins with, as documentation does it: a section about
 /// pagination is called so.
 fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
+    let is_section = element.has_name("section")
+        || element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|class| class == "section"));
+    if !is_section {
+        return false;
+    }
     let heading = element
         .descendants_it()
         .take(MAX_BEFORE_HEADING)
         .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
-    let Some(heading) = heading.filter(|_| element.has_name("section") || has_class(element, "section")) else {
-        return false;
-    };
-    let heading = words(&heading.text());
-    let id = words(id);
+    let (heading, id) = (heading.map(|heading| words(&heading.text())).unwrap_or_default(), words(id));
     !id.is_empty() && heading.starts_with(&id)
-}
-
-fn has_class(element: &NodeRef, class: &str) -> bool {
-    element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|one| one == class))
 }
 
 /// The words of a class name: `relatedPosts`, `related-posts` and `related_posts` have the same two.
@@ -332,12 +386,6 @@ mod tests {
         let left = page.text();
         assert_eq!(left.matches("A sentence").count(), 3);
         assert!(!left.contains("Ann"));
-        let manual = Document::from(format!(
-            "<body><section id='intro'><h2>Intro</h2><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p><p>{text}</p>\
-             <p>{text}</p></section><section id='related-posts'><h2><a href='#x'>¶</a>Related posts</h2><p>{text}</p></section></body>"
-        ));
-        remove(&manual.body().expect("a body"));
-        assert_eq!(manual.text().matches("A sentence").count(), 8, "a section is named after its heading");
         let forum = Document::from(format!("<body><div id='comments'><p>{text}</p><p>{text}</p></div></body>"));
         remove(&forum.body().expect("a body"));
         assert_eq!(forum.text().matches("A sentence").count(), 2);

@@ -1,4 +1,4 @@
-//! The encoding of a page: its mark, what its server says, what it declares itself, or a guess.
+//! The encoding of a page: its mark, what its server and it itself declare, or a guess.
 
 use encoding_rs::Encoding;
 
@@ -7,25 +7,47 @@ use crate::charset;
 /// How far into a page the declaration is looked for (HTML, 13.2.3.2: the first 1024 bytes; pages break that rule).
 const HEAD: usize = 4096;
 
-/// `header` is the label that the server names; it wins over the page's own (HTML, 13.2.3.1).
+/// The text of a page; `header` is the charset of its `Content-Type`, which stands before the page's own word (HTML,
+/// 13.2.3.1). `None` for bytes that are no text.
 pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Option<String> {
-    charset::decode(bytes, &[charset::of_label(header), declared(bytes)])
+    let mut declared = charset::named(header);
+    declared.extend(in_page(bytes));
+    charset::decode(bytes, &declared)
 }
 
 /// What `<meta charset>`, `<meta http-equiv=content-type>` or an XML declaration names.
-fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+fn in_page(bytes: &[u8]) -> Vec<&'static Encoding> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let head: String = head.iter().map(|byte| byte.to_ascii_lowercase() as char).collect();
-    let at = head.find("charset=").map(|at| at + "charset=".len());
-    let at = at.or_else(|| {
-        head.starts_with("<?xml").then(|| head.find("encoding=")).flatten().map(|at| at + "encoding=".len())
-    })?;
-    let label: String = head[at..]
-        .trim_start_matches(['"', '\'', ' '])
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
-        .collect();
-    Encoding::for_label(label.as_bytes())
+    let mut rest = head.as_str();
+    if let Some((declaration, _)) = rest.strip_prefix("<?xml").and_then(|xml| xml.split_once('>')) {
+        let found = charset::named(label_behind(declaration, "encoding"));
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        if let Some(comment) = rest.strip_prefix("!--") {
+            rest = comment.find("-->").map_or("", |end| &comment[end..]);
+        } else if let Some(meta) = rest.strip_prefix("meta") {
+            let meta = meta.split_once('>').map_or(meta, |(attributes, _)| attributes);
+            let found = charset::named(label_behind(meta, "charset"));
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// The label behind `name=`.
+fn label_behind<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+    attributes.match_indices(name).find_map(|(at, _)| {
+        let value = attributes[at + name.len()..].trim_start().strip_prefix('=')?;
+        let value = value.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+        value.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '/')).next()
+    })
 }
 
 #[cfg(test)]
@@ -33,12 +55,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_declaration_decides_over_a_guess() {
-        let page = b"<html><head><meta http-equiv='Content-Type' content='text/html; charset=windows-1251'></head>\xcf\xf0\xe8</html>";
-        assert!(decode(page, None).expect("text").contains("При"));
-        assert!(decode(b"<meta charset=\"shift_jis\">\x93\xfa\x96\x7b", None).expect("text").contains("日本"));
-        assert!(decode("<meta charset=latin1>déjà".as_bytes(), None).expect("text").contains("déjà"));
-        let page = b"<meta charset=latin1>\x93\xfa\x96\x7b";
-        assert!(decode(page, Some("Shift_JIS")).expect("text").contains("日本"), "the server's word counts first");
+    fn header_then_page_then_guess() {
+        for (header, page, expected) in [
+            (
+                None,
+                &b"<html><head><meta http-equiv='Content-Type' content='text/html; charset=windows-1251'></head>\xcf\xf0\xe8</html>"[..],
+                "При",
+            ),
+            (None, b"<meta charset = \"shift_jis\">\x93\xfa\x96\x7b", "日本"),
+            (None, b"<?xml version='1.0' encoding='windows-1251'?><p>\xcf\xf0\xe8", "При"),
+            (None, "<meta charset=latin1>déjà".as_bytes(), "déjà"),
+            (Some("windows-1251"), b"<meta charset=windows-1252>\xcf\xf0\xe8", "При"),
+            (Some("utf-8"), b"<meta charset=windows-1251>\xcf\xf0\xe8", "При"),
+            (Some("bogus"), b"<meta charset=windows-1251>\xcf\xf0\xe8", "При"),
+            (None, b"<!-- <meta charset=koi8-r> --><script charset=big5></script><meta charset=windows-1251>\xcf\xf0\xe8", "При"),
+            (Some("iso-8859-1"), b"\xef\xbb\xbf<p>d\xc3\xa9j\xc3\xa0", "déjà"),
+        ] {
+            let text = decode(page, header).expect("text");
+            assert!(text.contains(expected), "{header:?} {text}");
+        }
     }
 }

@@ -23,7 +23,7 @@ fn code_text(element: &NodeRef, out: &mut String) {
             out.push_str(&child.text());
         } else if child.has_name("br") {
             out.push('\n');
-        } else if child.is_element() {
+        } else if child.is_element() && !is_line_number(&child) {
             // Highlighters make each line an element.
             let line = child.has_name("div") || child.has_name("p") || child.has_name("li") || child.has_name("tr");
             if line && !out.is_empty() && !out.ends_with('\n') {
@@ -34,8 +34,15 @@ fn code_text(element: &NodeRef, out: &mut String) {
     }
 }
 
-/// `language-x`, `lang-x`, `highlight-source-x`, `brush: x`, `sourceCode x` on the block, its `code` or the elements
-/// around it.
+fn is_line_number(element: &NodeRef) -> bool {
+    let classes = element.attr("class").unwrap_or_default();
+    let signs = ["lineno", "linenos", "line-number", "linenumber", "hljs-ln-numbers"];
+    classes.split_whitespace().any(|class| signs.contains(&class))
+}
+
+/// What highlighters write on the block, its `code` or the elements around it: `language-x`, `lang-x`,
+/// `highlight-source-x` (GitHub), `highlight-x` (Sphinx), `brush: x`, `sourceCode x` (Pandoc), `src src-x` (Org),
+/// `hljs x`.
 fn language(element: &NodeRef) -> Option<String> {
     let inner = element.descendants_it().filter(|inner| inner.has_name("code")).take(1);
     for node in std::iter::once(*element).chain(inner).chain(element.ancestors_it(Some(2))) {
@@ -43,15 +50,19 @@ fn language(element: &NodeRef) -> Option<String> {
             return plain_name(&language);
         }
         let classes = node.attr("class").unwrap_or_default().to_lowercase().replace(": ", ":");
-        let mut tokens = classes.split_whitespace().peekable();
-        while let Some(token) = tokens.next() {
-            let named = ["language-", "lang-", "highlight-source-", "brush:"]
-                .iter()
-                .find_map(|prefix| token.strip_prefix(prefix));
-            let named = named.or_else(|| (token == "sourcecode").then(|| tokens.peek().copied()).flatten());
-            if let Some(name) = named.and_then(plain_name) {
-                return Some(name);
-            }
+        let tokens: Vec<&str> = classes.split_whitespace().collect();
+        let prefixed = tokens.iter().find_map(|token| {
+            let prefixes = ["language-", "lang-", "highlight-source-", "highlight-", "brush:"];
+            prefixes.iter().find_map(|prefix| token.strip_prefix(prefix)).and_then(plain_name)
+        });
+        let beside = |mark: &str| {
+            let at = tokens.iter().position(|token| *token == mark)?;
+            let others = tokens.iter().enumerate().filter(|(place, _)| *place != at);
+            others.map(|(_, token)| token.strip_prefix("src-").unwrap_or(token)).find_map(plain_name)
+        };
+        let found = prefixed.or_else(|| ["hljs", "sourcecode", "src"].into_iter().find_map(beside));
+        if found.is_some() {
+            return found;
         }
     }
     None
@@ -62,5 +73,6 @@ fn plain_name(name: &str) -> Option<String> {
     let fits = !name.is_empty()
         && name.len() <= 20
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '.'));
-    (fits && !matches!(name.as_str(), "none" | "plaintext" | "text" | "plain")).then_some(name)
+    (fits && !matches!(name.as_str(), "none" | "plaintext" | "text" | "plain" | "default" | "nohighlight"))
+        .then_some(name)
 }

@@ -1,6 +1,8 @@
 //! Inline text of a page: emphasis, code, links, pictures.
 
-use dom_query::{NodeRef, Selection};
+use dom_query::NodeRef;
+
+use super::formula;
 
 /// Elements that say nothing as text.
 pub(super) const SILENT: [&str; 16] = [
@@ -15,9 +17,19 @@ pub(super) struct Inline {
 }
 
 impl Inline {
+    /// The lines; two line breaks in a row end a paragraph.
     pub(super) fn finish(self) -> String {
-        let lines: Vec<&str> = self.out.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.join("\n")
+        let mut out = String::with_capacity(self.out.len());
+        let mut breaks = 0;
+        for line in self.out.lines().map(str::trim) {
+            if !line.is_empty() {
+                out.push_str(["", "\n", "\n\n"][if out.is_empty() { 0 } else { breaks.min(2) }]);
+                out.push_str(line);
+                breaks = 0;
+            }
+            breaks += 1;
+        }
+        out
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -63,8 +75,8 @@ impl Inline {
                 self.children(element);
                 self.out.push('"');
             }
-            "math" => self.math(element),
             "wbr" => {}
+            "math" => self.out.push_str(&formula::markdown(element)),
             _ => self.children(element),
         }
     }
@@ -121,36 +133,15 @@ impl Inline {
         }
     }
 
-    /// A formula: as TeX where the page says it so, between dollars as markdown has it, else its signs.
-    fn math(&mut self, element: &NodeRef) {
-        let formula = Selection::from(*element);
-        let annotation = formula.select("annotation[encoding*='tex' i]").text();
-        let tex = Some(annotation.trim().to_owned())
-            .filter(|tex| !tex.is_empty())
-            .or_else(|| element.attr("alttext").map(|tex| tex.trim().to_owned()));
-        if let Some(tex) = tex.filter(|tex| !tex.is_empty() && !tex.contains('$')) {
-            self.out.push('$');
-            self.out.push_str(&tex.split_whitespace().collect::<Vec<_>>().join(" "));
-            self.out.push('$');
-            return;
-        }
-        for node in element.descendants_it().filter(NodeRef::is_text) {
-            if !node
-                .ancestors_it(Some(3))
-                .any(|around| around.has_name("annotation") || around.has_name("annotation-xml"))
-            {
-                self.text(&node.text());
-                self.space();
-            }
-        }
-    }
-
     fn link(&mut self, element: &NodeRef) {
         let inner = Self::apart(element);
         let text = inner.trim().replace('\n', " ");
         // The sign beside a heading that links to the heading itself.
         let own = element.attr("href").is_some_and(|href| href.trim_start().starts_with('#'));
-        if own && !text.contains(char::is_alphanumeric) {
+        let anchor = element.attr("class").is_some_and(|class| {
+            ["anchor", "headerlink", "permalink", "hash-link"].iter().any(|sign| class.contains(sign))
+        });
+        if (own || anchor) && !text.contains(char::is_alphanumeric) {
             return;
         }
         if inner.starts_with([' ', '\n']) {
@@ -168,6 +159,10 @@ impl Inline {
     }
 
     fn image(&mut self, element: &NodeRef) {
+        if let Some(formula) = formula::of_image(element) {
+            self.out.push_str(&formula);
+            return;
+        }
         let alt = element.attr("alt").unwrap_or_default();
         let alt: Vec<&str> = alt.split_whitespace().collect();
         let alt = alt.join(" ");

@@ -14,8 +14,12 @@ const MAX_SCRIPT: usize = 512 * 1024;
 pub(super) struct LinkedData {
     pub headline: Option<String>,
     pub author: Option<String>,
+    /// The name of the site or of who publishes it.
+    pub site: Option<String>,
     pub description: Option<String>,
     pub published_at: Option<i64>,
+    /// `articleBody`, unless it is for subscribers only.
+    pub body: Option<String>,
 }
 
 /// The first article-like entity of the page's scripts; of pages without one the first entity with a date.
@@ -41,6 +45,9 @@ fn visit(value: &Value, depth: usize, data: &mut LinkedData) {
         Value::Object(fields) if depth > 0 => {
             if fields.get("@type").is_some_and(is_work) {
                 take(fields, data);
+            }
+            if fields.get("@type").and_then(Value::as_str) == Some("WebSite") {
+                data.site = data.site.take().or_else(|| fields.get("name").and_then(people));
             }
             for inner in ["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|name| fields.get(*name)) {
                 visit(inner, depth - 1, data);
@@ -69,6 +76,11 @@ fn take(fields: &serde_json::Map<String, Value>, data: &mut LinkedData) {
     data.description = data.description.take().or_else(|| text("description"));
     let date = || text("datePublished").or_else(|| text("dateCreated")).as_deref().and_then(dates::parse);
     data.published_at = data.published_at.or_else(date);
+    let free = fields.get("isAccessibleForFree").is_none_or(|free| {
+        free.as_bool() != Some(false) && !free.as_str().is_some_and(|free| free.eq_ignore_ascii_case("false"))
+    });
+    let body = || fields.get("articleBody").filter(|_| free).and_then(Value::as_str).map(str::to_owned);
+    data.body = data.body.take().or_else(body);
     data.author = data.author.take().or_else(|| fields.get("author").and_then(people));
 }
 

@@ -29,15 +29,22 @@ pub(super) fn make_absolute(page: &Document, base: Option<&Url>) {
         }
     }
     for image in page.select("img").nodes() {
-        let source = ["src", "data-src", "data-original", "data-lazy-src"]
-            .iter()
-            .filter_map(|name| image.attr(name))
+        let single = ["src", "data-src", "data-original", "data-lazy-src"].iter().filter_map(|name| image.attr(name));
+        let sets = ["srcset", "data-srcset"].iter().filter_map(|name| image.attr(name));
+        let source = single
+            .map(|source| source.to_string())
+            .chain(sets.filter_map(|set| first_of_set(&set)))
             .find_map(|source| absolute(&source, base));
         match source {
             Some(source) => image.set_attr("src", &source),
             None => image.remove_attr("src"),
         }
     }
+}
+
+/// The first address of a `srcset`.
+fn first_of_set(set: &str) -> Option<String> {
+    set.split_whitespace().next().map(|source| source.trim_end_matches(',').to_owned())
 }
 
 /// The absolute form of a link; without a base a relative one stays as it is. `None` for schemes that are no address.

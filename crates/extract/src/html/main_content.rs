@@ -19,10 +19,17 @@ const BODIES: [&str; 4] = [
 const BODY_SHARE: f64 = 0.5;
 /// A child with such a share of its parent's running text is the content, and its siblings are not.
 const CHILD_SHARE: f64 = 0.85;
-/// An element beside it of the same classes, with such a share of its running text, belongs to it.
-const SIBLING_SHARE: f64 = 0.05;
+/// Least running text that stays beside such a child: in front of it, and in an element like it.
+const LEAD: f64 = 120.0;
+const MORE: f64 = 200.0;
+/// Largest share of link text in these.
+const LEAD_LINKS: f64 = 0.25;
 /// Another marked element with such a share of the running text of the largest is a piece of the same content.
 const PIECE_SHARE: f64 = 0.15;
+const HEADINGS: &str = "h2, h3, h4, h5, h6";
+/// Fewest headings that are links in a list of teasers, and the most running text to each of them.
+const LISTED: usize = 4;
+const TEASER: f64 = 250.0;
 /// A page with less running text is a list or a form rather than an article.
 const ARTICLE: f64 = 250.0;
 
@@ -70,31 +77,48 @@ fn is_within(inner: &NodeRef, outer: &NodeRef) -> bool {
     inner.ancestors_it(None).any(|ancestor| ancestor.id == outer.id)
 }
 
-/// Goes down as long as one child has nearly all the running text.
-fn narrow<'a>(mut element: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
+/// Goes down as long as one child has nearly all the running text, and takes out what stands beside it: headline,
+/// byline, what to read next. Text beside it that leads up to it (a summary, a question), or that is more of the same,
+/// stays: then the element around all of that is the content.
+fn narrow<'a>(found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
+    let (mut content, mut element) = (found, found);
+    let mut strangers = Vec::new();
     loop {
         let running = measures.get(&element).running;
-        let heavy = element
-            .children_it(false)
-            .filter(NodeRef::is_element)
-            .find(|child| measures.get(child).running >= running * CHILD_SHARE);
-        match heavy {
-            // A paragraph or a list alone is a part of the content, and so is one of several pieces of a kind.
-            Some(child) if holds_content(&child) && !is_one_of_several(&child, measures) => element = child,
-            _ => return element,
+        let children: Vec<NodeRef> = element.children_it(false).filter(NodeRef::is_element).collect();
+        let heavy = children.iter().position(|child| measures.get(child).running >= running * CHILD_SHARE);
+        // A paragraph or a list alone is a part of the content.
+        let Some((at, heavy)) = heavy.map(|at| (at, children[at])).filter(|(_, heavy)| holds_content(heavy)) else {
+            break;
+        };
+        let belongs = |place: usize, child: &NodeRef| {
+            place == at || (place < at && leads_up(child, measures)) || is_more(child, &heavy, measures)
+        };
+        let (pieces, others): (Vec<_>, Vec<_>) =
+            children.into_iter().enumerate().partition(|(place, child)| belongs(*place, child));
+        if pieces.len() == 1 && content.id == element.id {
+            content = heavy;
+        } else {
+            strangers.extend(others.into_iter().map(|(_, child)| child));
         }
+        element = heavy;
     }
+    for stranger in strangers {
+        stranger.remove_from_parent();
+    }
+    content
 }
 
-/// Whether an element beside it has the same classes and running text worth speaking of.
-fn is_one_of_several(element: &NodeRef, measures: &Measures) -> bool {
-    let classes = element.attr("class");
-    let Some(parent) = element.parent().filter(|_| classes.is_some()) else { return false };
-    let least = measures.get(element).running * SIBLING_SHARE;
-    parent
-        .children_it(false)
-        .filter(NodeRef::is_element)
-        .any(|other| other.id != element.id && other.attr("class") == classes && measures.get(&other).running > least)
+/// Text before the main text that is more than a line under the headline.
+fn leads_up(element: &NodeRef, measures: &Measures) -> bool {
+    let measure = measures.get(element);
+    measure.running >= LEAD && measure.link_share() <= LEAD_LINKS
+}
+
+fn is_more(element: &NodeRef, of: &NodeRef, measures: &Measures) -> bool {
+    let measure = measures.get(element);
+    let alike = element.node_name() == of.node_name() && element.attr("class") == of.attr("class");
+    alike && measure.running >= MORE && measure.link_share() <= LEAD_LINKS
 }
 
 /// Whether the element can be the whole content: a paragraph, a list or a table of data is a part of it.
@@ -109,22 +133,23 @@ fn holds_content(element: &NodeRef) -> bool {
 pub(super) fn weed(content: &NodeRef) {
     let measures = Measures::of(content);
     let mut removed = Vec::new();
-    pick(content, &measures, &mut removed);
+    pick(content, &measures, is_listing(content, &measures), &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
     trim_end(content, &measures);
 }
 
-fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, removed: &mut Vec<NodeRef<'a>>) {
+fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, listing: bool, removed: &mut Vec<NodeRef<'a>>) {
     for child in element.children_it(false).filter(NodeRef::is_element) {
         let measure = measures.get(&child);
         let name = child.node_name().unwrap_or_default();
         let links = measure.link_share();
         let gone = match &*name {
             "ul" | "ol" | "dl" => links > 0.7 && measure.running == 0.0 && measure.anchors >= 2,
-            "div" | "section" | "aside" | "figure" | "header" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-                links > 0.6 && measure.running == 0.0
+            "h2" | "h3" | "h4" | "h5" | "h6" => links > 0.6 && measure.running == 0.0 && !listing,
+            "div" | "section" | "aside" | "figure" | "header" => {
+                links > 0.6 && measure.running == 0.0 && !(listing && holds_heading(&child))
             }
             "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
             // A paragraph that is nothing but a link, or a row of them, leads away from the text; one in a list that was
@@ -138,9 +163,20 @@ fn pick<'a>(element: &NodeRef<'a>, measures: &Measures, removed: &mut Vec<NodeRe
         if gone {
             removed.push(child);
         } else {
-            pick(&child, measures, removed);
+            pick(&child, measures, listing, removed);
         }
     }
+}
+
+fn holds_heading(element: &NodeRef) -> bool {
+    Selection::from(*element).select(HEADINGS).exists()
+}
+
+/// Whether the text is a list of teasers: headings that are links, each with little running text.
+fn is_listing(content: &NodeRef, measures: &Measures) -> bool {
+    let headings = Selection::from(*content).select(HEADINGS);
+    let linked = headings.nodes().iter().filter(|heading| measures.get(heading).link_share() > 0.6).count();
+    linked >= LISTED && measures.get(content).running <= linked as f64 * TEASER
 }
 
 /// A few words that are no sentence.

@@ -92,18 +92,13 @@ impl Measures {
 
 /// Weight of a text; white space weighs nothing.
 pub(super) fn weight(text: &str) -> f64 {
-    let (mut narrow, mut wide) = (0u32, 0u32);
-    for c in text.chars() {
-        match c {
-            c if c.is_whitespace() => {}
-            '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => narrow += 1,
-            '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => {
-                wide += 1
-            }
-            _ => narrow += 1,
-        }
-    }
-    f64::from(narrow) + f64::from(wide) * 2.5
+    let letters = text.chars().filter(|c| !c.is_whitespace());
+    letters.map(|c| if is_wide(c) { 2.5 } else { 1.0 }).sum()
+}
+
+/// Characters that each stand for half a word: Chinese, Japanese, Korean.
+pub(super) fn is_wide(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Elements that a paragraph does not run through.

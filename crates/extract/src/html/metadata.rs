@@ -3,7 +3,7 @@
 use dom_query::Document;
 use url::Url;
 
-use super::{linked_data, links};
+use super::{linked_data, links, title};
 use crate::{DateSource, dates, language, names};
 
 #[derive(Debug, Default)]
@@ -12,12 +12,15 @@ pub(super) struct Metadata {
     pub author: Option<String>,
     pub description: Option<String>,
     pub language: Option<String>,
-    pub published_at: Option<i64>,
-    pub published_from: Option<DateSource>,
+    /// Milliseconds since 1970-01-01 UTC, and what says so.
+    pub published: Option<(i64, DateSource)>,
     pub canonical_link: Option<String>,
+    /// The whole text, as structured data has it for search engines.
+    pub body: Option<String>,
 }
 
 const TITLES: [&str; 4] = ["og:title", "citation_title", "dc.title", "twitter:title"];
+const SITES: [&str; 2] = ["og:site_name", "application-name"];
 const AUTHORS: [&str; 6] = ["author", "article:author", "citation_author", "dc.creator", "parsely-author", "byl"];
 const DESCRIPTIONS: [&str; 4] = ["description", "og:description", "dc.description", "twitter:description"];
 const DATES: [&str; 13] = [
@@ -40,12 +43,12 @@ const DATES: [&str; 13] = [
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let data = linked_data::read(page);
     let meta = MetaElements::of(page);
-    let from = |source: DateSource| move |date: i64| (date, source);
-    let date = meta.find(&DATES).as_deref().and_then(dates::parse).map(from(DateSource::Meta));
-    let date = date.or_else(|| data.published_at.map(from(DateSource::LinkedData)));
-    let date = date.or_else(|| shown_date(page).map(from(DateSource::Time)));
-    let date = date.or_else(|| base.and_then(date_in_address).map(from(DateSource::Address)));
-    let (published_at, published_from) = date.unzip();
+    let declared_date = meta.find(&DATES).as_deref().and_then(dates::parse);
+    let date = declared_date
+        .map(|at| (at, DateSource::Meta))
+        .or_else(|| data.published_at.map(|at| (at, DateSource::LinkedData)))
+        .or_else(|| shown_date(page).map(|at| (at, DateSource::Time)))
+        .or_else(|| base.and_then(date_in_address).map(|at| (at, DateSource::Url)));
     let heading = || page.select("h1").nodes().first().and_then(|heading| names::one_line(&heading.text()));
     let written = || {
         page.select("[rel=author], [itemprop=author]")
@@ -55,12 +58,11 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     };
     let root = page.html_root();
     let declared = root.attr("lang").or_else(|| root.attr("xml:lang"));
+    let site = meta.find(&SITES).or(data.site);
+    let declared_title =
+        meta.find(&TITLES).or(data.headline).or_else(|| names::one_line(&page.select_single("head > title").text()));
     Metadata {
-        title: meta
-            .find(&TITLES)
-            .or(data.headline)
-            .or_else(|| names::one_line(&page.select_single("head > title").text()))
-            .or_else(heading),
+        title: declared_title.map(|title| title::without_site(title, site.as_deref(), heading)).or_else(heading),
         author: meta
             .find(&AUTHORS)
             .filter(|author| !author.starts_with("http"))
@@ -72,8 +74,8 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
         language: declared.as_deref().and_then(language::from_tag).or_else(|| {
             meta.find(&["og:locale", "content-language", "dc.language"]).as_deref().and_then(language::from_tag)
         }),
-        published_at,
-        published_from,
+        published: date,
+        body: data.body,
         canonical_link: page
             .select_single("link[rel='canonical' i]")
             .attr("href")
@@ -88,7 +90,7 @@ struct MetaElements(Vec<(String, String)>);
 impl MetaElements {
     fn of(page: &Document) -> Self {
         let mut found = Vec::new();
-        for element in page.select("meta[content]").nodes() {
+        for element in page.select("meta[content], [itemprop=datePublished][content]").nodes() {
             let content = element.attr("content").as_deref().and_then(names::one_line);
             for attribute in ["property", "name", "itemprop", "http-equiv"] {
                 if let (Some(name), Some(content)) = (element.attr(attribute), &content) {
@@ -107,22 +109,37 @@ impl MetaElements {
     }
 }
 
-/// The first `time` that is marked as the date of publication, or the only one on the page.
+/// The first `time` that is marked as the date of publication, or the only one on the page; else an hAtom date.
 fn shown_date(page: &Document) -> Option<i64> {
     let times = page.select("time[datetime]");
     let marked = page.select("time[datetime][pubdate], time[datetime][itemprop=datePublished], time[datetime].published, time[datetime].entry-date");
-    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None })?;
-    dates::parse(&time.attr("datetime")?)
+    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None });
+    let abbreviated = || page.select_single("abbr.published[title]").attr("title");
+    dates::parse(&time.and_then(|time| time.attr("datetime")).or_else(abbreviated)?)
 }
 
-/// `/2024/03/01/` in the path.
+/// `/2024/03/01/`, `/2024-03-01-title` or `/20240301/` in the path.
 fn date_in_address(url: &Url) -> Option<i64> {
+    let digits = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
+        lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let dated = |year: &str, month: &str, day: &str| {
+        let fits = digits(year, 4..=4) && digits(month, 1..=2) && digits(day, 1..=2);
+        // Before the web there were no pages; such numbers are ids.
+        let of_the_web = year.parse::<u16>().is_ok_and(|year| (1991..=2100).contains(&year));
+        (fits && of_the_web).then(|| dates::parse(&format!("{year}-{month}-{day}"))).flatten()
+    };
     let parts: Vec<&str> = url.path_segments()?.collect();
-    parts.windows(3).find_map(|window| {
-        let numbers = window.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-        let fits =
-            numbers && window[0].len() == 4 && (1..=2).contains(&window[1].len()) && (1..=2).contains(&window[2].len());
-        fits.then(|| dates::parse(&window.join("-"))).flatten()
+    let in_folders = parts.windows(3).find_map(|window| dated(window[0], window[1], window[2]));
+    in_folders.or_else(|| {
+        parts.iter().find_map(|part| {
+            let mut words = part.splitn(4, ['-', '_', '.']);
+            let (first, second, third) = (words.next()?, words.next(), words.next());
+            if digits(first, 8..=8) {
+                return dated(&first[..4], &first[4..6], &first[6..]);
+            }
+            dated(first, second?, third?)
+        })
     })
 }
 
@@ -133,28 +150,19 @@ mod tests {
     #[test]
     fn dates_are_found_where_pages_put_them() {
         let march = Some(1_709_251_200_000);
-        let linked = "<script type='application/ld+json'>{\"@graph\": [{\"@type\": \"NewsArticle\", \
-            \"datePublished\": \"2024-03-01\"}]}</script>";
-        for (page, address, source) in [
-            (
-                "<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>",
-                "https://a.b/c",
-                DateSource::Meta,
-            ),
-            (linked, "https://a.b/c", DateSource::LinkedData),
-            ("<time datetime='2024-03-01'>March</time>", "https://a.b/c", DateSource::Time),
+        for (page, address) in [
+            ("<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>", "https://a.b/c"),
+            ("<time datetime='2024-03-01'>March</time>", "https://a.b/c"),
             (
                 "<time datetime='2020-01-01'></time><time itemprop='datePublished' datetime='2024-03-01'></time>",
                 "https://a.b/c",
-                DateSource::Time,
             ),
-            ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html", DateSource::Address),
+            ("<p>no date</p>", "https://a.b/news/2024/3/1/title.html"),
         ] {
             let url = Url::parse(address).expect("an address");
-            let found = read(&Document::from(page), Some(&url));
-            assert_eq!((found.published_at, found.published_from), (march, Some(source)), "{page}");
+            assert_eq!(read(&Document::from(page), Some(&url)).published.map(|(at, _)| at), march, "{page}");
         }
         let url = Url::parse("https://a.b/12/34/56").expect("an address");
-        assert_eq!(read(&Document::from("<p>"), Some(&url)).published_at, None);
+        assert_eq!(read(&Document::from("<p>"), Some(&url)).published, None);
     }
 }

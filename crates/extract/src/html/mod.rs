@@ -3,6 +3,8 @@
 mod boilerplate;
 mod charset;
 mod code;
+mod colour;
+mod formula;
 mod hidden;
 mod inline;
 mod linked_data;
@@ -10,10 +12,13 @@ mod links;
 mod main_content;
 mod measure;
 mod metadata;
+mod noscript;
 mod render;
 mod shape;
 mod strip;
+mod style_rules;
 mod table;
+mod title;
 
 use dom_query::Document;
 
@@ -37,22 +42,26 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if source.len() > MAX_TREE_BYTES || shape::depth(&source, MAX_DEPTH) > MAX_DEPTH {
         return Ok(read_flat(request, &source));
     }
-    let page = Document::from(source.as_str());
+    let source = noscript::resolve(&source);
+    let page = Document::from(&*source);
     let base = links::base(&page, request.base_url.as_deref());
     let metadata = metadata::read(&page, base.as_ref());
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
     let markdown = content(&page, &source, request.base_url.is_some());
+    // A page whose text scripts would have built says it in its structured data.
+    let told = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
+    let markdown = told.map(|body| text_of(&body)).unwrap_or(markdown);
     Ok(Extracted {
         title: metadata.title.or_else(|| names::title_of(&request.name)),
         author: metadata.author,
         description: metadata.description,
         language: metadata.language.or_else(|| language::detect(&markdown)),
-        published_at: metadata.published_at,
-        published_from: metadata.published_from,
+        published_at: metadata.published.map(|(at, _)| at),
+        published_from: metadata.published.map(|(_, from)| from),
         canonical_link: metadata.canonical_link,
-        labels: if hidden_text { vec!["hidden_text".to_owned()] } else { Vec::new() },
         page_starts: Vec::new(),
+        labels: if hidden_text { vec!["hidden_text".to_owned()] } else { Vec::new() },
         markdown,
     })
 }
@@ -74,6 +83,16 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
     }
     let page = Document::from(source);
     hidden::remove(&page);
+    page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
+}
+
+/// Text of structured data, which may be HTML.
+fn text_of(body: &str) -> String {
+    let paragraphs: String = match body.contains("</") {
+        true => body.to_owned(),
+        false => body.lines().map(|line| format!("<p>{}</p>", line.replace('<', "&lt;"))).collect(),
+    };
+    let page = Document::from(paragraphs);
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 

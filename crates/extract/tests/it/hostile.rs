@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use extract::{ExtractErrorKind, FileKind};
+use extract::{ExtractErrorKind, ExtractRequest, FileKind, extract};
 
 use crate::documents::read;
 use crate::files::{RTF, archive, docx, opendocument, paragraph, pdf, xlsx};
@@ -24,6 +24,51 @@ fn deeply_nested_pages_are_read_flat() {
     assert_eq!(text.markdown.trim(), "the core");
     let deep = format!("<ul>{}", "<li><ul>".repeat(30_000));
     within_time("nested lists", || read("deep.html", deep.as_bytes())).expect("a page");
+}
+
+/// Markup that breaks parsers, or what is made of their trees.
+#[test]
+fn hostile_pages_end_soon_and_stay_small() {
+    let many = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
+    let attributes: String = (0..100_000).map(|n| format!(" a{n}='{n}'")).collect();
+    let rows = many("<tr><td rowspan=65534 colspan=1000>cell</td></tr>", 1 << 20);
+    for (what, page) in [
+        ("a million tags", many("<b>", 3_000_000)),
+        ("a million unclosed blocks", many("<div><p>", 8_000_000)),
+        ("ten megabytes of <", many("<", 10 << 20)),
+        ("entities", many("&lt;&amp;&#x41;&notanentity;&#99999999;&", 2 << 20)),
+        ("attributes", format!("<p{attributes}>words</p>").repeat(2)),
+        ("one long attribute", format!("<a href='{}'>words</a>", many("x", 4 << 20))),
+        ("unclosed everything", many("<p><b><i><a href=x><ul><li><table><tr><td><h1><pre>", 20_000)),
+        ("wrong nesting", many("<b><p></b></p><i><table></i><a><div></a>", 40_000)),
+        ("comments", many("<!-- <!-- --><!--", 2 << 20)),
+        ("unclosed scripts", many("<script><style><noscript><textarea><title>", 1 << 20)),
+        ("spans", format!("<table>{rows}</table>")),
+        ("paragraphs", many("<p>a", 2 << 20)),
+        ("list items", many("<ul><li>x</ul>", 2 << 20)),
+        ("line breaks", many("<br>", 2 << 20)),
+        ("classes", many("<p class='a b c d e f g h-i-j k_l'>x</p>", 2 << 20)),
+        ("styles", many("<p style='a:b;c:d;color:#fff;background:#fff'>x</p>", 1 << 20)),
+        ("style rules", format!("<style>{}</style><p class=a>x</p>", many(".a{display:none}", 1 << 20))),
+        ("braces", format!("<style>{}</style>", many("@media{.a{", 1 << 20))),
+        ("linked data", format!("<script type='application/ld+json'>{}</script>x", many("[", 1 << 20))),
+        ("noscript", many("<noscript>", 2 << 20)),
+        ("closed noscripts", many("<noscript><p>text</noscript>", 2 << 20)),
+        ("headings", many("<h2><a href=x>a</a></h2>", 1 << 20)),
+        ("formulas", many("<math><annotation encoding=tex>x</annotation></math>", 1 << 20)),
+        ("NUL", many("<p>\0", 1 << 20)),
+    ] {
+        for base_url in [None, Some("https://example.org/".to_owned())] {
+            let request = ExtractRequest { kind: FileKind::Html, name: "a.html".into(), base_url, charset: None };
+            let result = within_time(what, || extract(&request, page.as_bytes()));
+            match result {
+                Ok(read) => {
+                    assert!(read.markdown.len() <= page.len() * 8 + (2 << 20), "{what}: {}", read.markdown.len())
+                }
+                Err(error) => assert_eq!(error.kind, ExtractErrorKind::WrongType, "{what}: {}", error.message),
+            }
+        }
+    }
 }
 
 #[test]

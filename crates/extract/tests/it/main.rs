@@ -5,4 +5,5 @@ mod documents;
 mod files;
 mod hostile;
 mod office;
+mod pages;
 mod worker;

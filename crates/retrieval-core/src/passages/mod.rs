@@ -5,8 +5,9 @@
 //! [`MIN_CHARS`] to [`MAX_CHARS`] characters. Shorter ones end a section or are one: a section never shares a passage
 //! with another, because a passage cites one heading, and a hit for a small section must cite that section's.
 //!
-//! Never cut is a word, a fenced code block or a table row, up to [`ATOM_CHARS`] characters: beyond that it is data
-//! rather than something to read, and is cut like text (code and tables at line ends where there are any).
+//! Never cut is a fenced code block or a table row up to [`ATOM_CHARS`] characters, and a word up to [`WORD_CHARS`]: one
+//! that is larger than any passage is a passage of its own. Beyond these it is data rather than something to read, and
+//! is cut like text (code and tables at line ends where there are any).
 
 mod pack;
 mod sections;
@@ -19,8 +20,10 @@ use uuid::Uuid;
 pub const MIN_CHARS: usize = 600;
 /// A passage is longer only where something that must stay whole is.
 pub const MAX_CHARS: usize = 1_200;
-/// The longest code block, table row or word that is kept whole.
-pub const ATOM_CHARS: usize = 4_000;
+/// The longest code block or table row that is kept whole: some thousand lines of code.
+pub const ATOM_CHARS: usize = 32_768;
+/// The longest word that is kept whole.
+pub const WORD_CHARS: usize = 4_000;
 
 /// One passage: where it is, and what it stands under.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_segmentation::GraphemeCursor;
 
 use super::sections::{Break, Strength};
-use super::{ATOM_CHARS, MAX_CHARS, MIN_CHARS};
+use super::{ATOM_CHARS, MAX_CHARS, MIN_CHARS, WORD_CHARS};
 use crate::chars;
 
 /// A passage that ends here is too short to say much: what must stay whole is added to it rather than begun anew.
@@ -108,28 +108,39 @@ impl Packer<'_> {
                 return Place { at: cut.at, char: cut.char };
             }
         }
-        self.between_words(start, target)
+        self.between_words(start, target, next)
     }
 
-    /// The last place between words up to `target` characters; inside a word only where it is longer than a passage
-    /// may be.
-    fn between_words(&self, start: Place, target: usize) -> Place {
+    /// The last place between words up to `target` characters, else the first behind it, `next` at the latest; inside a
+    /// word only where it is longer than a word may be.
+    fn between_words(&self, start: Place, target: usize, next: Place) -> Place {
         let rest = &self.content[start.at..self.end.at];
         // The last good place of each kind up to the target: between words, and between characters of a
         // script without spaces; then the first space behind it.
         let (mut space, mut unspaced, mut limit) = (None, None, None);
-        let mut before = ' ';
+        // The end of the word that reaches beyond the target, and where that word begins: before the passage, for the
+        // rest of one that is cut.
+        let mut word_end = None;
+        let mut before = self.content[..start.at].chars().next_back().unwrap_or(' ');
+        let mut word_start = before.is_whitespace().then_some(0);
         for (char, (offset, character)) in rest.char_indices().enumerate() {
-            if char > ATOM_CHARS {
-                break;
-            }
             let here = Place { at: start.at + offset, char: start.char + char };
             let begins_word = before.is_whitespace() && !character.is_whitespace();
             if char > target {
-                if begins_word {
+                if begins_word || here.at >= next.at {
                     return here;
                 }
+                if character.is_whitespace() && word_end.is_none() {
+                    word_end = Some(here);
+                }
+                if word_start.is_none_or(|word| char - word > WORD_CHARS) {
+                    word_end = word_end.or(limit);
+                    break;
+                }
             } else {
+                if begins_word {
+                    word_start = Some(char);
+                }
                 if begins_word && char >= SHORTEST {
                     space = Some(here);
                 }
@@ -145,7 +156,7 @@ impl Packer<'_> {
         }
         // White space before MIN_CHARS is worth it only where the text has no better place.
         let in_aim = space.filter(|place| place.char - start.char >= MIN_CHARS);
-        let place = in_aim.or(unspaced).or(space).or(limit).unwrap_or(self.end);
+        let place = in_aim.or(unspaced).or(space).or(word_end).unwrap_or(self.end);
         self.between_clusters(start, place)
     }
 

@@ -93,7 +93,7 @@ fn code_blocks_and_table_rows_stay_whole() {
     assert!(texts(&table)[0].contains(&row), "the head stays with the first row");
 
     // A block that is too long is cut at its line ends.
-    let long = format!("```\n{}```\n", "some line of code\n".repeat(1_000));
+    let long = format!("```\n{}```\n", "some line of code\n".repeat(3_000));
     let passages = texts(&long);
     assert!(passages.len() > 10);
     for passage in passages {
@@ -165,6 +165,11 @@ fn ids_follow_the_content() {
     assert_eq!(passage_id(document, "abc", 0).to_string(), "8d8cc147-2c95-5799-b661-e77fed8c367c");
 }
 
+/// How a code block opens and closes.
+fn fence() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop_oneof![Just(("```rust", "```")), Just(("~~~", "~~~~")), Just(("`````", "`````"))]
+}
+
 proptest! {
     #[test]
     fn any_content_is_covered(content in "(?s).{0,400}") {
@@ -191,6 +196,46 @@ proptest! {
         prop_assert_eq!(checked(&content), split(&content));
         for passage in split(&content) {
             prop_assert!(passage.chars.len() <= ATOM_CHARS + MAX_CHARS);
+        }
+    }
+
+    /// Code blocks that are larger than any passage included, in lists and quotes, too.
+    #[test]
+    fn no_passage_cuts_a_word_a_code_block_or_a_table_row(
+        blocks in prop::collection::vec(
+            prop_oneof![
+                (1usize..60).prop_map(|count| (SENTENCE.repeat(count) + "\n\n", false)),
+                (1usize..30, 1usize..40).prop_map(|(count, words)| ("word ".repeat(words) + "\n").repeat(count)).prop_map(|text| (text + "\n", false)),
+                (1usize..3_500).prop_map(|length| (format!("{}{}\n\n", SENTENCE, "x".repeat(length)), false)),
+                (1usize..900, fence(), prop_oneof![Just(""), Just("> "), Just("  ")]).prop_map(|(count, (open, close), prefix)| {
+                    let code = format!("{prefix}let value = compute(1, 2);\n{}\n", prefix.trim_end()).repeat(count);
+                    (format!("{prefix}{open}\n{code}{prefix}{close}\n"), true)
+                }),
+                (1usize..600).prop_map(|words| (format!("| {} | other |\n", "cell ".repeat(words)), true)),
+                Just(("| a | b |\n| --- | --- |\n| c | d |\n".to_owned(), true)),
+                Just(("## A heading\n\n".to_owned(), false)),
+                (1usize..50).prop_map(|count| ("- an item of a list\n".repeat(count) + "\n", false)),
+            ],
+            1..8,
+        )
+    ) {
+        let mut content = String::new();
+        let mut wholes = Vec::new();
+        for (block, is_whole) in blocks {
+            // Rows that follow one another are one table, and blocks are set apart by blank lines.
+            content.push('\n');
+            let start = content.len();
+            content.push_str(&block);
+            if is_whole {
+                wholes.push(start..content.len());
+            }
+        }
+        for passage in checked(&content) {
+            let cut = passage.bytes.end;
+            let inside = wholes.iter().find(|whole| whole.start < cut && cut < whole.end);
+            prop_assert!(inside.is_none_or(|whole| whole.len() > ATOM_CHARS), "cut at {cut} in {inside:?}");
+            let between = content[..cut].ends_with(char::is_whitespace) || content[cut..].starts_with(char::is_whitespace);
+            prop_assert!(between || cut == content.len(), "a word is cut at {cut}");
         }
     }
 }

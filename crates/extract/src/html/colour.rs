@@ -1,0 +1,124 @@
+//! Colours of style declarations, as far as telling text from what is behind it takes.
+
+/// Red, green and blue from 0 to 255, and opacity from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Colour([f64; 4]);
+
+/// Colours nearer than this in each of red, green and blue are one to the eye.
+const SAME: f64 = 12.0;
+/// What is less opaque is not seen.
+const UNSEEN: f64 = 0.05;
+
+impl Colour {
+    pub(super) const WHITE: Self = Self([255.0, 255.0, 255.0, 1.0]);
+
+    /// Hex, `rgb()`, `hsl()` and the names that hide text (CSS Color 4); `None` for others.
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        let value = value.trim().to_ascii_lowercase();
+        let value = value.trim_end_matches("!important").trim_end();
+        if let Some(hex) = value.strip_prefix('#') {
+            return Self::from_hex(hex);
+        }
+        if let Some((function, arguments)) = value.split_once('(') {
+            let numbers: Vec<f64> = arguments
+                .trim_end_matches(')')
+                .split(|c: char| c == ',' || c == '/' || c.is_whitespace())
+                .filter(|part| !part.is_empty())
+                .map(number)
+                .collect::<Option<_>>()?;
+            let [a, b, c] = *numbers.get(..3)? else { return None };
+            let opacity = numbers.get(3).copied().unwrap_or(1.0);
+            return match function {
+                "rgb" | "rgba" => Some(Self([a, b, c, opacity])),
+                "hsl" | "hsla" => Some(Self::from_hsl(a, b / 255.0, c / 255.0, opacity)),
+                _ => None,
+            };
+        }
+        let grey = |level: f64| Some(Self([level, level, level, 1.0]));
+        match value {
+            "white" => Some(Self::WHITE),
+            "black" => grey(0.0),
+            "snow" | "ghostwhite" | "ivory" | "floralwhite" | "mintcream" | "azure" => grey(250.0),
+            "whitesmoke" => grey(245.0),
+            "grey" | "gray" => grey(128.0),
+            "silver" => grey(192.0),
+            "red" => Some(Self([255.0, 0.0, 0.0, 1.0])),
+            "lime" => Some(Self([0.0, 255.0, 0.0, 1.0])),
+            "green" => Some(Self([0.0, 128.0, 0.0, 1.0])),
+            "blue" => Some(Self([0.0, 0.0, 255.0, 1.0])),
+            "yellow" => Some(Self([255.0, 255.0, 0.0, 1.0])),
+            "transparent" => Some(Self([0.0; 4])),
+            _ => None,
+        }
+    }
+
+    fn from_hex(hex: &str) -> Option<Self> {
+        let digits: Vec<f64> = hex.chars().map(|c| c.to_digit(16).map(f64::from)).collect::<Option<_>>()?;
+        let channels: Vec<f64> = match digits.len() {
+            3 | 4 => digits.iter().map(|digit| digit * 17.0).collect(),
+            6 | 8 => digits.chunks(2).map(|pair| pair[0] * 16.0 + pair[1]).collect(),
+            _ => return None,
+        };
+        Some(Self([channels[0], channels[1], channels[2], channels.get(3).map_or(1.0, |opacity| opacity / 255.0)]))
+    }
+
+    /// CSS Color 4, 7.1: hue in degrees, saturation and lightness from 0 to 1.
+    fn from_hsl(hue: f64, saturation: f64, lightness: f64, opacity: f64) -> Self {
+        let channel = |n: f64| {
+            let k = (n + hue / 30.0).rem_euclid(12.0);
+            let reach = saturation * lightness.min(1.0 - lightness);
+            255.0 * (lightness - reach * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0))
+        };
+        Self([channel(0.0), channel(8.0), channel(4.0), opacity])
+    }
+
+    pub(super) fn is_transparent(self) -> bool {
+        self.0[3] < UNSEEN
+    }
+
+    pub(super) fn looks_like(self, other: Self) -> bool {
+        self.0[..3].iter().zip(&other.0[..3]).all(|(one, two)| (one - two).abs() <= SAME)
+    }
+}
+
+/// A number; a share of 100% is 255 in `rgb()` and, divided by it again, 1 in `hsl()`.
+fn number(text: &str) -> Option<f64> {
+    match text.strip_suffix('%') {
+        Some(share) => share.parse::<f64>().ok().map(|share| share * 2.55),
+        None => text.trim_end_matches("deg").parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_colour_look_alike() {
+        for white in [
+            "#fff",
+            "#FFFFFF",
+            "white",
+            "rgb(255,255,255)",
+            "rgb(100% 100% 100%)",
+            "hsl(0, 0%, 100%)",
+            "#fefefe",
+            "#ffff",
+            "hsla(120 30% 99% / 1)",
+            "ivory !important",
+        ] {
+            assert!(Colour::parse(white).is_some_and(|colour| colour.looks_like(Colour::WHITE)), "{white}");
+        }
+        for other in ["#000", "hsl(0,100%,50%)", "rgb(200,255,255)", "#ccc", "red"] {
+            assert!(Colour::parse(other).is_some_and(|colour| !colour.looks_like(Colour::WHITE)), "{other}");
+        }
+        let red = Colour::parse("red").expect("a colour");
+        assert!(Colour::parse("hsl(360deg 100% 50%)").is_some_and(|colour| colour.looks_like(red)));
+        for unseen in ["transparent", "rgba(0,0,0,0)", "#12345600", "rgb(9 9 9 / 0%)"] {
+            assert!(Colour::parse(unseen).is_some_and(Colour::is_transparent), "{unseen}");
+        }
+        for none in ["inherit", "var(--x)", "#12", "#ggg", "rgb(1,2)", "", "rgb(é)"] {
+            assert_eq!(Colour::parse(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Formulas as their source, which readers and models know better than a row of glyphs.
+
+use dom_query::{NodeRef, Selection};
+
+/// TeX between dollar signs where the page has it (`alttext`, an annotation), else the glyphs.
+pub(super) fn markdown(math: &NodeRef) -> String {
+    let annotation = || {
+        let annotations = Selection::from(*math).select("annotation[encoding*=tex i]");
+        annotations.nodes().first().map(|annotation| annotation.text().to_string())
+    };
+    let source = annotation().or_else(|| math.attr("alttext").map(|source| source.to_string()));
+    match source.as_deref().and_then(one_line) {
+        Some(source) if math.attr("display").as_deref() == Some("block") => format!("$${source}$$"),
+        Some(source) => format!("${source}$"),
+        None => one_line(&math.text()).unwrap_or_default(),
+    }
+}
+
+/// The source of a formula that is shown as a picture: its alternative text.
+pub(super) fn of_image(image: &NodeRef) -> Option<String> {
+    let classes = image.attr("class")?.to_ascii_lowercase();
+    let drawn = classes
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| matches!(word, "math" | "mwe" | "tex" | "latex" | "equation"));
+    let source = image.attr("alt").filter(|_| drawn)?;
+    one_line(&source).map(|source| format!("${source}$"))
+}
+
+fn one_line(source: &str) -> Option<String> {
+    let line = source.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then_some(line)
+}

@@ -1,0 +1,151 @@
+//! Pages that are not one text: products, forums, lists, tables.
+
+use super::{prose, reads, site};
+
+#[test]
+fn a_product_page_keeps_price_and_specification() {
+    let body = "<main class='product'><div class='breadcrumbs'><a href='/'>Home</a> / <a href='/pumps'>Pumps</a></div><div class='gallery'><img src='/p.jpg' alt='Pump 300 from the side'></div>\
+        <h1>Pump 300</h1><div class='price-box'><span class='price'>299.00 EUR</span> <span class='tax'>incl. VAT</span></div><p class='stock'>In stock, delivery in 2 days</p><button>Add to cart</button>\
+        <div class='product-description'><p>A quiet pump for wells of up to twelve metres that starts by itself when a tap is opened, and stops when it runs dry.</p></div>\
+        <h2>Specification</h2><table class='specs'><tr><th>Power</th><td>800 W</td></tr><tr><th>Weight</th><td>11.5 kg</td></tr></table>\
+        <div class='related-products'><h2>You may also like</h2><ul><li><a href='/400'>Pump 400</a></li><li><a href='/500'>Pump 500</a></li></ul></div></main>";
+    reads(
+        &site("Pump 300", body),
+        &[
+            "# Pump 300",
+            "299.00 EUR",
+            "In stock",
+            "A quiet pump for wells",
+            "## Specification",
+            "| Power | 800 W |",
+            "| Weight | 11.5 kg |",
+        ],
+        &["Add to cart", "Pump 500"],
+    );
+}
+
+#[test]
+fn a_forum_thread_keeps_question_and_answers() {
+    let answer = |name: &str, text: &str| {
+        format!(
+            "<div class='answer post'><div class='vote-count'>7</div><div class='post-text'><p>{text}</p></div><div class='user-info'><a href='/u/{name}'>{name}</a></div></div>"
+        )
+    };
+    let body = format!(
+        "<div id='mainbar'><h1>Pump does not start after winter</h1><div class='question'><div class='post-text'><p>My pump stood in the cellar all winter. Now it hums, but does not turn. What can I do before I buy a new one?</p><pre><code>status: hum\nerror: none</code></pre></div></div>\
+         <h2>3 Answers</h2>{}{}{}</div><div id='sidebar'><h4>Related questions</h4><ul><li><a href='/q/1'>Pump too loud</a></li><li><a href='/q/2'>Pump too quiet</a></li></ul></div>",
+        answer(
+            "ann",
+            "The bearing sticks. Take off the cover, and turn the shaft by hand with a screwdriver until it moves freely."
+        ),
+        answer("bob", "Check the capacitor, too: when it is old, the motor hums and has no power to start."),
+        answer("cem", "Both answers are right. In my case a dead mouse was in the way."),
+    );
+    reads(
+        &site("Pump does not start", &body),
+        &[
+            "Now it hums, but does not turn",
+            "status: hum\nerror: none",
+            "The bearing sticks",
+            "Check the capacitor",
+            "a dead mouse",
+        ],
+        &["Pump too loud", "Pump too quiet"],
+    );
+}
+
+#[test]
+fn a_discussion_board_keeps_every_post() {
+    let posts: String = (1..=8)
+        .map(|n| format!("<table class='post'><tr><td class='author'>member{n}</td><td class='message'>Post number {n}: on my side of the river the water came up to the third step this year, which is one more than last year.</td></tr></table>"))
+        .collect();
+    reads(
+        &site("Water level", &format!("<div id='posts'><h1>Water level</h1>{posts}</div>")),
+        &["Post number 1:", "Post number 5:", "Post number 8:"],
+        &[],
+    );
+}
+
+#[test]
+fn listings_and_search_results_keep_their_entries() {
+    let cards: String = (1..=10)
+        .map(|n| format!("<div class='card'><h3><a href='/p/{n}'>Pump model {n}</a></h3><p>Lifts {n}0 litres a minute.</p><span class='price'>{n}99 EUR</span></div>"))
+        .collect();
+    reads(
+        &site(
+            "Pumps",
+            &format!(
+                "<main><h1>Pumps</h1><div class='grid'>{cards}</div><div class='pagination'><a href='?p=2'>Next page</a></div></main>"
+            ),
+        ),
+        &["# Pumps", "[Pump model 1](https://example.org/p/1)", "Lifts 70 litres", "999 EUR"],
+        &["Next page"],
+    );
+    let results: String = (1..=10)
+        .map(|n| format!("<li class='result'><a href='/doc/{n}'>Result number {n} for ford</a><div class='snippet'>… the <b>ford</b> was closed for the {n}th time, and the traffic went over the hill …</div><cite>example.org/doc/{n}</cite></li>"))
+        .collect();
+    reads(
+        &site("Search: ford", &format!("<main><h1>Results for ford</h1><ol class='results'>{results}</ol></main>")),
+        &["[Result number 1 for ford](https://example.org/doc/1)", "closed for the 6th time", "Result number 10"],
+        &[],
+    );
+    let links: String =
+        (1..=20).map(|n| format!("<li><a href='/report/{n}.html'>Report {n} of the council</a></li>")).collect();
+    reads(
+        &site("Reports", &format!("<main><h1>All reports</h1><ul>{links}</ul></main>")),
+        &[
+            "# All reports",
+            "- [Report 1 of the council](https://example.org/report/1.html)",
+            "Report 20 of the council",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_front_page_keeps_headlines_and_teasers() {
+    let teasers: String = (1..=9)
+        .map(|n| format!("<article class='teaser'><h2><a href='/n/{n}'>Headline {n} of the day</a></h2><p>The council of Low Ford has decided for the {n}th time on what is to become of the bridge.</p></article>"))
+        .collect();
+    reads(
+        &site("News", &format!("<main><div class='teasers'>{teasers}</div></main>")),
+        &["Headline 1 of the day", "for the 5th time", "Headline 9 of the day"],
+        &[],
+    );
+}
+
+#[test]
+fn tables_keep_cells_in_their_columns() {
+    let rows: String = (1..=30)
+        .map(|n| format!("<tr><th scope='row'>{}</th><td>{n}.5</td><td>{}</td></tr>", 1990 + n, n * 3))
+        .collect();
+    let body = format!(
+        "<main><h1>Levels</h1><table><caption>Levels of the river</caption><thead><tr><th rowspan='2'>Year</th><th colspan='2'>Level</th></tr><tr><th>metres</th><th>days</th></tr></thead><tbody>{rows}</tbody></table></main>"
+    );
+    let markdown = reads(
+        &site("Levels", &body),
+        &[
+            "Levels of the river",
+            "| Year | Level |",
+            "| Year | metres | days |",
+            "| 1991 | 1.5 | 3 |",
+            "| 2020 | 30.5 | 90 |",
+        ],
+        &[],
+    );
+    assert_eq!(markdown.lines().filter(|line| line.starts_with("| ---")).count(), 1, "{markdown}");
+}
+
+#[test]
+fn a_page_laid_out_by_tables_is_text() {
+    let body = format!(
+        "<table width='100%'><tr><td width='150'><a href='/1'>One</a><br><a href='/2'>Two</a><br><a href='/3'>Three</a></td><td><h1>An old page</h1>{}<table border='1'><tr><td>Ford</td><td>1911</td></tr><tr><td>Toll</td><td>a penny</td></tr></table>{}</td></tr></table>",
+        prose("tables"),
+        prose("frames")
+    );
+    reads(
+        &site("An old page", &body),
+        &["# An old page", "about tables", "about frames", "| Ford | 1911 |", "| Toll | a penny |"],
+        &["[Two]"],
+    );
+}

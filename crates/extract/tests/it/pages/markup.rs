@@ -1,0 +1,110 @@
+//! Single elements: links, pictures, code, tables, and what stands in a page without being text.
+
+use super::{prose, reads, site, web_at};
+
+fn page(inner: &str) -> String {
+    site("Things", &format!("<main><h1>Things</h1>{}{inner}{}</main>", prose("things"), prose("the rest")))
+}
+
+#[test]
+fn links_are_absolute_or_text() {
+    for (link, expected) in [
+        ("<a href='detail.html'>more</a>", "See [more](https://example.org/section/detail.html) here."),
+        ("<a href='/top'>more</a>", "See [more](https://example.org/top) here."),
+        ("<a href='//cdn.example/x'>more</a>", "See [more](https://cdn.example/x) here."),
+        ("<a href='?q=a b'>more</a>", "See [more](https://example.org/section/page.html?q=a%20b) here."),
+        ("<a href='javascript:alert(1)'>more</a>", "See more here."),
+        ("<a href=' JAVASCRIPT:x'>more</a>", "See more here."),
+        ("<a href='data:text/html,x'>more</a>", "See more here."),
+        ("<a href='#below'>more</a>", "See more here."),
+        ("<a name='x'>more</a>", "See more here."),
+        ("<a href='mailto:a@b.example'>more</a>", "See [more](mailto:a@b.example) here."),
+        ("<a href='/wiki/A_(b)'>more</a>", "See [more](https://example.org/wiki/A_%28b%29) here."),
+        ("<a href='x'>[1]</a>", "See [[1]](https://example.org/section/x) here."),
+        ("<a href='x'></a>nothing", "See nothing here."),
+    ] {
+        reads(&page(&format!("<p>See {link} here.</p>")), &[expected], &[]);
+    }
+    let based = page("<p>See <a href='a.html'>more</a>.</p>").replace("</head>", "<base href='/docs/v2/'></head>");
+    let read = web_at("https://example.org/x/y.html", &based).markdown;
+    assert!(read.contains("[more](https://example.org/docs/v2/a.html)"), "{read}");
+}
+
+#[test]
+fn pictures_are_their_words() {
+    for (picture, expected) in [
+        ("<img src='a.png' alt='A cat'>", "![A cat](https://example.org/section/a.png)"),
+        ("<img src='data:image/gif;base64,R0' data-src='/b.png' alt='A cat'>", "![A cat](https://example.org/b.png)"),
+        ("<img data-lazy-src='c.png' alt='A cat'>", "![A cat](https://example.org/section/c.png)"),
+        ("<img srcset='d.png 1x, e.png 2x' alt='A cat'>", "![A cat](https://example.org/section/d.png)"),
+        ("<img alt='A cat'>", "A cat"),
+        ("<img src='f.png' alt='A ]cat['>", "![A \\]cat\\[](https://example.org/section/f.png)"),
+    ] {
+        reads(&page(&format!("<p>Here: {picture} it is.</p>")), &[&format!("Here: {expected} it is.")], &[]);
+    }
+    let twice = "<p>Here.<img src='data:image/gif;base64,R0' data-src='/b.png' alt='A cat'><noscript><img src='/b.png' alt='A cat'></noscript></p>";
+    assert_eq!(reads(&page(twice), &[], &[]).matches("A cat").count(), 1);
+    reads(&page("<p>Here.<img src='/pixel.gif'></p>"), &["Here."], &["pixel.gif"]);
+}
+
+#[test]
+fn headings_lose_the_signs_that_link_to_them() {
+    for heading in [
+        "<h2 id='s'>Section<a class='headerlink' href='#s'>¶</a></h2>",
+        "<h2 id='s'><a class='anchor' href='#s'>#</a>Section</h2>",
+        "<h2 id='s'><a href='#s'>Section</a></h2>",
+        "<h2 id='s'><a class='anchor' aria-hidden='true' href='https://example.org/section/page.html#s'>#</a>Section</h2>",
+        "<h2>Section <a href='#s' aria-label='Permalink'>\u{200b}</a></h2>",
+        "<h2>Section <button>Copy link</button></h2>",
+        "<h2><span></span>Section<svg><title>Link</title></svg></h2>",
+    ] {
+        let markdown = reads(&page(&format!("{heading}{}", prose("sections"))), &["\n## Section\n"], &[]);
+        assert!(!markdown.contains('¶'), "{markdown}");
+    }
+}
+
+#[test]
+fn what_is_embedded_is_no_text() {
+    reads(
+        &page(
+            "<iframe src='x'>Your browser knows no frames</iframe><video controls>No video</video><object>No object</object><canvas>No canvas</canvas><svg><text>drawn</text></svg><select><option>One</option></select><textarea>typed</textarea><template><p>Not yet</p></template>",
+        ),
+        &["about the rest"],
+        &["no frames", "No object", "No canvas", "drawn", "One\n", "typed", "Not yet"],
+    );
+}
+
+#[test]
+fn text_that_only_browsers_without_scripts_show_is_read() {
+    let text = prose("scripts").repeat(2);
+    let only = format!(
+        "<html><body><div id='app'></div><noscript>{text}</noscript><script src='app.js'></script></body></html>"
+    );
+    assert!(super::web(&only).markdown.contains("about scripts,"));
+    let told = format!(
+        "<html><head><script type='application/ld+json'>{{\"@type\":\"NewsArticle\",\"headline\":\"H\",\"articleBody\":\"First paragraph of the text, as long as a sentence is.\\nSecond paragraph of the text, and {} more.\"}}</script></head><body><div id='app'>Loading</div></body></html>",
+        "much ".repeat(80)
+    );
+    let read = super::web(&told).markdown;
+    assert!(read.contains("First paragraph of the text, as long as a sentence is.\n\nSecond paragraph"), "{read}");
+}
+
+#[test]
+fn unclosed_noscript_does_not_swallow_the_page() {
+    let page = site(
+        "Low Ford",
+        &format!("<noscript><div id='x'></noscript><main><h1>Low Ford</h1>{}{}</main>", prose("salt"), prose("rust")),
+    );
+    reads(&page, &["about salt,", "about rust,"], &[]);
+}
+
+#[test]
+fn marks_in_text_stay_text() {
+    reads(
+        &page(
+            "<p>2 * 3 * 4 and a_b_c and &lt;b&gt;not bold&lt;/b&gt; and `tick`.</p><p># not a heading</p><p>- not a list</p><p>1. not a list</p><p>| no | table |</p>",
+        ),
+        &["2 \\* 3 \\* 4", "\\# not a heading", "\\- not a list", "1. not a list"],
+        &["\n# not", "\n- not"],
+    );
+}

@@ -1,0 +1,143 @@
+//! What pages say of themselves.
+
+use super::{prose, web_at};
+use extract::{DateSource, Extracted};
+
+fn with_head(head: &str) -> Extracted {
+    page("https://example.org/section/page.html", head, "")
+}
+
+fn page(url: &str, head: &str, body: &str) -> Extracted {
+    web_at(url, &format!("<html><head>{head}</head><body>{body}{}{}</body></html>", prose("rivers"), prose("fords")))
+}
+
+#[test]
+fn titles_lose_the_name_of_their_site() {
+    for (head, body, title) in [
+        ("<title>The ford</title>", "", "The ford"),
+        ("<title>The ford - Example News</title><meta property='og:title' content='The ford'>", "", "The ford"),
+        ("<title>The ford | Example News</title><meta property='og:site_name' content='Example News'>", "", "The ford"),
+        ("<title>Example News: The ford</title><meta property='og:site_name' content='Example News'>", "", "The ford"),
+        (
+            "<meta property='og:title' content='The ford | Example News'><meta property='og:site_name' content='Example News'>",
+            "",
+            "The ford",
+        ),
+        ("<title>The ford – Example News</title>", "<h1>The ford</h1>", "The ford"),
+        ("<title>Example News</title>", "<h1>The ford</h1>", "Example News"),
+        ("<title>The ford - closed</title>", "<h1>Welcome</h1>", "The ford - closed"),
+        ("<title>  The\n ford &amp; the &#8216;toll&#8217; </title>", "", "The ford & the ‘toll’"),
+        ("", "<h1>The <em>ford</em></h1>", "The ford"),
+        ("<title></title><meta name='twitter:title' content='The ford'>", "", "The ford"),
+        (
+            "<script type='application/ld+json'>{\"@type\":\"Article\",\"headline\":\"The ford\"}</script>",
+            "",
+            "The ford",
+        ),
+        ("", "", "page"),
+    ] {
+        assert_eq!(page("https://example.org/a", head, body).title.as_deref(), Some(title), "{head} {body}");
+    }
+}
+
+#[test]
+fn authors_are_people() {
+    let data = |author: &str| {
+        format!(
+            "<script type='application/ld+json'>{{\"@context\":\"https://schema.org\",\"@graph\":[{{\"@type\":\"WebSite\",\"name\":\"x\"}},{{\"@type\":\"BlogPosting\",\"author\":{author}}}]}}</script>"
+        )
+    };
+    for (head, body, author) in [
+        ("<meta name='author' content='Ann Author'>".to_owned(), "", Some("Ann Author")),
+        ("<meta name='author' content='By Ann Author'>".to_owned(), "", Some("Ann Author")),
+        ("<meta property='article:author' content='https://social.example/ann'>".to_owned(), "", None),
+        (data("{\"@type\":\"Person\",\"name\":\"Ann Author\"}"), "", Some("Ann Author")),
+        (data("[{\"name\":\"Ann Author\"},{\"name\":\"Bob\"}]"), "", Some("Ann Author, Bob")),
+        (data("\"Ann Author\""), "", Some("Ann Author")),
+        (String::new(), "<a rel='author' href='/ann'>Ann Author</a>", Some("Ann Author")),
+        (String::new(), "<span itemprop='author'><span itemprop='name'>Ann Author</span></span>", Some("Ann Author")),
+        (String::new(), "", None),
+    ] {
+        assert_eq!(page("https://example.org/a", &head, body).author.as_deref(), author, "{head} {body}");
+    }
+}
+
+#[test]
+fn languages_are_declared_or_told_by_the_text() {
+    for (html, language) in [
+        ("<html lang='de-AT'>", "de"),
+        ("<html xml:lang='fr'>", "fr"),
+        ("<html><head><meta http-equiv='content-language' content='nl-NL, en'></head>", "nl"),
+        ("<html><head><meta property='og:locale' content='pt_BR'></head>", "pt"),
+        ("<html lang=''>", "en"),
+        ("<html lang='xx-nonsense'>", "en"),
+    ] {
+        let read = web_at("https://example.org/a", &format!("{html}<body>{}{}", prose("rivers"), prose("fords")));
+        assert_eq!(read.language.as_deref(), Some(language), "{html}");
+    }
+}
+
+#[test]
+fn the_date_of_publication_is_the_surest_there_is() {
+    const MARCH: i64 = 1_709_251_200_000;
+    let plain = "https://example.org/a";
+    for (url, head, body, from) in [
+        (
+            plain,
+            "<meta property='article:published_time' content='2024-03-01T00:00:00Z'><meta property='article:modified_time' content='2024-05-01'>",
+            "<time datetime='2023-01-01'>old</time>",
+            DateSource::Meta,
+        ),
+        (plain, "<meta name='date' content='2024-03-01'>", "", DateSource::Meta),
+        (plain, "<meta name='DC.date.issued' content='2024-03-01'>", "", DateSource::Meta),
+        (plain, "<meta itemprop='datePublished' content='2024-03-01T01:00:00+01:00'>", "", DateSource::Meta),
+        (
+            plain,
+            "<script type='application/ld+json'>{\"@graph\":[{\"@type\":\"NewsArticle\",\"dateModified\":\"2024-05-01\",\"datePublished\":\"2024-03-01\"}]}</script>",
+            "",
+            DateSource::LinkedData,
+        ),
+        (
+            plain,
+            "<script type='application/ld+json'>[{\"@type\":\"BreadcrumbList\"},{\"@type\":\"Article\",\"datePublished\":\"2024-03-01\"}]</script>",
+            "",
+            DateSource::LinkedData,
+        ),
+        (plain, "", "<time datetime='2024-03-01'>1 March</time>", DateSource::LinkedData),
+        (
+            plain,
+            "",
+            "<span itemprop='datePublished' content='2024-03-01'>1 March</span><time datetime='2020-01-01'></time><time datetime='2021-01-01'></time>",
+            DateSource::LinkedData,
+        ),
+        (plain, "", "<abbr class='published' title='2024-03-01T00:00:00Z'>1 March</abbr>", DateSource::LinkedData),
+        ("https://example.org/2024/03/01/the-ford", "", "", DateSource::LinkedData),
+        ("https://example.org/news/2024-03-01-the-ford.html", "", "", DateSource::LinkedData),
+        ("https://example.org/news/20240301/the-ford", "", "", DateSource::LinkedData),
+    ] {
+        let read = page(url, head, body);
+        assert_eq!((read.published_at, read.published_from), (Some(MARCH), Some(from)), "{url} {head} {body}");
+    }
+    for (url, head) in [
+        (plain, "<meta name='date' content='soon'>"),
+        ("https://example.org/12/34/56", ""),
+        ("https://example.org/item/20249999", ""),
+        ("https://example.org/id-2024-99-01", ""),
+    ] {
+        assert_eq!(page(url, head, "").published_at, None, "{url} {head}");
+    }
+}
+
+#[test]
+fn descriptions_and_canonical_links_are_the_pages_own() {
+    let read = with_head(
+        "<meta name='description' content=' Of fords. '><meta property='og:description' content='Other'><link rel='canonical' href='/ford'>",
+    );
+    assert_eq!(read.description.as_deref(), Some("Of fords."));
+    assert_eq!(read.canonical_link.as_deref(), Some("https://example.org/ford"));
+    let read = with_head(
+        "<meta property='og:description' content='Of fords.'><link rel='alternate canonical' href='javascript:x'>",
+    );
+    assert_eq!(read.description.as_deref(), Some("Of fords."));
+    assert_eq!(read.canonical_link, None);
+}
