@@ -5,7 +5,7 @@ mod collection;
 mod disk;
 mod engine;
 mod generate;
-mod installation;
+pub(crate) mod installation;
 mod kept;
 mod load;
 mod machine;
