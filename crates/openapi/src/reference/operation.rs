@@ -38,7 +38,7 @@ pub(super) fn article(document: &Value, method: &str, path: &str, described: &Va
 }
 
 /// The first answer whose status is as asked.
-fn answer<'a>(described: &'a Value, wanted: impl Fn(u16) -> bool) -> Option<(&'a str, &'a Value)> {
+fn answer(described: &Value, wanted: impl Fn(u16) -> bool) -> Option<(&str, &Value)> {
     entries(described, "responses")
         .find(|(status, _)| status.parse().is_ok_and(&wanted))
         .map(|(status, answer)| (status.as_str(), answer))
