@@ -28,7 +28,7 @@ enum Command {
     Check,
     /// Run every test, with a private PostgreSQL started for the run
     Test(test::Options),
-    /// Run a Python acceptance folder (pytest, httpx) against the built server
+    /// Hold the built server against its published contract (Schemathesis), and run a Python acceptance folder against it
     E2e(e2e::Options),
     /// Write the published OpenAPI document, or check that the committed one is what the code says
     Schema(schema::Options),

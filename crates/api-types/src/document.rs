@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::strict::{is_default, not_null, object, optional_object, optional_words, word};
+use crate::strict::{integer, is_default, not_null, object, optional_integer, optional_object, optional_words, word};
 use crate::validation;
 use crate::{Access, DocumentProvenance, IgnoredSchema, Passage, Usage, Warning};
 
@@ -68,7 +68,7 @@ pub struct ContentRequest {
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub format: ContentFormat,
     /// Maximum characters of text; the whole selected content when left out.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars: Option<i64>,
@@ -118,11 +118,11 @@ pub enum ContentFormat {
 #[serde(deny_unknown_fields)]
 pub struct ContentRange {
     /// First character to return. Past the end, the text is empty.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "integer")]
     #[validate(range(min = 0))]
     pub start_char: i64,
     /// Overrides `content.max_chars`.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars: Option<i64>,

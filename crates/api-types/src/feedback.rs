@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::strict::{is_default, not_null, object, word};
+use crate::strict::{is_default, not_null, object, optional_integer, word};
 use crate::validation;
 use crate::{Access, IgnoredSchema, Usage};
 
@@ -52,7 +52,7 @@ pub struct FeedbackRequest {
     #[validate(length(max = 8192))]
     pub query: Option<String>,
     /// The result's position in the ranked list, from 1.
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1, max = 2147483647))]
     pub rank: Option<i64>,

@@ -4,7 +4,7 @@ use uuid::Uuid;
 use validator::Validate;
 
 use crate::IgnoredSchema;
-use crate::strict::{is_default, not_null, word};
+use crate::strict::{integer, is_default, not_null, word};
 
 /// The body of `POST /v1/files/presign`.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
@@ -17,6 +17,7 @@ pub struct PresignRequest {
     #[validate(length(min = 1, max = 512))]
     pub filename: String,
     /// The exact number of bytes that will be uploaded.
+    #[serde(deserialize_with = "integer")]
     #[validate(range(min = 0))]
     pub size: i64,
     /// The media type, for the record: the type is decided by the file's extension and content.

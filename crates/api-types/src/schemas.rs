@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::transform::{Transform, transform_subschemas};
+use schemars::transform::{RecursiveTransform, Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
@@ -90,7 +90,19 @@ fn generator(direction: Direction, path: &'static str) -> SchemaGenerator {
         Direction::Request => settings,
         Direction::Response => settings.for_serialize(),
     };
-    settings.with_transform(PlainWords).into_generator()
+    settings.with_transform(PlainWords).with_transform(RecursiveTransform(tidy)).into_generator()
+}
+
+/// Undoes what schemars makes of how the types are written: the line breaks of doc comments, and `writeOnly` on what
+/// requests ignore, which is `readOnly`.
+fn tidy(schema: &mut Schema) {
+    if schema.get("readOnly").is_some() {
+        schema.remove("writeOnly");
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        let paragraphs: Vec<_> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+        *text = paragraphs.join("\n\n");
+    }
 }
 
 /// Writes an enum of words as `enum`, which every tool understands. schemars writes one with described values as

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use validator::Validate;
 
 use crate::IgnoredSchema;
-use crate::strict::{is_default, not_null, nullable_words, object, optional_word, word};
+use crate::strict::{integer, is_default, not_null, nullable_words, object, optional_integer, optional_word, word};
 use crate::validation;
 
 /// The body of `POST /v1/search`.
@@ -31,7 +31,7 @@ pub struct SearchRequest {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub freshness_policy: FreshnessPolicy,
     /// How many results to return at most. Fewer are returned when the index has fewer matches.
-    #[serde(default = "default_max_results")]
+    #[serde(default = "default_max_results", deserialize_with = "integer")]
     #[validate(range(min = 1, max = 50))]
     pub max_results: i64,
     /// How much of each result to return.
@@ -197,7 +197,7 @@ impl JsonSchema for Verbosity {
 #[serde(deny_unknown_fields)]
 pub struct ResponseBudget {
     /// Maximum size of the whole serialized body in characters (about 4 characters per token).
-    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars_total: Option<i64>,

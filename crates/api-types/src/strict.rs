@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IntoDeserializer, MapAccess, Visitor};
+use serde::de::{self, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// For `Option` fields that may be left out but may not be `null`.
@@ -16,6 +16,44 @@ where
     T: Deserialize<'de>,
 {
     T::deserialize(deserializer).map(Some)
+}
+
+/// For integers: a number without a fraction, however it is written. JSON Schema (2020-12 validation, 6.1.1) calls `10.0`
+/// an integer, and clients whose numbers are all floating point write it so.
+pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    struct Integer;
+
+    impl Visitor<'_> for Integer {
+        type Value = i64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an integer")
+        }
+
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<i64, E> {
+            Ok(value)
+        }
+
+        fn visit_u64<E: de::Error>(self, value: u64) -> Result<i64, E> {
+            i64::try_from(value).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+        }
+
+        fn visit_f64<E: de::Error>(self, value: f64) -> Result<i64, E> {
+            // Beyond 2^53 a floating point number no longer tells which integer was meant.
+            const LARGEST: f64 = 9_007_199_254_740_992.0;
+            match value.fract() == 0.0 && value.abs() <= LARGEST {
+                true => Ok(value as i64),
+                false => Err(E::invalid_value(Unexpected::Float(value), &self)),
+            }
+        }
+    }
+
+    deserializer.deserialize_i64(Integer)
+}
+
+/// As [`integer`], for fields that may be left out but may not be `null`.
+pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    integer(deserializer).map(Some)
 }
 
 /// For structs: an object.

@@ -191,6 +191,11 @@ impl Installation {
         Client::new(&self.operations, "")
     }
 
+    /// Where the API is reached.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// Runs a command of the server's program and reads the last line that it prints.
     fn run(&self, arguments: &[&str]) -> anyhow::Result<Value> {
         last_line(&crate::shell::output(&mut self.command(arguments))?)

@@ -6,7 +6,7 @@ mod disk;
 mod engine;
 mod files_job;
 mod generate;
-mod installation;
+pub(crate) mod installation;
 mod kept;
 mod load;
 mod machine;

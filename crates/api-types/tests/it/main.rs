@@ -98,6 +98,21 @@ fn objects_and_words_have_no_other_form() {
 }
 
 #[test]
+fn integers_may_be_written_with_a_fraction_of_zero() {
+    let request: SearchRequest = serde_json::from_value(json!({"query": "x", "max_results": 20.0})).unwrap();
+    assert_eq!(request.max_results, 20);
+    check_search(json!({"query": "x", "response": {"budget": {"max_chars_total": 4e3}}}), None);
+    check_document(json!({"content": {"range": {"start_char": 0.0, "max_chars": 1.0}}}), None);
+    check_search(json!({"query": "x", "max_results": 1.5}), Some("max_results"));
+    check_search(json!({"query": "x", "max_results": 1e300}), Some("max_results"));
+    check_search(json!({"query": "x", "max_results": u64::MAX}), Some("max_results"));
+    check_search(json!({"query": "x", "max_results": "10"}), Some("max_results"));
+    check_search(json!({"query": "x", "max_results": true}), Some("max_results"));
+    let presign = json!({"filename": "a.txt", "size": 0.5});
+    assert_eq!(refused_at::<PresignRequest>(&presign).as_deref(), Some("size"));
+}
+
+#[test]
 fn schema_annotations_are_ignored_whatever_they_hold() {
     check_search(json!({"query": "x", "$schema": "https://example.com/schemas/SearchRequest.json"}), None);
     check_search(json!({"query": "x", "$schema": {"any": [1]}}), None);

@@ -69,7 +69,7 @@ fn element<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The type in words: `array of string (uuid) or null, at most 50 items`.
+/// The type in words: `array of string (uuid), 50 items at most or null`.
 fn kind(document: &Value, field: &Value) -> String {
     let schema = follow(document, field);
     let (mut base, nullable) = match &schema["type"] {
@@ -91,15 +91,12 @@ fn kind(document: &Value, field: &Value) -> String {
     if !formats.is_empty() {
         base = format!("{base} ({})", formats.join(" or "));
     }
-    if nullable {
-        base.push_str(" or null");
-    }
     for (keyword, words) in [
         ("minimum", "at least"),
         ("maximum", "at most"),
-        ("minLength", "characters: at least"),
-        ("maxLength", "characters: at most"),
-        ("maxItems", "items: at most"),
+        ("minLength", "characters at least"),
+        ("maxLength", "characters at most"),
+        ("maxItems", "items at most"),
         ("pattern", "matches"),
         ("const", "always"),
     ] {
@@ -108,8 +105,15 @@ fn kind(document: &Value, field: &Value) -> String {
             // The limits of the type itself tell nothing.
             Some(Value::Number(limit)) if limit.as_i64() == Some(i64::MAX) => {}
             Some(Value::String(limit)) => base.push_str(&format!(", {words} {limit}")),
+            // The number comes first: `8192 characters at most`.
+            Some(limit) if keyword.ends_with("Length") || keyword.ends_with("Items") => {
+                base.push_str(&format!(", {limit} {words}"));
+            }
             Some(limit) => base.push_str(&format!(", {words} {limit}")),
         }
+    }
+    if nullable {
+        base.push_str(" or null");
     }
     // Defaults of whole objects are the defaults of their fields.
     match field.get("default").or_else(|| schema.get("default")) {

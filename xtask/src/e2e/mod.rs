@@ -1,15 +1,18 @@
-//! `cargo xtask e2e`: a black-box acceptance folder against the built server. The project's own end-to-end tests are
-//! Rust and live with the server; this runs suites that come from outside.
+//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract, and
+//! black-box acceptance folders. The project's own end-to-end tests are Rust and live with the server.
+
+mod contract;
 
 use crate::services::Cluster;
 use crate::{interrupt, server};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Folder or file of the tests
-    path: PathBuf,
+    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract is tested
+    path: Option<PathBuf>,
     /// Run the server on a private PostgreSQL instead of SQLite
     #[arg(long)]
     postgres: bool,
@@ -24,7 +27,8 @@ pub struct Options {
     pytest: Vec<String>,
 }
 
-/// Builds the server and runs pytest (`PYTHON` names another interpreter than `python3`).
+/// Builds the server, holds it against its contract, and runs pytest (`PYTHON` names another interpreter than
+/// `python3`).
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
@@ -32,8 +36,18 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         None => server::build(options.release)?,
     };
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let kept = contract::run(&server, &python)?;
+    let passed = match &options.path {
+        Some(path) => accept(options, path, &server, &python)?,
+        None => true,
+    };
+    Ok(interrupt::exit_code(kept && passed))
+}
+
+/// Whether the acceptance tests pass.
+fn accept(options: &Options, path: &Path, server: &Path, python: &OsStr) -> anyhow::Result<bool> {
     let mut pytest = std::process::Command::new(python);
-    pytest.args(["-m", "pytest", "-q"]).arg(&options.path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);
+    pytest.args(["-m", "pytest", "-q"]).arg(path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);
     let cluster = options.postgres.then(Cluster::start).transpose()?;
     if let Some(cluster) = &cluster {
         // The suites make their databases with psql.
@@ -43,5 +57,5 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     let status = interrupt::status(&mut pytest)?;
     drop(cluster);
-    Ok(interrupt::exit_code(status.success()))
+    Ok(status.success())
 }
