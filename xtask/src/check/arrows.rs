@@ -31,6 +31,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("app", &["blobs", "docstore", "engine", "extract", "fetcher", "ingest", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
     ("http-actix", &["api-types", "app", "rate-limit", "retrieval-core"]),
+    // The other side of the wire.
+    ("retrieval-client", &["api-types"]),
     ("xtask", &["api-types"]),
 ];
 
