@@ -1,0 +1,10 @@
+//! The built program against a stand-in for the service. The real service is behind it in the server's own tests.
+#![expect(clippy::unwrap_used, reason = "a test may end early")]
+
+mod answers;
+mod errors;
+mod files;
+mod login;
+mod program;
+#[path = "../../../../crates/client/tests/it/stand_in.rs"]
+mod stand_in;
