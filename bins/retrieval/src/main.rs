@@ -36,27 +36,26 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Local { what: "the program cannot start".to_owned(), source: error })?;
-    runtime
-        .block_on(async {
-            let context = Context::new(&cli.common);
-            let interrupted = async {
-                if tokio::signal::ctrl_c().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            };
-            let outcome = tokio::select! {
-                done = commands::run(cli, &context) => done,
-                () = interrupted => Err(Failure::Interrupted(context.interrupted())),
-            };
-            prompt::restore();
-            outcome
-        })
-        // A prompt that still waits for a line holds nothing that must be finished.
-        .inspect_err(|_| ())
+    let cannot_start = |source| Failure::Local { what: "the program cannot start".to_owned(), source };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot_start)?;
+    let outcome = runtime.block_on(async {
+        let context = Context::new(&cli.common);
+        tokio::select! {
+            done = commands::run(cli, &context) => done,
+            () = interruption() => Err(Failure::Interrupted(context.interrupted())),
+        }
+    });
+    prompt::restore();
+    // A prompt may still wait for its line; nobody waits for the prompt.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn interruption() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Signals cannot be watched here: they end the program on their own.
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Help and version are no errors; a wrong command line is one of ours, in the form that was asked for.

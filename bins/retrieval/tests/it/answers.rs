@@ -161,7 +161,8 @@ fn feedback_is_stored() {
 fn a_reader_that_goes_away_is_no_error() {
     let whole = "x".repeat(1 << 20);
     let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, &whole)));
-    let mut command = Home::new().command_at(&server, &["read", ID, "--all", "--quiet"]);
+    let home = Home::new();
+    let mut command = home.command_at(&server, &["read", ID, "--all", "--quiet"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let done = finish(child);

@@ -6,5 +6,6 @@ mod errors;
 mod files;
 mod login;
 mod program;
+#[expect(dead_code, reason = "the client's own tests use all of it")]
 #[path = "../../../../crates/client/tests/it/stand_in.rs"]
 mod stand_in;
