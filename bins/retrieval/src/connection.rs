@@ -71,5 +71,5 @@ pub fn given(value: &Option<String>) -> Option<&str> {
 }
 
 fn same_place(a: &str, b: &str) -> bool {
-    a.trim_end_matches('/').eq_ignore_ascii_case(b.trim_end_matches('/'))
+    a.trim_end_matches('/') == b.trim_end_matches('/')
 }
