@@ -120,7 +120,11 @@ fn a_user_keeps_files(database: Database) {
 
     let events = user.json(&["files", "add", "notes"]);
     let run = events.last().unwrap();
-    assert_eq!((run["state"].as_str(), run["stats"]["enumerated"].as_i64()), (Some("completed"), Some(11)), "{events:#?}");
+    assert_eq!(
+        (run["state"].as_str(), run["stats"]["enumerated"].as_i64()),
+        (Some("completed"), Some(11)),
+        "{events:#?}"
+    );
     assert_eq!(events.iter().filter(|event| event["event"] == "uploaded").count(), 11);
     assert_eq!(events.iter().filter(|event| event["event"] == "skipped").count(), 1);
     let sync_id = run["sync_id"].as_str().unwrap();
@@ -137,7 +141,10 @@ fn a_user_keeps_files(database: Database) {
     assert_eq!(uploaded(user.json(&["files", "add", "notes/**/*.txt"])), 1);
 
     let listed = user.text(&["files", "list"]);
-    assert!(listed.contains("decision.txt") && listed.contains("meeting 8.md") && !listed.contains("2026/"), "{listed}");
+    assert!(
+        listed.contains("decision.txt") && listed.contains("meeting 8.md") && !listed.contains("2026/"),
+        "{listed}"
+    );
     assert_eq!(user.text(&["files", "rm", "meeting 0.md"]), "deleted meeting 0.md\n");
     assert_eq!(user.run(&["files", "rm", "meeting 0.md"]).code(), Some(4));
 

@@ -101,7 +101,8 @@ fn tables_fit_the_window_and_names_do_not_act() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let shown = pty.shown();
     assert!(shown.contains("␛[2J") && !shown.contains('\u{1b}'), "{shown:?}");
-    let widths: Vec<usize> = shown.lines().map(|line| line.chars().map(|c| if c == '潮' { 2 } else { 1 }).sum()).collect();
+    let widths: Vec<usize> =
+        shown.lines().map(|line| line.chars().map(|c| if c == '潮' { 2 } else { 1 }).sum()).collect();
     assert!(widths.len() == 3 && widths.iter().all(|width| *width <= usize::from(COLUMNS)), "{shown}");
 }
 
