@@ -58,6 +58,24 @@ pub struct FeedbackRequest {
     pub rank: Option<i64>,
 }
 
+impl FeedbackRequest {
+    /// The event alone, with every other field left out.
+    pub fn new(event_type: EventType) -> Self {
+        Self {
+            schema: IgnoredSchema,
+            event_type,
+            agent_context: AgentContext::default(),
+            doc_id: None,
+            passage_id: None,
+            search_id: None,
+            session_id: None,
+            comment: None,
+            query: None,
+            rank: None,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

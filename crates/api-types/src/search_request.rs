@@ -57,6 +57,25 @@ pub struct SearchRequest {
     pub source_policy: SourcePolicy,
 }
 
+impl SearchRequest {
+    /// A search of the web index with every other field at its default.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            schema: IgnoredSchema,
+            query: query.into(),
+            client_model: None,
+            filters: Filters::default(),
+            freshness_policy: FreshnessPolicy::default(),
+            max_results: DEFAULT_MAX_RESULTS,
+            response: ResponseShape::default(),
+            scope: SearchScope::default(),
+            search_queries: None,
+            session_id: None,
+            source_policy: SourcePolicy::default(),
+        }
+    }
+}
+
 /// The number of results when `max_results` is left out.
 pub const DEFAULT_MAX_RESULTS: i64 = 10;
 

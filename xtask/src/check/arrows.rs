@@ -35,6 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The edge.
     ("http-actix", &["api-types", "app", "openapi", "rate-limit", "retrieval-core", "skills"]),
     ("xtask", &["api-types", "openapi"]),
+    // The other side of the wire.
+    ("retrieval-client", &["api-types"]),
 ];
 
 /// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.

@@ -21,10 +21,11 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 }
 
 /// Those who call other services over HTTP.
-const HTTP_CLIENTS: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "rerank-http"];
+const HTTP_CLIENTS: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "rerank-http", "retrieval-client"];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
-const HTTP: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "http-actix", "rerank-http", "s3-server"];
+const HTTP: &[&str] =
+    &["blobs-s3", "engine-meilisearch", "fetcher", "http-actix", "rerank-http", "retrieval-client", "s3-server"];
 
 const CONFINED: &[Confined] = &[
     confined("diesel*", &["docstore"]),

@@ -11,6 +11,7 @@ mod support;
 mod bad_files;
 mod bad_requests;
 mod changes;
+mod cli;
 mod commands;
 mod crashes;
 mod door;

@@ -82,7 +82,11 @@ fn check_body(schema: &str, answer: &Answer, label: &str) -> Value {
         }
         _ => (&answer.bytes[..]).into(),
     };
-    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    let mut body: Value = serde_json::from_slice(&bytes).unwrap();
+    if label.contains(" /skills/") {
+        // Beside the envelope, outside of the API.
+        body.as_object_mut().unwrap().remove("hint");
+    }
     let errors = VALIDATORS[schema].iter_errors(&body);
     let errors: Vec<_> = errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{label}: {errors:?}");

@@ -13,7 +13,7 @@ mod site;
 pub use client::{Client, chunked, put};
 pub use database::Database;
 pub use poll::until;
-pub use process::{command, finish, run, signal_group, wait};
+pub use process::{Finished, command, finish, run, signal_group, wait};
 pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};
 pub use site::{Page, Site};

@@ -1,0 +1,96 @@
+//! What of a selection is to be uploaded.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
+
+use retrieval_client::types::FileEntry;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::select::Selected;
+use crate::failure::Failure;
+
+/// So many collisions are shown.
+const SHOWN: usize = 10;
+
+/// Refuses a selection in which two files would be stored under one name: the later would replace the earlier.
+///
+/// # Errors
+/// [`Failure::Usage`] that names the files.
+pub fn refuse_collisions(files: &[Selected]) -> Result<(), Failure> {
+    let mut by_name: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for file in files {
+        by_name.entry(&file.name).or_default().push(file.path.display().to_string());
+    }
+    let collisions: Vec<String> = by_name
+        .iter()
+        .filter(|(_, paths)| paths.len() > 1)
+        .map(|(name, paths)| format!("  {name}: {}", paths.join(", ")))
+        .collect();
+    if collisions.is_empty() {
+        return Ok(());
+    }
+    let more = collisions.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+    let shown = collisions[..collisions.len().min(SHOWN)].join("\n");
+    let message = format!(
+        "some files would replace each other, because names are flat; nothing was uploaded (--names path keeps folders \
+         apart)\n{shown}{more}"
+    );
+    Err(Failure::Usage(message))
+}
+
+/// Splits into what is new or changed, and what the workspace has already: a file of the same name and size that was
+/// uploaded after the local one was last written. The service tells no digest; a file that was written back to an older
+/// time and has the same size is taken for unchanged, which `--force` overrules.
+pub fn changed(files: Vec<Selected>, stored: &[FileEntry]) -> (Vec<Selected>, Vec<Selected>) {
+    let stored: HashMap<&str, &FileEntry> = stored.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    files.into_iter().partition(|file| !stored.get(file.name.as_str()).is_some_and(|entry| is_unchanged(file, entry)))
+}
+
+fn is_unchanged(file: &Selected, entry: &FileEntry) -> bool {
+    let Ok(uploaded) = OffsetDateTime::parse(&entry.last_modified, &Rfc3339) else { return false };
+    let same_size = u64::try_from(entry.size) == Ok(file.size);
+    same_size && file.modified.is_some_and(|modified| modified <= SystemTime::from(uploaded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn file(name: &str, path: &str, size: u64, seconds: u64) -> Selected {
+        let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        Selected { path: path.into(), name: name.to_owned(), size, modified }
+    }
+
+    #[test]
+    fn files_of_one_name_are_refused_before_anything_happens() {
+        let files = [file("a.md", "x/a.md", 1, 0), file("b.md", "x/b.md", 1, 0), file("a.md", "y/a.md", 1, 0)];
+        let Err(Failure::Usage(message)) = refuse_collisions(&files) else { panic!("it is refused") };
+        assert!(message.contains("a.md: x/a.md, y/a.md") && !message.contains("b.md"), "{message}");
+        assert!(refuse_collisions(&files[..2]).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_unchanged_when_its_size_is_and_it_was_not_written_since() {
+        let entry = |name: &str, size| FileEntry {
+            name: name.to_owned(),
+            size,
+            last_modified: "1970-01-01T00:01:40.5Z".to_owned(),
+        };
+        let stored = [entry("same", 5), entry("longer", 5), entry("newer", 5), entry("odd", 5)];
+        let files = vec![
+            file("same", "same", 5, 100),
+            file("longer", "longer", 6, 100),
+            file("newer", "newer", 5, 101),
+            file("missing", "missing", 5, 100),
+        ];
+        let (upload, keep) = changed(files, &stored);
+        let names = |files: Vec<Selected>| files.into_iter().map(|file| file.name).collect::<Vec<_>>();
+        assert_eq!(
+            (names(upload), names(keep)),
+            (vec!["longer".into(), "newer".into(), "missing".into()], vec!["same".to_owned()])
+        );
+    }
+}

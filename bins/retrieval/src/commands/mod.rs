@@ -1,0 +1,40 @@
+//! One file per command.
+
+mod feedback;
+mod files;
+mod login;
+mod read;
+mod search;
+mod shell;
+mod usage;
+
+use retrieval_client::types::Warning;
+
+use crate::cli::{Cli, Command};
+use crate::connection;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::words;
+
+pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
+    let common = &cli.common;
+    let terminal = &context.terminal;
+    match cli.command {
+        Command::Search(arguments) => search::run(&arguments, common, terminal).await,
+        Command::Read(arguments) => read::run(&arguments, &connection::client(common)?, terminal).await,
+        Command::Feedback(arguments) => feedback::run(arguments, &connection::client(common)?, terminal).await,
+        Command::Files(arguments) => files::run(arguments, &connection::client(common)?, context).await,
+        Command::Usage(arguments) => usage::run(arguments, &connection::client(common)?, terminal).await,
+        Command::Login(arguments) => login::run(arguments, common, context).await,
+        Command::Completions { shell } => shell::completions(shell, terminal),
+        Command::Man { out } => shell::man(out.as_deref(), terminal),
+    }
+}
+
+/// An answer with warnings is a complete answer; people are told what is missing.
+fn tell(warnings: &[Warning], terminal: &Terminal) {
+    for warning in warnings {
+        terminal.note(&format!("warning: {} ({})", warning.message, words::wire(&warning.code)));
+    }
+}

@@ -1,0 +1,167 @@
+//! `retrieval search`.
+
+use retrieval_client::types::{
+    Filters, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest, SearchResponse,
+    SearchResult, SearchScope, SourcePolicy, Verbosity,
+};
+
+use super::tell;
+use crate::cli::{Common, Scope, Search};
+use crate::connection::{self, given};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::terminal::look::{Look, Style};
+use crate::terminal::text::{fit, one_line, wrap};
+
+const INDENT: &str = "    ";
+/// Lines longer than this are tiring to read, however wide the terminal is.
+const TEXT_WIDTH: usize = 100;
+
+pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Result<(), Failure> {
+    let client = connection::client(common)?;
+    let request = request(arguments, workspace(arguments, common)?, terminal.json);
+    let answer = client.search(&request).await?;
+    if terminal.json {
+        return terminal.json(&answer.raw);
+    }
+    terminal.print(&render(&answer, arguments.passages, &terminal.look))?;
+    tell(answer.warnings.as_deref().unwrap_or_default(), terminal);
+    terminal.note(&format!("search {}  session {}", answer.search_id, answer.session_id));
+    Ok(())
+}
+
+/// The organization, where the workspace is asked.
+fn workspace(arguments: &Search, common: &Common) -> Result<Option<String>, Failure> {
+    if arguments.scope == Scope::Web {
+        return Ok(None);
+    }
+    if let Some(id) = given(&arguments.workspace_id) {
+        return Ok(Some(id.to_owned()));
+    }
+    let missing = || {
+        let message = "a search of the workspace needs the organization: --workspace-id, RETRIEVAL_WORKSPACE_ID, or \
+                       `retrieval login --workspace-id`";
+        Failure::Usage(message.to_owned())
+    };
+    connection::settings(common)?.workspace_id.map(Some).ok_or_else(missing)
+}
+
+fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> SearchRequest {
+    let Search { domains, exclude_domains, only_domains, language, country, exact, .. } = arguments;
+    let mut request = SearchRequest::new(arguments.query.join(" "));
+    if let Some(max_results) = arguments.max_results {
+        request.max_results = max_results;
+    }
+    request.filters = Filters { country: country.clone(), language: language.clone(), exact_match: *exact };
+    request.freshness_policy =
+        FreshnessPolicy { published_after: arguments.published_after.clone(), freshness: arguments.freshness };
+    request.source_policy = SourcePolicy {
+        include_domains: domains.clone(),
+        exclude_domains: exclude_domains.clone(),
+        require_domain_match: *only_domains,
+    };
+    let indexes = match arguments.scope {
+        Scope::Web => None,
+        Scope::Workspace => Some(vec![SearchIndex::Workspace]),
+        Scope::All => Some(vec![SearchIndex::Web, SearchIndex::Workspace]),
+    };
+    request.scope = SearchScope { indexes, workspace_id };
+    // What is not shown need not be sent.
+    let usual = if json || arguments.passages { Verbosity::Standard } else { Verbosity::Compact };
+    let on_exceed = if arguments.strict_budget { OnExceed::Error } else { OnExceed::Shed };
+    request.response = ResponseShape {
+        verbosity: arguments.verbosity.clone().unwrap_or(usual),
+        budget: ResponseBudget { max_chars_total: arguments.budget, on_exceed },
+    };
+    request.search_queries = (!arguments.rewrites.is_empty()).then(|| arguments.rewrites.clone());
+    request.client_model = arguments.client_model.clone();
+    request
+}
+
+fn render(response: &SearchResponse, passages: bool, look: &Look) -> String {
+    let results = response.results.as_deref().unwrap_or_default();
+    if results.is_empty() {
+        return "nothing found\n".to_owned();
+    }
+    let shown: Vec<String> = results.iter().map(|result| entry(result, passages, look)).collect();
+    shown.join("\n")
+}
+
+fn entry(result: &SearchResult, passages: bool, look: &Look) -> String {
+    let width = look.width.saturating_sub(INDENT.len()).max(20);
+    let title = result.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let address = one_line(&result.canonical_url);
+    let heading = look.paint(Style::Title, &fit(title.as_deref().unwrap_or(&address), width));
+    let mut text = format!("{:>2}  {heading}\n", result.rank);
+    // Never cut: it is there to be copied.
+    text.push_str(&format!("{INDENT}{}\n", look.paint(Style::Address, &address)));
+    text.push_str(&format!("{INDENT}{}\n", look.paint(Style::Faint, &particulars(result))));
+    let mut paragraph = |content: &str, prefix: &str| {
+        for line in wrap(&one_line(content), width.min(TEXT_WIDTH) - prefix.len()) {
+            text.push_str(&format!("{INDENT}{prefix}{line}\n"));
+        }
+    };
+    if let Some(snippet) = result.snippet.as_deref().or(result.description.as_deref()) {
+        paragraph(snippet, "");
+    }
+    for passage in result.passages.iter().flatten().filter(|_| passages) {
+        paragraph(&passage.text, "> ");
+    }
+    text
+}
+
+fn particulars(result: &SearchResult) -> String {
+    let mut parts = vec![result.doc_id.to_string()];
+    parts.extend(result.index.as_deref().map(one_line));
+    let published = result.metadata.as_ref().and_then(|metadata| metadata.published_at.as_deref());
+    parts.extend(published.map(|at| one_line(at.get(..10).unwrap_or(at))));
+    parts.extend(result.score.map(|score| format!("score {:.3}", score.value)));
+    parts.join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::text::width;
+    use serde_json::json;
+
+    fn response(title: &str, snippet: &str) -> SearchResponse {
+        let id = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
+        let result = json!({ "rank": 1, "doc_id": id, "canonical_url": "https://a.example/tides", "title": title,
+            "snippet": snippet, "metadata": { "published_at": "2026-01-05T10:00:00Z" }, "score": { "value": 0.5 } });
+        let body = json!({ "request_id": id, "search_id": id, "session_id": id, "results": [result] });
+        serde_json::from_value(body).expect("a response")
+    }
+
+    #[test]
+    fn a_result_is_laid_out_for_people() {
+        let look = Look { colour: false, width: 60 };
+        let expected = " 1  Tides\n    https://a.example/tides\n    5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001  2026-01-05  score 0.500\n    The moon pulls.\n";
+        assert_eq!(render(&response("Tides", "The moon\npulls."), false, &look), expected);
+    }
+
+    #[test]
+    fn nothing_from_a_page_acts_on_the_terminal() {
+        let look = Look { colour: false, width: 60 };
+        let text = render(&response("\x1b]0;owned\x07", "\u{9b}2J and \x1b[2J"), false, &look);
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+    }
+
+    #[test]
+    fn lines_fit_the_terminal_in_every_script() {
+        let look = Look { colour: false, width: 50 };
+        let text = render(&response(&"潮".repeat(60), &"満ち引き".repeat(40)), false, &look);
+        for line in text.lines().filter(|line| !line.contains("5b0f3a52")) {
+            assert!(width(line) <= 50, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_date_that_is_none_is_no_panic() {
+        let look = Look { colour: true, width: 0 };
+        let mut response = response("", "");
+        let metadata = response.results.as_mut().and_then(|results| results[0].metadata.as_mut());
+        metadata.expect("there").published_at = Some("潮潮潮潮".to_owned());
+        assert!(render(&response, true, &look).contains("潮潮潮潮"));
+    }
+}

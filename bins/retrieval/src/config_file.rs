@@ -1,0 +1,99 @@
+//! The settings file: where the service is, and the key. Nobody but its owner may read it.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+#[derive(Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<String>,
+}
+
+/// `$XDG_CONFIG_HOME/retrieval/config.toml`, or below `~/.config`. The XDG rules have relative paths ignored.
+pub fn default_path(environment: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let folder = |name: &str| environment(name).filter(|path| path.is_absolute());
+    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(base.join("retrieval/config.toml"))
+}
+
+/// The file's settings; none where there is no file.
+///
+/// # Errors
+/// When others can read it, it cannot be read, or it is not what it should be. Messages quote nothing of it.
+pub fn load(path: &Path) -> Result<ConfigFile, Failure> {
+    let unreadable = |source| Failure::Local { what: format!("cannot read `{}`", path.display()), source };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(ConfigFile::default());
+        }
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mode = file.metadata().map_err(unreadable)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        return Err(Failure::NotAllowed(format!(
+            "`{path}` can be read by others (mode {:o}) and holds a key: run `chmod 600 {path}`, and have the key \
+             replaced if others may have seen it",
+            mode & 0o777
+        )));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(unreadable)?;
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        // The error's full text would show the line, and the line may hold the key.
+        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let what = format!("`{}`, line {line}: {}", path.display(), error.message());
+        Failure::Usage(what)
+    })
+}
+
+/// Writes the file as one step, readable by its owner alone from the beginning.
+///
+/// # Errors
+/// When the folder cannot be made or written; the old file is then as it was.
+pub fn save(path: &Path, settings: &ConfigFile) -> Result<(), Failure> {
+    let unwritable = |source| Failure::Local { what: format!("cannot write `{}`", path.display()), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
+    let text = toml::to_string(settings).map_err(|error| unwritable(io::Error::other(error)))?;
+    let mut file = NamedTempFile::new_in(folder).map_err(unwritable)?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o600)).map_err(unwritable)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
+    file.persist(path).map_err(|error| unwritable(error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path_of(variables: &[(&str, &str)]) -> Option<String> {
+        let find = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, path)| PathBuf::from(path));
+        default_path(find).map(|path| path.display().to_string())
+    }
+
+    #[test]
+    fn the_file_lies_where_the_desktop_rules_say() {
+        let home = ("HOME", "/home/me");
+        assert_eq!(path_of(&[home]).as_deref(), Some("/home/me/.config/retrieval/config.toml"));
+        assert_eq!(path_of(&[home, ("XDG_CONFIG_HOME", "/x")]).as_deref(), Some("/x/retrieval/config.toml"));
+        assert_eq!(
+            path_of(&[home, ("XDG_CONFIG_HOME", "x")]).as_deref(),
+            Some("/home/me/.config/retrieval/config.toml")
+        );
+        assert_eq!(path_of(&[]), None);
+    }
+}

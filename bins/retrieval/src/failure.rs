@@ -1,0 +1,135 @@
+//! What went wrong, as an exit status and as a message.
+
+use std::error::Error as _;
+use std::io::{self, Write};
+
+use retrieval_client::Error;
+use serde_json::{Value, json};
+
+use crate::terminal::text::harmless;
+
+/// What `--help` and the manual say of exit statuses.
+pub const EXIT_STATUSES: &str = "\
+Exit status:
+    0  done
+    1  something on this machine failed: a file, a folder, the settings
+    2  wrong arguments, or a request that the service finds invalid (400, 413, 415)
+    3  not allowed: no key, an invalid one, one without the scope, no balance (401, 402, 403)
+    4  not found (404), or a document without content
+    5  may work later: rate limit, service unavailable, no connection, no answer in time
+    6  the service failed or gave an answer that makes no sense
+    7  done in part: some files were not uploaded or deleted, or the indexing run failed
+  130  interrupted";
+
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error(transparent)]
+    Client(#[from] Error),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    NotAllowed(String),
+    #[error("{0}")]
+    NotFound(String),
+    #[error("{0}")]
+    Partial(String),
+    #[error("{0}")]
+    Interrupted(String),
+    #[error("{what}")]
+    Local { what: String, source: io::Error },
+    #[error("cannot write the output")]
+    Output(#[source] io::Error),
+}
+
+impl Failure {
+    pub fn exit(&self) -> u8 {
+        match self {
+            Failure::Client(error) => of_client(error),
+            Failure::Usage(_) => 2,
+            Failure::NotAllowed(_) => 3,
+            Failure::NotFound(_) => 4,
+            Failure::Partial(_) => 7,
+            Failure::Interrupted(_) => 130,
+            Failure::Local { .. } | Failure::Output(_) => 1,
+        }
+    }
+
+    /// For programs: `{"error": {"code", "message", "exit_status", ...}}`, with what the service said of its own errors.
+    pub fn json(&self) -> Value {
+        let mut body = json!({ "code": self.code(), "message": self.message(), "exit_status": self.exit() });
+        if let Failure::Client(error) = self
+            && let Some(api) = error.api()
+        {
+            body["message"] = json!(api.message);
+            body["status"] = json!(api.status);
+            body["request_id"] = json!(api.request_id);
+            if !api.details.is_empty() {
+                body["details"] = json!(api.details);
+            }
+        }
+        json!({ "error": body })
+    }
+
+    /// On standard error. A message may quote what a server sent: nothing in it reaches the terminal as a command.
+    pub fn report(&self, json: bool) {
+        let text = if json { self.json().to_string() } else { format!("error: {}", harmless(&self.message())) };
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    /// With its causes.
+    pub fn message(&self) -> String {
+        let mut message = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            message.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        if let Failure::Client(error) = self
+            && let Some(api) = error.api()
+        {
+            message.push_str(&format!(", request {}", api.request_id));
+            if let Some(field) = api.details.get("field").and_then(Value::as_str)
+                && !message.contains(field)
+            {
+                message.push_str(&format!(", field `{field}`"));
+            }
+        }
+        message
+    }
+
+    fn code(&self) -> &str {
+        match self {
+            Failure::Client(Error::Api(api)) => &api.code,
+            Failure::Client(Error::Timeout { .. }) => "timeout",
+            Failure::Client(Error::Transport(_)) => "no_connection",
+            Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
+            Failure::Client(Error::File { .. } | Error::FileChanged { .. }) | Failure::Local { .. } => "local",
+            Failure::Client(Error::StaleCapture { .. }) => "stale_range",
+            Failure::Client(Error::Storage { .. }) => "storage_refused",
+            Failure::Client(_) => "bad_answer",
+            Failure::NotAllowed(_) => "not_allowed",
+            Failure::NotFound(_) => "not_found",
+            Failure::Partial(_) => "partial",
+            Failure::Interrupted(_) => "interrupted",
+            Failure::Output(_) => "output",
+        }
+    }
+}
+
+fn of_client(error: &Error) -> u8 {
+    match error {
+        Error::Api(api) => match api.status {
+            401..=403 => 3,
+            404 => 4,
+            429 | 502..=504 => 5,
+            500.. => 6,
+            _ => 2,
+        },
+        Error::Status { status: 429 | 502..=504 } => 5,
+        Error::Storage { status, .. } if *status == 429 || *status >= 500 => 5,
+        Error::Transport(_) | Error::Timeout { .. } | Error::StaleCapture { .. } => 5,
+        Error::File { .. } | Error::FileChanged { .. } => 1,
+        Error::Setting(_) => 2,
+        _ => 6,
+    }
+}

@@ -1,0 +1,79 @@
+//! Rows in columns that fit the width of the terminal.
+
+use super::look::{Look, Style};
+use super::text::{fit, one_line, width};
+
+const GAP: &str = "  ";
+/// The column that gives way keeps so much.
+const NARROWEST: usize = 8;
+
+/// The first column is text and gives way where the terminal is narrow; the others are numbers or times, aligned right.
+pub struct Table {
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(header: &[&'static str]) -> Self {
+        Self { header: header.to_vec(), rows: Vec::new() }
+    }
+
+    /// Cells may hold anything; they are made harmless here.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
+    }
+
+    pub fn render(&self, look: &Look) -> String {
+        let column = |index: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| width(cell));
+            cells.chain([width(self.header[index])]).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = (0..self.header.len()).map(column).collect();
+        if let Some((first, others)) = widths.split_first_mut() {
+            let taken: usize = others.iter().map(|other| other + GAP.len()).sum();
+            *first = (*first).min(look.width.saturating_sub(taken).max(NARROWEST));
+        }
+        let header: Vec<String> = self.header.iter().map(|&title| title.to_owned()).collect();
+        let mut text = look.paint(Style::Title, &line(&header, &widths));
+        text.push('\n');
+        for row in &self.rows {
+            text.push_str(&line(row, &widths));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let padded = cells.iter().zip(widths).enumerate().map(|(index, (cell, &columns))| {
+        let cell = fit(cell, columns);
+        let space = " ".repeat(columns - width(&cell));
+        if index == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") }
+    });
+    padded.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Table {
+        let mut table = Table::new(&["NAME", "SIZE"]);
+        table.row(["潮の満ち引き.pdf".to_owned(), "12 kB".to_owned()]);
+        table.row(["a\x1b[2J\n.txt".to_owned(), "3 B".to_owned()]);
+        table
+    }
+
+    #[test]
+    fn columns_line_up_whatever_the_script() {
+        let text = files().render(&Look { colour: false, width: usize::MAX });
+        assert_eq!(text, "NAME               SIZE\n潮の満ち引き.pdf  12 kB\na␛[2J .txt          3 B\n");
+    }
+
+    #[test]
+    fn the_first_column_gives_way() {
+        let text = files().render(&Look { colour: false, width: 17 });
+        assert_eq!(text, "NAME         SIZE\n潮の満ち…   12 kB\na␛[2J .txt    3 B\n");
+        assert!(text.lines().all(|line| width(line) <= 17));
+    }
+}

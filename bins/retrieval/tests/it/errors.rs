@@ -1,0 +1,126 @@
+//! Exit statuses and messages.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::program::{Home, KEY};
+use crate::stand_in::{Reply, StandIn};
+
+#[test]
+fn the_exit_status_tells_the_kind_of_error() {
+    let cases = [
+        (400, "validation_error", 2),
+        (401, "invalid_api_key", 3),
+        (402, "insufficient_balance", 3),
+        (403, "insufficient_scope", 3),
+        (404, "document_not_found", 4),
+        (413, "file_too_large", 2),
+    ];
+    for (status, code, exit) in cases {
+        let server = StandIn::start(move |_, _| Reply::error(status, code));
+        let home = Home::new();
+        let plain = home.run_at(&server, &["search", "tides"]);
+        assert_eq!((plain.code, plain.stdout.as_str()), (Some(exit), ""), "{plain:#?}");
+        assert!(plain.stderr.starts_with("error: ") && plain.stderr.contains(code), "{plain:#?}");
+        let error = home.run_at(&server, &["search", "tides", "--json"]).error();
+        assert_eq!((error["code"].as_str(), error["status"].as_u64()), (Some(code), Some(u64::from(status))));
+        assert_eq!(
+            (error["exit_status"].as_i64(), error["details"]["field"].as_str()),
+            (Some(exit.into()), Some("query"))
+        );
+    }
+}
+
+#[test]
+fn what_may_work_later_and_what_makes_no_sense_differ() {
+    let home = Home::new();
+    let mut nowhere = home.command(&["search", "tides", "--json", "--base-url", "http://127.0.0.1:1"]);
+    let nowhere = nowhere.env("RETRIEVAL_API_KEY", KEY).output().unwrap();
+    assert_eq!(nowhere.status.code(), Some(5));
+    assert!(!String::from_utf8(nowhere.stderr).unwrap().contains(KEY));
+    let server = StandIn::start(|_, _| Reply::Full(200, String::new(), b"<html>".to_vec()));
+    assert_eq!(home.run_at(&server, &["files", "list"]).code, Some(6));
+    let server = StandIn::start(|_, _| Reply::error(500, "internal_error"));
+    assert_eq!(home.run_at(&server, &["files", "list"]).code, Some(6));
+}
+
+#[test]
+fn what_a_server_says_in_an_error_does_not_act_on_the_terminal() {
+    let server = StandIn::start(|_, _| Reply::error(400, "\u{1b}]0;owned\u{7}"));
+    let done = Home::new().run_at(&server, &["search", "tides"]);
+    assert_eq!(done.code, Some(2));
+    assert!(!done.stderr.chars().any(|c| c.is_control() && c != '\n'), "{done:#?}");
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_without_a_request() {
+    let server = StandIn::start(|_, _| Reply::Close);
+    let home = Home::new();
+    for wrong in [
+        &["search"][..],
+        &["search", "x", "-n", "51"],
+        &["search", "x", "-v", "loud"],
+        &["search", "x", "--only-domains"],
+        &["search", "x", "--scope", "workspace"],
+        &["search", "x", "--session", "mine"],
+        &["search", "x", "--base-url", "localhost:8080"],
+        &["read", "page"],
+        &["read", "https://a.example/", "--all", "--query", "x"],
+        &["feedback", "nice"],
+        &["files", "add"],
+        &["files", "add", "*.none"],
+        &["files", "rm", ".."],
+        &["nonsense"],
+    ] {
+        let done = home.run_at(&server, wrong);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{wrong:?}: {done:#?}");
+        let json = [wrong, &["--json"]].concat();
+        assert_eq!(home.run_at(&server, &json).error()["exit_status"], 2, "{wrong:?}");
+    }
+    assert!(server.asked().is_empty());
+    assert_eq!(home.run(&["--version"]).code, Some(0));
+    assert!(home.run(&["--help"]).stdout.contains("interrupted"));
+}
+
+#[test]
+fn without_a_key_nothing_is_asked() {
+    let done = Home::new().run(&["search", "tides"]);
+    assert_eq!(done.code, Some(3));
+    assert!(done.stderr.contains("retrieval login"), "{done:#?}");
+}
+
+#[test]
+fn a_settings_file_is_refused_when_it_is_open_or_wrong() {
+    let home = Home::new();
+    fs::create_dir_all(home.config().parent().unwrap()).unwrap();
+    let write = |text: String, mode| {
+        fs::write(home.config(), text).unwrap();
+        fs::set_permissions(home.config(), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for mode in [0o644, 0o640, 0o604, 0o620] {
+        write(format!("api_key = \"{KEY}\"\n"), mode);
+        let done = home.run(&["search", "tides"]);
+        assert_eq!(done.code, Some(3), "{mode:o}: {done:#?}");
+        assert!(done.stderr.contains("chmod 600"), "{done:#?}");
+    }
+    for wrong in
+        [format!("api_key = \"{KEY}\"\nkey = 1\n"), format!("\napi_key = {KEY}\n"), format!("api_key = [\"{KEY}\"]")]
+    {
+        write(wrong.clone(), 0o600);
+        let done = home.run(&["search", "tides"]);
+        assert_eq!(done.code, Some(2), "{wrong}: {done:#?}");
+        assert!(done.stderr.contains("config.toml") && !done.stderr.contains(KEY), "{done:#?}");
+    }
+}
+
+#[test]
+fn the_stored_key_is_not_given_to_another_service() {
+    let home = Home::new();
+    fs::create_dir_all(home.config().parent().unwrap()).unwrap();
+    fs::write(home.config(), format!("base_url = \"http://127.0.0.1:1\"\napi_key = \"{KEY}\"\n")).unwrap();
+    fs::set_permissions(home.config(), fs::Permissions::from_mode(0o600)).unwrap();
+    let server = StandIn::start(|_, _| Reply::Close);
+    let done = home.run(&["search", "tides", "--base-url", server.address()]);
+    assert_eq!(done.code, Some(3), "{done:#?}");
+    assert!(server.asked().is_empty());
+}

@@ -1,0 +1,62 @@
+//! `retrieval login`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use crate::program::{Home, KEY, with_input};
+use crate::stand_in::{Reply, StandIn};
+
+const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
+
+fn service() -> StandIn {
+    StandIn::start(|asked, _| match asked.header("authorization") {
+        Some(token) if token.ends_with(KEY) => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
+        Some("Bearer of-little-use") => Reply::error(403, "insufficient_scope"),
+        _ => Reply::error(401, "invalid_api_key"),
+    })
+}
+
+#[test]
+fn a_good_key_is_kept_where_only_its_owner_reads_it() {
+    let (home, server) = (Home::new(), service());
+    let login = home.command(&["login", "--base-url", server.address(), "--workspace-id", ID]);
+    let done = with_input(login, &format!("{KEY}\n"));
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(!done.stdout.contains(KEY) && !done.stderr.contains(KEY));
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.config()), 0o600);
+    assert_eq!(mode(home.config().parent().unwrap()), 0o700);
+    assert_eq!(home.run(&["files", "list", "--json"]).json()[0]["files"], json!([]));
+    // The organization is known from now on: a search of the workspace is asked, and not refused for want of it.
+    assert_eq!(home.run(&["search", "x", "--scope", "workspace"]).code, Some(6));
+    assert_eq!(server.asked().last().unwrap().json()["scope"]["workspace_id"], ID);
+}
+
+#[test]
+fn a_key_of_few_scopes_is_a_good_key() {
+    let (home, server) = (Home::new(), service());
+    let done = with_input(home.command(&["login", "--json", "--base-url", server.address()]), "of-little-use\n");
+    assert_eq!(done.json()[0]["base_url"], server.address());
+}
+
+#[test]
+fn a_bad_key_leaves_things_as_they_were() {
+    let (home, server) = (Home::new(), service());
+    for (key, exit) in [("wrong\n", 3), ("", 2), ("\n", 2), ("\u{1}\n", 2)] {
+        let done = with_input(home.command(&["login", "--base-url", server.address()]), key);
+        assert_eq!(done.code, Some(exit), "{key:?}: {done:#?}");
+        assert!(!home.config().exists());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let (home, server) = (Home::new(), service());
+    // A file where the folder should be: that stops root as well.
+    fs::write(home.path().join("config"), "").unwrap();
+    let done = with_input(home.command(&["login", "--base-url", server.address()]), &format!("{KEY}\n"));
+    assert_eq!(done.code, Some(1), "{done:#?}");
+    assert!(done.stderr.contains("cannot write") && done.stderr.contains("config.toml"), "{done:#?}");
+}

@@ -1,0 +1,95 @@
+//! What goes out, and what is made of what comes back.
+
+use retrieval_client::types::{DocumentRequest, EventType, FeedbackRequest, SearchRequest};
+use retrieval_client::{Error, UsageQuery};
+use serde_json::json;
+
+use crate::samples::{self, KEY, SESSION, client};
+use crate::stand_in::{Reply, StandIn};
+
+#[tokio::test]
+async fn a_request_carries_what_was_set_and_no_nulls() {
+    let server = StandIn::start(|asked, _| match asked.line.as_str() {
+        "POST /v1/search" => Reply::json(200, &samples::search()),
+        _ => Reply::error(404, "document_not_found"),
+    });
+    let client = client(&server).with_session(SESSION).unwrap();
+    client.search(&SearchRequest::new("tides")).await.unwrap();
+    let document = DocumentRequest { canonical_url: Some("https://a.example/".to_owned()), ..Default::default() };
+    client.read_document(&document).await.unwrap_err();
+    client.submit_feedback(&FeedbackRequest::new(EventType::StaleResult)).await.unwrap_err();
+
+    let asked = server.asked();
+    assert_eq!(asked[0].json(), json!({ "query": "tides", "max_results": 10 }));
+    assert_eq!(asked[1].json(), json!({ "canonical_url": "https://a.example/" }));
+    assert_eq!(asked[2].json(), json!({ "event_type": "stale_result" }));
+    for asked in asked {
+        assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+        assert_eq!(asked.header("x-session-id"), Some(SESSION));
+        assert_eq!(asked.header("content-type"), Some("application/json"));
+        assert!(asked.header("x-service-client").unwrap().starts_with("retrieval-client/"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_keeps_its_json_and_the_rate_limit() {
+    let server = StandIn::start(|_, _| {
+        let headers =
+            "X-RateLimit-Limit-RPS: 100\r\nX-RateLimit-Remaining: 98\r\nX-RateLimit-Reset: 2026-01-05T10:00:01Z\r\n";
+        Reply::Full(200, headers.to_owned(), samples::search().to_string().into_bytes())
+    });
+    let answer = client(&server).search(&SearchRequest::new("tides")).await.unwrap();
+    assert_eq!(answer.session_id, SESSION);
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&answer.raw).unwrap(), samples::search());
+    assert_eq!(answer.rate_limit.unwrap().remaining, 98);
+}
+
+#[tokio::test]
+async fn nonsense_is_an_error_and_no_panic() {
+    for body in ["", "{", "[]", "null", "{\"request_id\": 5}", "\u{0}\u{1}"] {
+        let server = StandIn::start(move |_, _| Reply::Full(200, String::new(), body.as_bytes().to_vec()));
+        let error = client(&server).list_files().await.unwrap_err();
+        assert!(matches!(error, Error::Malformed { status: 200, .. }), "{body}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_cut() {
+    let server = StandIn::start(|_, _| Reply::Endless);
+    let error = client(&server).list_files().await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_does_not_get_the_key() {
+    let elsewhere = StandIn::start(|_, _| Reply::json(200, &samples::files()));
+    let location = format!("Location: {}/v1/files\r\n", elsewhere.address());
+    let server = StandIn::start(move |_, _| Reply::Full(307, location.clone(), Vec::new()));
+    let error = client(&server).list_files().await.unwrap_err();
+    assert!(matches!(error, Error::Status { status: 307 }), "{error:?}");
+    assert!(elsewhere.asked().is_empty());
+}
+
+#[tokio::test]
+async fn names_and_parameters_are_encoded() {
+    let server = StandIn::start(|_, _| Reply::error(404, "not_found"));
+    let client = client(&server);
+    client.delete_file("a b/ü?.txt").await.unwrap_err();
+    client.run_status("x#y").await.unwrap_err();
+    let query = UsageQuery {
+        from: Some("2026-01-05T00:00:00+01:00".to_owned()),
+        api_key_ids: vec!["a".to_owned(), "b".to_owned()],
+        ..UsageQuery::default()
+    };
+    client.usage(&query).await.unwrap_err();
+    for dangerous in ["", ".", ".."] {
+        assert!(matches!(client.delete_file(dangerous).await, Err(Error::Setting(_))));
+    }
+    let lines: Vec<_> = server.asked().into_iter().map(|asked| asked.line).collect();
+    let expected = [
+        "DELETE /v1/files/a%20b%2F%C3%BC%3F%2Etxt",
+        "GET /v1/files/index/x%23y",
+        "GET /v1/usage?from=2026-01-05T00%3A00%3A00%2B01%3A00&api_key_ids=a%2Cb",
+    ];
+    assert_eq!(lines, expected);
+}

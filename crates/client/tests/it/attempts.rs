@@ -1,0 +1,112 @@
+//! When a request is sent again.
+
+use std::time::Duration;
+
+use retrieval_client::types::{EventType, FeedbackRequest, IndexMode, SearchRequest};
+use retrieval_client::{Client, Error};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::samples::{self, KEY, client};
+use crate::stand_in::{Reply, StandIn};
+
+#[tokio::test]
+async fn a_server_that_recovers_is_asked_until_it_answers() {
+    let server = StandIn::start(|_, before| match before {
+        0 => Reply::error(502, "provider_unavailable"),
+        1 => Reply::Full(503, String::new(), b"<html>a proxy's page</html>".to_vec()),
+        _ => Reply::json(200, &samples::search()),
+    });
+    client(&server).search(&SearchRequest::new("tides")).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked.len(), 3);
+    assert!(asked[1].at - asked[0].at >= Duration::from_millis(250));
+    assert!(asked[2].at - asked[1].at >= Duration::from_millis(500));
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_recover_is_given_up_after_three_more_attempts() {
+    let server = StandIn::start(|_, _| Reply::error(500, "internal_error"));
+    let error = client(&server).list_files().await.unwrap_err();
+    assert_eq!((error.api().unwrap().status, error.is_transient()), (500, true));
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_refusal_is_final() {
+    for (status, code) in
+        [(400, "validation_error"), (401, "invalid_api_key"), (404, "not_found"), (413, "file_too_large")]
+    {
+        let server = StandIn::start(move |_, _| Reply::error(status, code));
+        let error = client(&server).list_files().await.unwrap_err();
+        let api = error.api().unwrap();
+        assert_eq!((api.status, api.code.as_str(), api.details["field"].as_str()), (status, code, Some("query")));
+        assert_eq!(api.request_id, samples::REQUEST);
+        assert!(!error.is_transient());
+        assert_eq!(server.asked().len(), 1, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn the_rate_limit_is_waited_for_until_its_reset() {
+    let server = StandIn::start(|_, before| {
+        if before > 0 {
+            return Reply::json(200, &samples::files());
+        }
+        let reset = OffsetDateTime::now_utc() + Duration::from_millis(700);
+        let headers = format!(
+            "X-RateLimit-Limit-RPS: 5\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: {}\r\n",
+            reset.format(&Rfc3339).unwrap()
+        );
+        let Reply::Full(status, _, body) = Reply::error(429, "rate_limited") else { unreachable!() };
+        Reply::Full(status, headers, body)
+    });
+    client(&server).list_files().await.unwrap();
+    let asked = server.asked();
+    let waited = asked[1].at - asked[0].at;
+    assert!((650..2000).contains(&waited.as_millis()), "{waited:?}");
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_tried_again_only_where_that_is_harmless() {
+    let server =
+        StandIn::start(|_, before| if before == 0 { Reply::Close } else { Reply::json(200, &samples::files()) });
+    client(&server).list_files().await.unwrap();
+    assert_eq!(server.asked().len(), 2);
+
+    let server = StandIn::start(|_, before| if before == 0 { Reply::Cut } else { Reply::json(200, &samples::files()) });
+    client(&server).list_files().await.unwrap();
+    assert_eq!(server.asked().len(), 2);
+
+    let server = StandIn::start(|_, _| Reply::Close);
+    let client = client(&server);
+    let errors = [
+        client.search(&SearchRequest::new("tides")).await.unwrap_err(),
+        client.submit_feedback(&FeedbackRequest::new(EventType::PassageUsed)).await.unwrap_err(),
+        client.start_run(IndexMode::Full).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+    }
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_a_transport_error_without_the_key() {
+    let client = Client::builder().base_url("http://127.0.0.1:1").api_key(KEY).no_proxy().build().unwrap();
+    let error = client.search(&SearchRequest::new("tides")).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(_)) && error.is_transient());
+    assert!(!format!("{error:?} {error} {client:?}").contains(KEY));
+}
+
+#[tokio::test]
+async fn the_time_limit_holds_and_is_not_multiplied() {
+    let server = StandIn::start(|_, _| Reply::Silence(Duration::from_secs(5)));
+    let builder = Client::builder().base_url(server.address()).api_key(KEY).no_proxy();
+    let client = builder.timeout(Duration::from_millis(300)).build().unwrap();
+    let started = std::time::Instant::now();
+    let error = client.list_files().await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(2));
+    assert_eq!(server.asked().len(), 1);
+}
