@@ -23,6 +23,7 @@ use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
 use ingest::{Feeder, Runner};
+use rate_limit::RateLimiter;
 use search::SecondStage;
 use tokio::runtime::Handle;
 
@@ -35,6 +36,8 @@ pub struct Parts {
     pub feeder: Option<Arc<Feeder>>,
     pub runner: Option<Arc<Runner>>,
     pub second_stage: SecondStage,
+    /// Counted with at the door; here for its state alone.
+    pub limiter: Arc<dyn RateLimiter>,
     pub options: Options,
 }
 
@@ -64,6 +67,7 @@ pub struct App {
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
+    limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
     /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
     runtime: Handle,
@@ -72,7 +76,7 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, second_stage, options } = parts;
+        let Parts { store, blobs, engine, feeder, runner, second_stage, limiter, options } = parts;
         let usage = usage::Recorder::start(store.clone());
         let searches = search::record::SearchRecorder::start(store.clone());
         Self {
@@ -87,6 +91,7 @@ impl App {
             searches,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
+            limiter,
             rerank_failures: Default::default(),
             runtime: Handle::current(),
         }

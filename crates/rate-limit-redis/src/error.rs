@@ -5,9 +5,9 @@ use std::time::Duration;
 pub enum RedisUrlError {
     #[error("is no Redis address such as `redis://:password@host:6379/0`: {0}")]
     Unreadable(String),
-    /// `rediss://host#insecure` of some clients: a connection that does not check who answers.
-    #[error("must have no fragment (`#{0}`): certificates are always checked")]
-    Fragment(String),
+    /// `rediss://host#insecure` of some clients, or a password that is not encoded: the text is not shown.
+    #[error("must have no fragment: certificates are always checked, and a `#` in a password is written `%23`")]
+    Fragment,
 }
 
 /// Why a request was not counted.

@@ -142,8 +142,8 @@ impl Drop for RedisLimiter {
 fn client(url: &str) -> Result<Client, RedisUrlError> {
     // The reasons of the library are fixed texts; what it appends to them may quote the address.
     let unreadable = |error: redis::RedisError| RedisUrlError::Unreadable(error.category().to_owned());
-    if let Some((_, fragment)) = url.split_once('#') {
-        return Err(RedisUrlError::Fragment(fragment.to_owned()));
+    if url.contains('#') {
+        return Err(RedisUrlError::Fragment);
     }
     let info: ConnectionInfo = url.into_connection_info().map_err(unreadable)?;
     if matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {

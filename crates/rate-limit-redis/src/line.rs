@@ -28,7 +28,9 @@ enum State {
     Connecting,
     Up(Connection),
     /// It failed. Nobody waits until the keeper has got through.
-    Down { since: Instant },
+    Down {
+        since: Instant,
+    },
 }
 
 #[derive(Clone)]

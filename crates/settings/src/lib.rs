@@ -12,8 +12,8 @@ pub use error::SettingsError;
 pub use network::{Network, NetworkError};
 pub use secret::Secret;
 pub use sections::{
-    Auth, Billing, Captures, Database, Fetch, Files, Index, IndexBackend, Log, LogFormat, OAuth, Operations, RateLimit,
-    RateLimitBackend, Rerank, RerankBackend, Server, Settings, Storage, StorageBackend,
+    Auth, Billing, Captures, Database, Fetch, Files, Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations,
+    RateLimit, RateLimitBackend, Rerank, RerankBackend, Server, Settings, Storage, StorageBackend,
 };
 
 use std::path::Path;

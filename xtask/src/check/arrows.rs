@@ -11,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("retrieval-core", &[]),
     ("api-types", &[]),
     // Seams and what stands on its own.
+    ("access-tokens", &[]),
     ("engine", &["retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &[]),
@@ -25,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-tantivy", &["engine", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "retrieval-core"]),
     ("blobs-s3", &["blobs"]),
+    ("rate-limit-redis", &["rate-limit"]),
     ("rerank-http", &["rerank"]),
     // Use cases.
     ("ingest", &["blobs", "docstore", "engine", "extract", "retrieval-core"]),

@@ -21,10 +21,11 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 }
 
 /// Those who call other services over HTTP.
-const HTTP_CLIENTS: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "rerank-http"];
+const HTTP_CLIENTS: &[&str] = &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "rerank-http"];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
-const HTTP: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "http-actix", "rerank-http", "s3-server"];
+const HTTP: &[&str] =
+    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "http-actix", "rerank-http", "s3-server"];
 
 const CONFINED: &[Confined] = &[
     confined("diesel*", &["docstore"]),
@@ -35,7 +36,7 @@ const CONFINED: &[Confined] = &[
     confined("meilisearch-sdk", &["engine-meilisearch"]),
     confined("rusoto_*", &["blobs-s3"]),
     confined("s3s*", &["s3-server"]),
-    confined("redis", &["rate-limit", "rate-limit-redis"]),
+    confined("redis", &["rate-limit-redis"]),
     confined("pdf_oxide", &["extract"]),
     confined("office_oxide", &["extract"]),
     confined("rs-trafilatura", &["extract"]),
