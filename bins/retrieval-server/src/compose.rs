@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
@@ -16,6 +16,7 @@ use extract::worker::{WorkerOptions, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
+use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
 use rerank_http::{HttpReranker, HttpRerankerOptions};
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
@@ -161,10 +162,19 @@ fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
 }
 
 pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
-    match settings.rate_limit.backend {
+    let limit = &settings.rate_limit;
+    match limit.backend {
         RateLimitBackend::Memory => Ok(Arc::new(MemoryLimiter::new())),
         RateLimitBackend::Redis => {
-            bail!("rate_limit.backend = \"redis\": this build does not have the Redis adapter yet")
+            let options = RedisLimiterOptions {
+                url: limit.url.expose().to_owned(),
+                prefix: "retrieval:rate_limit:".to_owned(),
+                on_failure: match limit.on_failure {
+                    settings::OnFailure::Open => OnFailure::Open,
+                    settings::OnFailure::Closed => OnFailure::Closed,
+                },
+            };
+            Ok(Arc::new(RedisLimiter::new(options).context("rate_limit.url")?))
         }
     }
 }

@@ -24,6 +24,7 @@ use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
 use ingest::{Feeder, PageReader, Runner};
+use rate_limit::RateLimiter;
 use search::SecondStage;
 use tokio::runtime::Handle;
 
@@ -37,6 +38,8 @@ pub struct Parts {
     pub runner: Option<Arc<Runner>>,
     pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
+    /// Counted with at the door; here for its state alone.
+    pub limiter: Arc<dyn RateLimiter>,
     pub options: Options,
 }
 
@@ -70,6 +73,7 @@ pub struct App {
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
+    limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
     /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
     runtime: Handle,
@@ -78,7 +82,7 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, options } = parts;
+        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, limiter, options } = parts;
         let usage = usage::Recorder::start(store.clone(), options.usage_retention);
         let searches = search::record::SearchRecorder::start(store.clone());
         Self {
@@ -94,6 +98,7 @@ impl App {
             searches,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
+            limiter,
             rerank_failures: Default::default(),
             runtime: Handle::current(),
         }

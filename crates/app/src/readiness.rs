@@ -33,7 +33,10 @@ impl App {
             }
         };
         let (database, storage, index) = futures_util::join!(database, storage, index);
-        [Some(database), Some(storage), index, self.reranker_state()].into_iter().flatten().collect()
+        [Some(database), Some(storage), index, self.reranker_state(), self.limiter_state()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// By what became of the last call: a probe of its own would be work for the model. Searches do without it.
@@ -42,6 +45,14 @@ impl App {
         let up = model.is_well();
         let detail = (!up).then(|| "the last call failed".to_owned());
         Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
+    }
+
+    /// The connection is watched anyway. Not required even where requests fail without it: that hits every instance
+    /// alike, and none of them would be left to answer.
+    fn limiter_state(&self) -> Option<DependencyState> {
+        let up = self.limiter.shared_counter_is_up()?;
+        let detail = (!up).then(|| "the shared counter cannot be reached".to_owned());
+        Some(DependencyState { name: "rate_limit", required: false, up, latency: Duration::ZERO, detail })
     }
 }
 

@@ -15,6 +15,11 @@ pub trait RateLimiter: Send + Sync {
     /// - `now` may be a little older than the latest window seen (callers read the clock before they wait for a
     ///   lock); such a call counts in the latest window.
     async fn take(&self, key: &str, limit: u32, now: OffsetDateTime) -> Result<Decision, RateLimitError>;
+
+    /// Whether the counter that instances share can be reached; `None` where nothing is shared.
+    fn shared_counter_is_up(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// What became of one request.

@@ -101,11 +101,20 @@ pub enum RateLimitBackend {
     Redis,
 }
 
+/// What becomes of requests while the shared counter is away.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    Open,
+    Closed,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
     pub backend: RateLimitBackend,
     pub url: Secret,
+    pub on_failure: OnFailure,
     pub default_rps: u32,
 }
 

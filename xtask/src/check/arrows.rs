@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-tantivy", &["engine", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "retrieval-core"]),
     ("blobs-s3", &["blobs"]),
+    ("rate-limit-redis", &["rate-limit"]),
     ("rerank-http", &["rerank"]),
     // Use cases.
     ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "retrieval-core"]),

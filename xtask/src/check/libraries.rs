@@ -36,7 +36,7 @@ const CONFINED: &[Confined] = &[
     confined("meilisearch-sdk", &["engine-meilisearch"]),
     confined("rusoto_*", &["blobs-s3"]),
     confined("s3s*", &["s3-server"]),
-    confined("redis", &["rate-limit", "rate-limit-redis"]),
+    confined("redis", &["rate-limit-redis"]),
     confined("pdf_oxide", &["extract"]),
     confined("office_oxide", &["extract"]),
     confined("rs-trafilatura", &["extract"]),

@@ -2,11 +2,14 @@
 //! in the list of `test`.
 
 mod account;
+mod apt;
 pub mod meilisearch;
 mod postgres;
+mod redis;
 
 pub use meilisearch::Meilisearch;
 pub use postgres::{Cluster, Postgres};
+pub use redis::Redis;
 
 use std::any::Any;
 use std::net::{Ipv4Addr, TcpListener};

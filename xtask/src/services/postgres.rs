@@ -1,7 +1,7 @@
 //! A private PostgreSQL for one run: its own folder, its own port, gone afterwards.
 
-use super::account::{Account, is_root, shared_temporary_folder};
-use super::{Provided, Running, Service, free_port};
+use super::account::{Account, shared_temporary_folder};
+use super::{Provided, Running, Service, apt, free_port};
 use crate::{interrupt, shell};
 use anyhow::{Context, bail};
 use rustix::process::Signal;
@@ -246,18 +246,7 @@ fn version_of(programs: &Path) -> u32 {
 /// Installs PostgreSQL where that is ours to do: as root, with apt.
 fn install() -> anyhow::Result<PathBuf> {
     const WANTED: &str = "no PostgreSQL found on the PATH or in /usr/lib/postgresql/*/bin";
-    if !is_root() || shell::find_program("apt-get").is_none() {
-        bail!("{WANTED}; install it (Debian, Ubuntu: `apt-get install postgresql`) or set {VARIABLE}");
-    }
-    eprintln!("{WANTED}: installing it with apt-get");
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        shell::run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()))
-    };
-    let installed = apt(&["update", "-qq"])
-        .and_then(|()| apt(&["install", "-y", "-qq", "--no-install-recommends", "postgresql"]))
-        .with_context(|| format!("{WANTED}, and it could not be installed"));
-    installed?;
+    apt::install("postgresql", WANTED, VARIABLE)?;
     find_programs().context("apt-get installed PostgreSQL, but its programs are not where they are expected")
 }
 

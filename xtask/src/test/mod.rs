@@ -3,7 +3,7 @@
 mod nextest;
 mod report;
 
-use crate::services::{Meilisearch, Postgres, Services};
+use crate::services::{Meilisearch, Postgres, Redis, Services};
 use crate::{interrupt, shell};
 use anyhow::bail;
 use report::Report;
@@ -45,7 +45,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if interrupt::caught() {
         return Ok(interrupt::exit_code(false));
     }
-    let services = Services::start(vec![Box::new(Postgres { disabled: options.no_postgres }), Box::new(Meilisearch)]);
+    let services = Services::start(vec![
+        Box::new(Postgres { disabled: options.no_postgres }),
+        Box::new(Redis),
+        Box::new(Meilisearch),
+    ]);
     let mut environment: Vec<(&str, &str)> = services.environment().collect();
     let server = server.to_string_lossy();
     environment.push(("RETRIEVAL_SERVER_BIN", &server));

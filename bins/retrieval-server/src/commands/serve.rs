@@ -60,6 +60,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         tasks.push(tokio::spawn(working.work(stop_runner)));
         runner = Some(made);
     }
+    let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
         blobs,
@@ -68,14 +69,14 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         runner,
         pages: compose::pages(&settings, &store, &extractor)?,
         second_stage: compose::second_stage(&settings)?,
+        limiter: Arc::clone(&limiter),
         options: options(&settings),
     }));
     let listeners = Listeners {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers =
-        http_actix::serve(Arc::clone(&app) as _, compose::limiter(&settings)?, &http_options(&settings), listeners)?;
+    let mut servers = http_actix::serve(Arc::clone(&app) as _, limiter, &http_options(&settings), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store).await?;
     let failure = tokio::select! {

@@ -18,6 +18,7 @@ mod door;
 mod file_names;
 mod first_start;
 mod healing;
+mod instances;
 mod main_job;
 mod meilisearch;
 mod reading;

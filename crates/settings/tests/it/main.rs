@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use settings::{IndexBackend, Settings, SettingsError, StorageBackend};
+use settings::{IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
 
 fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -30,7 +30,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.storage.bind.to_string(), "127.0.0.1:8082");
     assert_eq!(settings.database.url.expose(), "sqlite:retrieval.db");
     assert_eq!(settings.index.backend, IndexBackend::Embedded);
-    assert_eq!(settings.rate_limit.default_rps, 100);
+    assert_eq!((settings.rate_limit.default_rps, settings.rate_limit.on_failure), (100, OnFailure::Open));
     assert_eq!((settings.fetch.max_bytes, settings.fetch.timeout_ms), (10_485_760, 10_000));
     assert_eq!((settings.captures.search_ttl_seconds, settings.captures.document_ttl_seconds), (900, 86_400));
     assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));

@@ -9,6 +9,8 @@ pub enum Database {
     /// A file in the server's own data folder.
     Sqlite,
     Postgres(PostgresDatabase),
+    /// One that another server has prepared, by its URL.
+    Shared(String),
 }
 
 /// A database that goes when the test ends.
@@ -41,6 +43,7 @@ impl Database {
     pub fn url(&self) -> String {
         match self {
             Database::Sqlite => "sqlite:retrieval.db".to_owned(),
+            Database::Shared(url) => url.clone(),
             Database::Postgres(database) => {
                 let separator = if database.cluster.contains('?') { '&' } else { '?' };
                 format!("{}{separator}dbname={}", database.cluster, database.name)

@@ -66,6 +66,14 @@ impl Server {
         server
     }
 
+    /// For another instance on the same database, which must not outlive this one.
+    pub fn same_database(&self) -> Database {
+        Database::Shared(match &self.database {
+            Database::Sqlite => format!("sqlite://{}", self.data_folder().join("retrieval.db").display()),
+            Database::Postgres(_) | Database::Shared(_) => self.database.url(),
+        })
+    }
+
     pub fn base(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.api)
     }

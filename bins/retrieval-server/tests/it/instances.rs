@@ -1,0 +1,108 @@
+//! Two server instances on one database and one Redis. Needs a Redis that `RATE_LIMIT_REDIS_URL` names; without one
+//! these do nothing, and the summary of `cargo xtask test` says so.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Server, until};
+
+on_both_databases!(two_instances_let_exactly_the_limit_through, a_redis_that_is_away_closes_or_opens_the_door);
+
+const CALLERS: usize = 16;
+const CALLS: usize = 15;
+const LIMIT: usize = 20;
+
+fn redis_url() -> Option<String> {
+    let url = std::env::var("RATE_LIMIT_REDIS_URL").ok().filter(|url| !url.is_empty());
+    if url.is_none() {
+        println!("NOT RUN: RATE_LIMIT_REDIS_URL names no Redis");
+    }
+    url
+}
+
+fn counted_in(url: &str, more: &str) -> String {
+    format!("[rate_limit]\nbackend = \"redis\"\nurl = {url:?}\n{more}\n[index]\nbackend = \"none\"\n")
+}
+
+/// The window that an answer counted in, and whether it was let through.
+fn call(client: &Client) -> (String, bool) {
+    let reply = client.get("/v1/files");
+    assert!(matches!(reply.status, 200 | 429), "{reply:#?}");
+    let window = reply.headers["x-ratelimit-reset"].to_str().unwrap().to_owned();
+    (window, reply.status == 200)
+}
+
+fn two_instances_let_exactly_the_limit_through(database: Database) {
+    let Some(redis) = redis_url() else { return };
+    let one = Server::start_with(database, &counted_in(&redis, ""));
+    let other = Server::start_with(one.same_database(), &counted_in(&redis, ""));
+    let organization = one.create_organization("acme");
+    let made = one.create_key(organization, &["--limit-rps", &LIMIT.to_string()]);
+    let key = made["key"].as_str();
+    let clients = [one.client(key, organization), other.client(key, organization)];
+    // Both know the key, so that the calls below are quick.
+    clients.iter().for_each(|client| drop(call(client)));
+    let together = Barrier::new(CALLERS);
+    let answers: Vec<(String, bool)> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|caller| {
+                let (client, together) = (&clients[caller % 2], &together);
+                scope.spawn(move || {
+                    together.wait();
+                    (0..CALLS).map(|_| call(client)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        callers.into_iter().flat_map(|caller| caller.join().unwrap()).collect()
+    });
+    let mut windows: Vec<&String> = answers.iter().map(|(window, _)| window).collect();
+    windows.sort();
+    windows.dedup();
+    for window in windows {
+        let of_window = || answers.iter().filter(|(answered, _)| answered == window);
+        let through = of_window().filter(|(_, through)| *through).count();
+        assert!(through <= LIMIT, "{through} were let through until {window}");
+        if of_window().count() > through {
+            // The two calls before may have been of the same window.
+            assert!(through >= LIMIT - clients.len(), "one was refused, and only {through} let through until {window}");
+        }
+    }
+    assert!(answers.iter().any(|(_, through)| !through), "the limit was never met");
+}
+
+fn limiter_state(server: &Server) -> Value {
+    let ready =
+        ureq::get(format!("{}/readyz", server.operations())).call().unwrap().body_mut().read_to_string().unwrap();
+    let ready: Value = serde_json::from_str(&ready).unwrap();
+    let dependencies = ready["dependencies"].as_array().unwrap();
+    dependencies.iter().find(|dependency| dependency["name"] == "rate_limit").unwrap().clone()
+}
+
+fn a_redis_that_is_away_closes_or_opens_the_door(database: Database) {
+    let open = Server::start_with(database, &counted_in("redis://127.0.0.1:1", ""));
+    let client = open.tenant("acme");
+    let started = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(client.get("/v1/files").status, 200);
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(open.log().matches("Redis is away").count(), 1, "one line an outage");
+    let state = limiter_state(&open);
+    assert_eq!((&state["state"], &state["required"]), (&json!("down"), &json!(false)), "{state:#}");
+
+    let closed = Server::start_with(Database::sqlite(), &counted_in("redis://127.0.0.1:1", "on_failure = \"closed\""));
+    let reply = closed.tenant("acme").get("/v1/files");
+    reply.error(500, "internal_error");
+    assert_eq!(reply.headers["x-ratelimit-remaining"], "0");
+
+    let refused = Server::prepare(Database::sqlite(), &counted_in("redis://u:hunter2@h:99999", ""));
+    let ended = refused.command(&["serve"]);
+    assert_eq!(ended.code(), Some(1));
+    assert!(ended.stderr.contains("rate_limit.url") && !ended.stderr.contains("hunter2"), "{}", ended.stderr);
+
+    let Some(redis) = redis_url() else { return };
+    let counted = Server::start_with(Database::sqlite(), &counted_in(&redis, ""));
+    until("Redis is there", Duration::from_secs(10), || (limiter_state(&counted)["state"] == "up").then_some(()));
+}
