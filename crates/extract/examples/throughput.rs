@@ -49,7 +49,7 @@ fn report(mut times: Vec<Duration>, bytes_read: usize) {
     let seconds = times.iter().sum::<Duration>().as_secs_f64();
     let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)));
     let milliseconds = |share: f64| at(share).map_or(0.0, |time| time.as_secs_f64() * 1e3);
-    println!(
+    eprintln!(
         "{} pages, {:.1} MB: {:.1} pages/s, p50 {:.1} ms, p99 {:.1} ms, slowest {:.1} ms, peak memory {} MB",
         times.len(),
         bytes_read as f64 / 1e6,
