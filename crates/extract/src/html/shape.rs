@@ -1,5 +1,8 @@
 //! How deep a page is nested, by one linear scan and without a tree.
 
+/// A tag with more attributes counts as endless depth: parsers compare each with all before it.
+const MAX_ATTRIBUTES: usize = 2_000;
+
 /// Elements whose end tag may be left out, or that have none: they do not count as open.
 const UNCOUNTED: [&str; 33] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr", "p",
@@ -24,7 +27,15 @@ pub(super) fn depth(source: &str, enough: usize) -> usize {
             bytes[start..].iter().position(|byte| !byte.is_ascii_alphanumeric()).map_or(bytes.len(), |n| start + n);
         let name = &bytes[start..name_end];
         at = name_end;
-        if !name.first().is_some_and(u8::is_ascii_alphabetic) || is_uncounted(name) {
+        if !name.first().is_some_and(u8::is_ascii_alphabetic) {
+            continue;
+        }
+        let (attributes, tag_end) = attributes(bytes, at);
+        at = tag_end;
+        if attributes > MAX_ATTRIBUTES {
+            return usize::MAX;
+        }
+        if is_uncounted(name) {
             continue;
         }
         if end_tag {
@@ -43,6 +54,28 @@ pub(super) fn depth(source: &str, enough: usize) -> usize {
         }
     }
     deepest
+}
+
+/// How many attributes a tag has, nearly, and where it ends.
+fn attributes(bytes: &[u8], from: usize) -> (usize, usize) {
+    let (mut count, mut quote) = (0, None);
+    // The last byte that is no white space, and whether there was white space behind it.
+    let (mut before, mut apart) = (0u8, true);
+    for (offset, &byte) in bytes[from..].iter().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            Some(_) => {}
+            None if byte == b'>' => return (count, from + offset),
+            None if byte.is_ascii_whitespace() => {
+                apart = true;
+                continue;
+            }
+            None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
+            None => count += usize::from(apart && byte != b'='),
+        }
+        (before, apart) = (byte, false);
+    }
+    (count, bytes.len())
 }
 
 fn is_uncounted(name: &[u8]) -> bool {
@@ -77,5 +110,7 @@ mod tests {
         assert_eq!(depth("<!-- <div><div> --><i>", 400), 1);
         assert_eq!(depth("a < b <3 </ <", 400), 0);
         assert!(depth(&"<div>".repeat(50_000), 400) > 400);
+        assert_eq!(depth("<p title='a > b <div><div>' class = \"<i>\">", 400), 0);
+        assert!(depth(&format!("<br{}>", " a=1".repeat(3_000)), 400) > 400);
     }
 }

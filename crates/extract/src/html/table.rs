@@ -73,10 +73,12 @@ fn grid(rows: &[Vec<NodeRef>]) -> Vec<Vec<String>> {
     for cells in rows {
         let mut row: Vec<String> = Vec::new();
         let mut carry = |row: &mut Vec<String>| {
-            while let Some((left, text)) = carried.get_mut(row.len()).filter(|(left, _)| *left > 0) {
+            while repeated <= MAX_REPEATED
+                && let Some((left, text)) = carried.get_mut(row.len()).filter(|(left, _)| *left > 0)
+            {
                 *left -= 1;
                 repeated += text.len() + size_of::<String>();
-                row.push(if repeated <= MAX_REPEATED { text.clone() } else { String::new() });
+                row.push(text.clone());
             }
         };
         let mut spans = Vec::new();

@@ -103,17 +103,17 @@ fn the_date_of_publication_is_the_surest_there_is() {
             "",
             DateSource::LinkedData,
         ),
-        (plain, "", "<time datetime='2024-03-01'>1 March</time>", DateSource::LinkedData),
+        (plain, "", "<time datetime='2024-03-01'>1 March</time>", DateSource::Time),
         (
             plain,
             "",
             "<span itemprop='datePublished' content='2024-03-01'>1 March</span><time datetime='2020-01-01'></time><time datetime='2021-01-01'></time>",
-            DateSource::LinkedData,
+            DateSource::Meta,
         ),
-        (plain, "", "<abbr class='published' title='2024-03-01T00:00:00Z'>1 March</abbr>", DateSource::LinkedData),
-        ("https://example.org/2024/03/01/the-ford", "", "", DateSource::LinkedData),
-        ("https://example.org/news/2024-03-01-the-ford.html", "", "", DateSource::LinkedData),
-        ("https://example.org/news/20240301/the-ford", "", "", DateSource::LinkedData),
+        (plain, "", "<abbr class='published' title='2024-03-01T00:00:00Z'>1 March</abbr>", DateSource::Time),
+        ("https://example.org/2024/03/01/the-ford", "", "", DateSource::Url),
+        ("https://example.org/news/2024-03-01-the-ford.html", "", "", DateSource::Url),
+        ("https://example.org/news/20240301/the-ford", "", "", DateSource::Url),
     ] {
         let read = page(url, head, body);
         assert_eq!((read.published_at, read.published_from), (Some(MARCH), Some(from)), "{url} {head} {body}");
