@@ -53,6 +53,9 @@ pub enum Admin {
     /// Prepaid balances.
     #[command(subcommand)]
     Balance(Balance),
+    /// What agents said of results.
+    #[command(subcommand)]
+    Feedback(Feedback),
     /// Indexing runs over files.
     #[command(subcommand)]
     Run(Run),
@@ -106,7 +109,23 @@ pub struct KeyCreate {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum Feedback {
+    /// Every event with its query, the ranked list and the document, one a line: for evaluation.
+    Export,
+}
+
+#[derive(Debug, Subcommand)]
 pub enum Balance {
+    /// What is left.
+    Show {
+        #[arg(long, value_name = "UUID")]
+        org: Uuid,
+    },
+    /// Every entry, oldest first, one a line: together they are the balance.
+    Ledger {
+        #[arg(long, value_name = "UUID")]
+        org: Uuid,
+    },
     Add {
         #[arg(long, value_name = "UUID")]
         org: Uuid,

@@ -90,6 +90,13 @@ pub async fn add_balance(store: &Docstore, organization_id: Uuid, cents: u64) ->
     Ok(balance.unwrap_or(0))
 }
 
+/// What is left of the balance of a billed organization, in cents.
+pub async fn balance(store: &Docstore, organization_id: Uuid) -> Result<i64> {
+    require_organization(store, organization_id).await?;
+    let balance = store.find_balance(organization_id).await?;
+    balance.ok_or_else(|| Error::invalid("org", format!("organization `{organization_id}` never had a balance")))
+}
+
 async fn require_organization(store: &Docstore, organization_id: Uuid) -> Result<Organization> {
     let found = store.find_organization(organization_id).await?;
     found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))

@@ -76,6 +76,8 @@ operations! {
     /// Changes a balance by an entry. `None`, and no change, when the balance would leave its range: below zero, or
     /// beyond what 64 bits hold.
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
+    /// The ledger, oldest first, after the entry of this time and id.
+    read balances::list_balance_entries(organization_id: Uuid, after: Option<(i64, Id)>, limit: i64) -> Vec<BalanceEntry>;
     /// Cents; `None` for an organization that never had a balance.
     read balances::find_balance(organization_id: Uuid) -> Option<i64>;
 
@@ -117,6 +119,8 @@ operations! {
     write activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: Uuid, doc_id: Uuid) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
+    /// Events of all organizations, for the operator: oldest first, after the one of this time and id.
+    read activity::export_feedback(after: Option<(i64, Id)>, limit: i64) -> Vec<FeedbackExport>;
 
     /// Counts requests into the rollups of their hours and days, and keeps them one by one where `keep_events`.
     write usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();

@@ -273,6 +273,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     captures,
     passages,
     grants,
+    feedback,
+    searches,
     files,
     organizations,
     api_keys,

@@ -3,14 +3,14 @@
 use anyhow::bail;
 use app::accounts::{self, NewKey};
 use app::usage::KeyStatus;
-use docstore::{ApiKey, Docstore, Organization};
+use docstore::{ApiKey, Docstore, FeedbackExport, Organization};
 use ingest::clock::{from_ms, to_ms};
 use serde_json::{Value, json};
 use settings::Settings;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use crate::cli::{Admin, Balance, Key, KeyCreate, Org, Run};
+use crate::cli::{Admin, Balance, Feedback, Key, KeyCreate, Org, Run};
 use crate::{compose, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
@@ -42,13 +42,70 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
             let balance = accounts::add_balance(&store, org, cents).await?;
             output::json(&json!({ "organization_id": org, "balance_cents": balance }));
         }
+        Admin::Balance(Balance::Show { org }) => {
+            let balance = accounts::balance(&store, org).await?;
+            output::json(&json!({ "organization_id": org, "balance_cents": balance }));
+        }
+        Admin::Balance(Balance::Ledger { org }) => print_ledger(&store, org).await?,
+        Admin::Feedback(Feedback::Export) => export_feedback(&store).await?,
         Admin::Run(Run::Show { sync_id }) => show_run(&store, sync_id).await?,
     }
     Ok(())
 }
 
+/// Rows that are read at a time.
+const PAGE: i64 = 1_000;
+
+async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result<()> {
+    accounts::balance(store, organization_id).await?;
+    let mut after = None;
+    loop {
+        let page = store.list_balance_entries(organization_id, after, PAGE).await?;
+        for entry in &page {
+            output::json(&json!({
+                "entry_id": entry.id.0,
+                "cents": entry.cents,
+                "reason": entry.reason,
+                "search_id": entry.search_id.map(|id| id.0),
+                "identity": entry.identity,
+                "created_at": time(Some(entry.created_at)),
+            }));
+        }
+        let Some(last) = page.last() else { return Ok(()) };
+        after = Some((last.created_at, last.id));
+    }
+}
+
+async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
+    let mut after = None;
+    loop {
+        let page = store.export_feedback(after, PAGE).await?;
+        for FeedbackExport { event, search, document } in &page {
+            let ranked = search.as_ref().map(|search| &search.results.0);
+            output::json(&json!({
+                "feedback_id": event.feedback_id.0,
+                "organization_id": event.organization_id.0,
+                "session_id": event.session_id.0,
+                "event_type": event.event_type,
+                "created_at": time(Some(event.created_at)),
+                "query": event.query.as_ref().or(search.as_ref().map(|search| &search.query)),
+                "search_id": event.search_id.map(|id| id.0),
+                "ranked_list": ranked,
+                "rank": event.result_rank,
+                "doc_id": event.doc_id.map(|id| id.0),
+                "passage_id": event.passage_id.map(|id| id.0),
+                "canonical_url": document.as_ref().map(|document| &document.canonical_url),
+                "title": document.as_ref().map(|document| &document.title),
+                "comment": event.comment,
+                "client_model": event.client_model,
+            }));
+        }
+        let Some(last) = page.last() else { return Ok(()) };
+        after = Some((last.event.created_at, last.event.feedback_id));
+    }
+}
+
 async fn show_run(store: &Docstore, sync_id: Uuid) -> anyhow::Result<()> {
-    const PAGE: i64 = 1_000;
     let Some(run) = store.find_any_run(sync_id).await? else { bail!("there is no run `{sync_id}`") };
     output::note(&format!("run {sync_id} of organization {}: {}", run.organization_id, run.state().as_str()));
     let mut after = None;

@@ -204,7 +204,17 @@ fn a_prepaid_balance_is_drawn_on(database: Database) {
     let count = |status| statuses.iter().filter(|other| **other == status).count();
     assert_eq!((count(200), count(402)), (3, 5), "{statuses:?}");
 
+    // Every cent is explained by an entry.
+    let org = organization.to_string();
+    let ledger = server.command(&["admin", "balance", "ledger", "--org", &org]).lines();
+    let reasons: Vec<&str> = ledger.iter().map(|entry| entry["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["prepaid", "search", "search", "added", "search", "search", "search"]);
+    assert_eq!(ledger.iter().map(|entry| entry["cents"].as_i64().unwrap()).sum::<i64>(), 0);
+    assert!(ledger[1]["search_id"].is_string() && ledger[1]["identity"].as_str().unwrap().starts_with("key:"));
+    assert_eq!(server.admin(&["balance", "show", "--org", &org])["balance_cents"], 0);
+
     let unbilled = server.create_organization("unbilled").to_string();
+    assert_eq!(server.command(&["admin", "balance", "show", "--org", &unbilled]).code(), Some(1));
     let refused = server.command(&["admin", "balance", "add", "--org", &unbilled, "--cents", "1"]);
     assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""));
     let unknown = server.command(&["admin", "balance", "add", "--org", &Uuid::new_v4().to_string(), "--cents", "1"]);

@@ -163,6 +163,23 @@ fn feedback_is_tied_to_what_the_organization_saw(database: Database) {
     assert_eq!(said["usage"]["bytes_returned"], reply.text.len());
     client.post("/v1/feedback", &json!({ "event_type": "missing_expected_source" })).ok();
 
+    let exported = server.command(&["admin", "feedback", "export"]).lines();
+    assert_eq!(exported.len(), 2);
+    assert_eq!((&exported[0]["event_type"], &exported[0]["query"]), (&json!("passage_used"), &json!("walrus")));
+    assert_eq!((&exported[0]["ranked_list"], &exported[0]["doc_id"]), (&json!([doc_id]), &json!(doc_id)));
+    assert_eq!(
+        (&exported[0]["canonical_url"], &exported[0]["rank"]),
+        (&json!(client.workspace_url("a.txt")), &json!(1))
+    );
+    assert_eq!(
+        (&exported[0]["comment"], &exported[0]["client_model"]),
+        (&json!("answered the question"), &json!("some-model"))
+    );
+    assert_eq!(
+        (&exported[1]["event_type"], &exported[1]["ranked_list"]),
+        (&json!("missing_expected_source"), &Value::Null)
+    );
+
     let refused = |field: &str, value: Value| {
         let mut body = complete.clone();
         body[field] = value;

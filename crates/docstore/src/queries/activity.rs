@@ -6,7 +6,7 @@ use diesel_async::RunQueryDsl;
 use super::Conn;
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
-use crate::rows::{Feedback, Grant, Search};
+use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
 use crate::types::{Id, make_storable};
 
@@ -58,6 +58,32 @@ pub async fn is_granted(connection: &mut Conn, organization_id: Id, doc_id: Id) 
     let found: Option<Id> =
         grants::table.find((organization_id, doc_id)).select(grants::doc_id).first(connection).await.optional()?;
     Ok(found.is_some())
+}
+
+/// Events of all organizations, for the operator alone, oldest first, after the one given by its time and id: each with
+/// the search that it is about, and the title and address of the document.
+pub async fn export_feedback(
+    connection: &mut Conn,
+    after: Option<(i64, Id)>,
+    limit: i64,
+) -> Result<Vec<FeedbackExport>> {
+    let mut query = feedback::table
+        .left_join(
+            searches::table.on(feedback::search_id
+                .eq(searches::search_id.nullable())
+                .and(feedback::organization_id.eq(searches::organization_id))),
+        )
+        .left_join(documents::table.on(feedback::doc_id.eq(documents::doc_id.nullable())))
+        .order((feedback::created_at, feedback::feedback_id))
+        .limit(limit)
+        .select((Feedback::as_select(), Option::<Search>::as_select(), Option::<Document>::as_select()))
+        .into_boxed();
+    if let Some((at, id)) = after {
+        let later = feedback::created_at.gt(at);
+        query = query.filter(later.or(feedback::created_at.eq(at).and(feedback::feedback_id.gt(id))));
+    }
+    let rows: Vec<(Feedback, Option<Search>, Option<Document>)> = query.load(connection).await?;
+    Ok(rows.into_iter().map(|(event, search, document)| FeedbackExport { event, search, document }).collect())
 }
 
 pub async fn record_feedback(connection: &mut Conn, mut row: Feedback) -> Result<()> {

@@ -40,6 +40,26 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
     find_balance(connection, organization_id).await
 }
 
+/// The ledger of an organization, oldest first, after the entry given by its time and id.
+pub async fn list_balance_entries(
+    connection: &mut Conn,
+    organization_id: Id,
+    after: Option<(i64, Id)>,
+    limit: i64,
+) -> Result<Vec<BalanceEntry>> {
+    let mut query = balance_entries::table
+        .filter(balance_entries::organization_id.eq(organization_id))
+        .order((balance_entries::created_at, balance_entries::id))
+        .limit(limit)
+        .select(BalanceEntry::as_select())
+        .into_boxed();
+    if let Some((at, id)) = after {
+        let later = balance_entries::created_at.gt(at);
+        query = query.filter(later.or(balance_entries::created_at.eq(at).and(balance_entries::id.gt(id))));
+    }
+    Ok(query.load(connection).await?)
+}
+
 /// Cents, or `None` for an organization that never had a balance.
 pub async fn find_balance(connection: &mut Conn, organization_id: Id) -> Result<Option<i64>> {
     Ok(balances::table.find(organization_id).select(balances::cents).first(connection).await.optional()?)

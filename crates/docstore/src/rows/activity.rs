@@ -1,5 +1,6 @@
 use diesel::prelude::*;
 
+use crate::rows::Document;
 use crate::schema::{feedback, searches};
 use crate::types::{Id, Strings};
 
@@ -33,4 +34,12 @@ pub struct Feedback {
     pub result_rank: Option<i32>,
     pub client_model: Option<String>,
     pub created_at: i64,
+}
+
+/// An event with what it is about, as far as that is still there.
+#[derive(Clone, Debug)]
+pub struct FeedbackExport {
+    pub event: Feedback,
+    pub search: Option<Search>,
+    pub document: Option<Document>,
 }

@@ -9,7 +9,7 @@ mod run;
 mod usage;
 
 pub use account::{ApiKey, BalanceEntry, Organization};
-pub use activity::{Feedback, Search};
+pub use activity::{Feedback, FeedbackExport, Search};
 pub use document::{Capture, Document, Grant, Passage};
 pub use file::{File, FileChanges, FileOutcome};
 pub use outbox::{NewOutboxEntry, OutboxEntry};
