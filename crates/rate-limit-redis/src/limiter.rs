@@ -1,7 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use rate_limit::{Decision, MemoryLimiter, RateLimitError, RateLimiter, window_end, window_of};
@@ -11,12 +10,8 @@ use time::OffsetDateTime;
 use tokio::task::JoinHandle;
 
 use crate::error::{CountError, RedisUrlError};
-use crate::line::Line;
+use crate::line::{ANSWER, Line};
 use crate::script::{Count, Counter};
-
-/// What a request waits at most, a reconnection within it included. On a network of one site an answer takes under a
-/// millisecond.
-const ANSWER: Duration = Duration::from_millis(250);
 
 /// What becomes of requests while Redis is away.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -122,7 +117,10 @@ impl RateLimiter for RedisLimiter {
                 Ok(Decision { allowed, limit, remaining: limit.saturating_sub(spent), reset_at: window_end(window) })
             }
             Err(error) => {
-                self.line.failed(&error);
+                // That it was away is no news, and by now it may be back.
+                if !matches!(error, CountError::Away) {
+                    self.line.failed(&error);
+                }
                 self.without_count(error, key, limit, now).await
             }
         }

@@ -11,7 +11,10 @@ use tokio::sync::watch;
 use crate::error::CountError;
 use crate::script::Counter;
 
-/// To resolve, connect, greet and prove. Requests do not wait for it longer than for an answer.
+/// What a request waits at most, a reconnection within it included. On a network of one site an answer takes under a
+/// millisecond.
+pub const ANSWER: Duration = Duration::from_millis(250);
+/// To resolve, connect and greet, in the background. What follows must be as quick as for a request.
 const CONNECT: Duration = Duration::from_secs(1);
 /// Between two attempts, and after a failure: a Redis that hangs costs a few requests a second, not every request.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -122,7 +125,7 @@ impl Line {
 async fn open(client: &Client, counter: &Counter) -> RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT))
-        .set_response_timeout(Some(CONNECT))
+        .set_response_timeout(Some(ANSWER))
         .set_pipeline_buffer_size(QUEUE);
     let mut redis = client.get_multiplexed_async_connection_with_config(&config).await?;
     counter.prove(&mut redis).await?;

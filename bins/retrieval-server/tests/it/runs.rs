@@ -33,8 +33,9 @@ fn starts_join_the_run_that_waits(database: Database) {
             (client.run_status(&first)["state"] != "queued").then_some(())
         });
         let [second, third, fourth] = ["incremental", "incremental", "full"].map(|mode| client.start_run(mode));
-        let in_flight = client.run_status(&first)["completed_at"].is_null();
+        // In this order: what is in flight afterwards was so when the other was looked at.
         let waiting = client.run_status(&second);
+        let in_flight = client.run_status(&first)["completed_at"].is_null();
         let (first_run, second_run) = (client.finish_run(&first), client.finish_run(&second));
         if !in_flight {
             return None;
