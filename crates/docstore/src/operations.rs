@@ -142,8 +142,10 @@ operations! {
     /// The files that the run was the last to work on, of whatever organization: for the operator. In key order, after
     /// the key given.
     read files::list_files_of_run(sync_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
-    /// What a run knew of the object is void: it is about to be deleted or replaced.
-    write files::reset_file(organization_id: Uuid, object_key: String) -> bool;
+    /// Deletes a file as far as the database goes: it is listed no more, its document answers nowhere, and where a run
+    /// has worked on it, `run` is queued (unless one waits already). `None` when there is no such file. `Conflict` when
+    /// another request queued a run at the same moment: try again.
+    write files::withdraw_file(organization_id: Uuid, object_key: String, run: IndexRun, now: i64) -> Option<Withdrawal>;
     write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
 
     /// Queues a run, or returns the one that waits already, made a full one if the new one is.

@@ -181,6 +181,7 @@ diesel::table! {
         outcome -> Nullable<Text>,
         reason -> Nullable<Text>,
         last_run_id -> Nullable<DbUuid>,
+        withdrawn_at -> Nullable<BigInt>,
     }
 }
 

@@ -39,6 +39,18 @@ impl Client {
         body(path, request.call())
     }
 
+    /// The status of the answer to a `GET`, whose body is read and dropped.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub fn status(&self, path: &str) -> anyhow::Result<u16> {
+        let request = self.agent.get(format!("{}{path}", self.base)).header("authorization", &self.authorization);
+        let mut answer = request.call().with_context(|| format!("no answer from `{path}`"))?;
+        answer.body_mut().read_to_vec().with_context(|| format!("a broken answer from `{path}`"))?;
+        Ok(answer.status().as_u16())
+    }
+
     /// The body of the answer to a `DELETE`.
     ///
     /// # Errors

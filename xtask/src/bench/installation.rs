@@ -24,6 +24,8 @@ pub struct Installation {
     folder: Folder,
     base: String,
     operations: String,
+    /// Settings beside the file's, as variables of the environment.
+    settings: Vec<(&'static str, String)>,
 }
 
 enum Folder {
@@ -36,6 +38,7 @@ enum Folder {
 pub struct Tenant {
     pub organization: String,
     pub key: String,
+    pub key_id: String,
 }
 
 /// What came of an import.
@@ -79,6 +82,7 @@ impl Installation {
             folder,
             base: format!("http://{api}"),
             operations: format!("http://{operations}"),
+            settings: vec![],
         };
         // A JSON string is a TOML string too.
         let data = Value::from(installation.data().to_string_lossy());
@@ -92,6 +96,12 @@ impl Installation {
         );
         std::fs::write(installation.config(), config)?;
         Ok(installation)
+    }
+
+    /// With a setting beside those of the file, by the name of its variable.
+    pub fn with_setting(mut self, variable: &'static str, value: &str) -> Self {
+        self.settings.push((variable, value.to_owned()));
+        self
     }
 
     /// A folder for files of the measurement itself.
@@ -113,14 +123,21 @@ impl Installation {
     ///
     /// When a command fails, or prints something else than is documented.
     pub fn tenant(&self) -> anyhow::Result<Tenant> {
-        let text = |value: &Value, name: &str| {
-            value[name].as_str().map(str::to_owned).with_context(|| format!("no `{name}` in {value}"))
-        };
         let organization = text(&self.run(&["admin", "org", "create", "--name", "bench"])?, "organization_id")?;
+        let (key, key_id) = self.key(&organization)?;
+        Ok(Tenant { organization, key, key_id })
+    }
+
+    /// Makes a key of all scopes, and gives it and its id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Installation::tenant`].
+    pub fn key(&self, organization: &str) -> anyhow::Result<(String, String)> {
         let limit = LIMIT_RPS.to_string();
-        let key = ["admin", "key", "create", "--org", &organization, "--name", "bench", "--limit-rps", &limit];
-        let key = text(&self.run(&key)?, "key")?;
-        Ok(Tenant { organization, key })
+        let made =
+            self.run(&["admin", "key", "create", "--org", organization, "--name", "bench", "--limit-rps", &limit])?;
+        Ok((text(&made, "key")?, text(&made, "api_key_id")?))
     }
 
     /// Imports a file into the web index, which no server owns meanwhile.
@@ -204,12 +221,17 @@ impl Installation {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).arg("--config").arg(self.config()).current_dir(self.folder());
+        command.envs(self.settings.iter().map(|(variable, value)| (variable, value)));
         command
     }
 
     fn config(&self) -> PathBuf {
         self.folder().join("config.toml")
     }
+}
+
+fn text(value: &Value, name: &str) -> anyhow::Result<String> {
+    value[name].as_str().map(str::to_owned).with_context(|| format!("no `{name}` in {value}"))
 }
 
 /// The object in the last line of what a command printed.

@@ -3,6 +3,7 @@
 mod client;
 mod collection;
 mod disk;
+mod door_job;
 mod engine;
 mod files_job;
 mod generate;
@@ -23,6 +24,7 @@ mod site;
 mod stages;
 mod starts;
 mod topics;
+mod usage_job;
 mod vocabulary;
 mod workspace;
 
@@ -48,7 +50,7 @@ pub struct Options {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], pages of `read` [default: 1000], or files of `files` [default: 10000]
+    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], pages of `read` [default: 1000], files of `files` [default: 10000], or requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]
@@ -90,6 +92,10 @@ enum Name {
     Read,
     /// Uploading and indexing files: many small ones, unchanged ones, by type, and such as are made to hurt
     Files,
+    /// What a request costs beside the work that it asks for, counting in memory and in Redis
+    Door,
+    /// The usage overview over ten million requests, on SQLite and on PostgreSQL
+    Usage,
 }
 
 /// Measures, and prints what came of it on standard output.
@@ -105,6 +111,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
+        Name::Door => door_job::measure(options, &server, &mut report),
+        Name::Usage => usage_job::measure(options, &server, &mut report),
     };
     // What was measured before an error is told all the same: it took minutes.
     if options.json {

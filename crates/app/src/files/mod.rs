@@ -5,11 +5,12 @@ mod name;
 pub use docstore::{RunMode, RunState, RunStats};
 
 use std::collections::HashMap;
+use std::future::Future;
 
 use blobs::PresignPut;
-use docstore::{File, Id, IndexRun, StoreError};
+use docstore::{File, Id, IndexRun, StoreError, Withdrawal};
 use extract::FileKind;
-use ingest::clock::{from_ms, now_ms};
+use ingest::clock::{from_ms, now_ms, to_ms};
 use ingest::objects;
 use retrieval_core::url;
 use time::OffsetDateTime;
@@ -92,6 +93,7 @@ impl App {
             outcome: None,
             reason: None,
             last_run_id: None,
+            withdrawn_at: None,
         };
         self.store.register_file(file).await?;
         let lifetime = self.options.presign_lifetime;
@@ -117,16 +119,16 @@ impl App {
     /// The files that storage holds, by name.
     pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>> {
         let organization_id = viewer.organization_id;
-        let mut names: HashMap<String, String> = HashMap::new();
+        let mut known: HashMap<String, File> = HashMap::new();
         let mut after = None;
         loop {
             let page = self.store.list_files(organization_id, after.take(), PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.object_key.clone());
-            names.extend(page.into_iter().map(|file| (file.object_key, file.name)));
+            known.extend(page.into_iter().map(|file| (file.object_key.clone(), file)));
         }
-        let mut files = Vec::with_capacity(names.len());
-        if names.is_empty() {
+        let mut files = Vec::with_capacity(known.len());
+        if known.is_empty() {
             return Ok(files);
         }
         let prefix = objects::prefix(organization_id);
@@ -134,8 +136,13 @@ impl App {
         loop {
             let page = self.blobs.list(&prefix, next.as_deref()).await?;
             files.extend(page.objects.into_iter().filter_map(|object| {
-                let name = names.remove(&object.key)?;
-                Some(FileView { name, size: object.size, last_modified: object.last_modified })
+                let file = known.remove(&object.key)?;
+                let is_listed = !file.is_withdrawn(to_ms(object.last_modified));
+                is_listed.then_some(FileView {
+                    name: file.name,
+                    size: object.size,
+                    last_modified: object.last_modified,
+                })
             }));
             match page.next {
                 Some(more) => next = Some(more),
@@ -146,25 +153,23 @@ impl App {
         Ok(files)
     }
 
-    /// Deletes the file. Its document answers nowhere from this moment; a run then takes its rows away.
-    /// `false` when there was neither a file nor a document of this name.
+    /// Deletes the file. Its document answers nowhere from this moment, whatever becomes of storage; a run then takes
+    /// its rows away. `false` when there was neither a file nor a document of this name.
     pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
-        let Some(file) = self.store.find_file(organization_id, object_key.clone()).await? else {
-            return Ok(false);
-        };
-        // The document first: should anything below fail, what was asked to go is at least not shown.
-        let hidden = self.store.hide_workspace_document(organization_id, file.doc_id.0, now_ms()).await?;
+        let withdrawn = self
+            .queueing(viewer, RunMode::Incremental, |run| {
+                self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms())
+            })
+            .await?;
+        let Some(Withdrawal { hidden }) = withdrawn else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
-        self.store.reset_file(organization_id, object_key.clone()).await?;
         let existed = self.blobs.head(&object_key).await?.is_some();
         if existed {
             self.blobs.delete(&object_key).await?;
-        }
-        if existed || hidden {
             self.start_run(viewer, RunMode::Incremental).await?;
         }
         Ok(existed || hidden)
@@ -172,15 +177,24 @@ impl App {
 
     /// Queues a run, or joins the one that waits already.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
+        Ok(self.queueing(viewer, mode, |run| self.store.request_run(run)).await?.into())
+    }
+
+    /// Has `operation` queue a run, with another try when two callers do so at the same moment: the later one finds the
+    /// other's run.
+    async fn queueing<T, F>(&self, viewer: &Viewer, mode: RunMode, operation: impl Fn(IndexRun) -> F) -> Result<T>
+    where
+        F: Future<Output = docstore::Result<T>>,
+    {
         let mut tries = 0;
         loop {
             let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
-            match self.store.request_run(run).await {
-                Ok(run) => {
+            match operation(run).await {
+                Ok(outcome) => {
                     if let Some(runner) = &self.runner {
                         runner.wake();
                     }
-                    return Ok(run.into());
+                    return Ok(outcome);
                 }
                 Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
                 Err(error) => return Err(error.into()),

@@ -1,10 +1,10 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use super::Conn;
+use super::{Conn, documents, runs};
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::{Result, StoreError};
-use crate::rows::File;
+use crate::rows::{File, IndexRun, Withdrawal};
 use crate::schema::files;
 use crate::types::Id;
 
@@ -17,7 +17,11 @@ pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
         .values(file)
         .on_conflict(files::object_key)
         .do_update()
-        .set((files::content_type.eq(content_type), files::created_at.eq(created_at)));
+        .set((
+            files::content_type.eq(content_type),
+            files::created_at.eq(created_at),
+            files::withdrawn_at.eq(None::<i64>),
+        ));
     // By its full name: an upsert has a condition of its own kind.
     let registered = diesel::query_dsl::methods::FilterDsl::filter(upsert, files::organization_id.eq(organization_id))
         .execute(connection)
@@ -77,10 +81,21 @@ pub async fn list_files_of_run(
     Ok(query.load(connection).await?)
 }
 
-/// What a run knew of the object is void.
-pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: String) -> Result<bool> {
-    let reset = diesel::update(files::table.find(object_key).filter(files::organization_id.eq(organization_id)))
+/// In one step, so that a caller who dies afterwards leaves nothing half deleted: the run deletes the object, too.
+pub async fn withdraw_file(
+    connection: &mut Conn,
+    organization_id: Id,
+    object_key: String,
+    run: IndexRun,
+    now: i64,
+) -> Result<Option<Withdrawal>> {
+    let file = files::table.find(object_key).filter(files::organization_id.eq(organization_id));
+    let known: Option<(Id, Option<String>)> =
+        file.clone().select((files::doc_id, files::outcome)).first(connection).await.optional()?;
+    let Some((doc_id, outcome)) = known else { return Ok(None) };
+    diesel::update(file)
         .set((
+            files::withdrawn_at.eq(now),
             files::processed_etag.eq(None::<String>),
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(None::<String>),
@@ -88,7 +103,11 @@ pub async fn reset_file(connection: &mut Conn, organization_id: Id, object_key: 
         ))
         .execute(connection)
         .await?;
-    Ok(reset > 0)
+    let hidden = documents::hide_workspace_document(connection, organization_id, doc_id, now).await?;
+    if hidden || outcome.is_some() {
+        runs::request_run(connection, run).await?;
+    }
+    Ok(Some(Withdrawal { hidden }))
 }
 
 /// Forgets names whose object is gone.

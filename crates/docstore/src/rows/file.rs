@@ -21,6 +21,22 @@ pub struct File {
     /// Why it failed.
     pub reason: Option<String>,
     pub last_run_id: Option<Id>,
+    /// When its owner deleted it; `None` again once a new upload is asked for.
+    pub withdrawn_at: Option<i64>,
+}
+
+impl File {
+    /// Whether an object of this age is what its owner deleted, and not a later upload.
+    pub fn is_withdrawn(&self, last_modified: i64) -> bool {
+        self.withdrawn_at.is_some_and(|at| last_modified <= at)
+    }
+}
+
+/// What became of a deletion.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Withdrawal {
+    /// Whether there was a document to hide.
+    pub hidden: bool,
 }
 
 /// What a run learned of one file.

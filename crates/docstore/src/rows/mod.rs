@@ -11,7 +11,7 @@ mod usage;
 pub use account::{ApiKey, BalanceEntry, Organization};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use document::{Capture, Document, Grant, Passage};
-pub use file::{File, FileChanges, FileOutcome};
+pub use file::{File, FileChanges, FileOutcome, Withdrawal};
 pub use outbox::{NewOutboxEntry, OutboxEntry};
 pub use run::{IndexRun, RunMode, RunState, RunStats};
 pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};

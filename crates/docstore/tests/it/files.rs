@@ -1,6 +1,6 @@
 //! The names that an organization may upload to.
 
-use docstore::{File, Id, StoreError};
+use docstore::{File, Id, IndexRun, RunMode, StoreError, Withdrawal};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization};
@@ -11,6 +11,7 @@ on_both_backends!(
     a_file_is_its_organizations_alone,
     forgotten_files_are_gone,
     many_files_are_forgotten_at_once,
+    a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload,
 );
 
 fn file(organization_id: Uuid, object_key: &str) -> File {
@@ -26,6 +27,7 @@ fn file(organization_id: Uuid, object_key: &str) -> File {
         outcome: None,
         reason: None,
         last_run_id: None,
+        withdrawn_at: None,
     }
 }
 
@@ -109,4 +111,33 @@ async fn many_files_are_forgotten_at_once(db: Database) {
     let stale = (0..70_000).map(|n| n.to_string()).collect();
     db.forget_files(ours, stale).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["kept"]);
+}
+
+async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    db.register_file(file(ours, "new")).await.unwrap();
+    let mut indexed = file(ours, "indexed");
+    indexed.outcome = Some("indexed".to_owned());
+    indexed.processed_etag = Some("etag".to_owned());
+    db.register_file(indexed).await.unwrap();
+    let run = |organization: Uuid| IndexRun::queued(Id(Uuid::new_v4()), organization.into(), RunMode::Incremental, NOW);
+
+    assert_eq!(db.withdraw_file(theirs, "indexed".to_owned(), run(theirs), NOW).await.unwrap(), None);
+    assert_eq!(db.withdraw_file(ours, "unknown".to_owned(), run(ours), NOW).await.unwrap(), None);
+    assert!(db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().withdrawn_at.is_none());
+
+    // No run has seen it, so none has to look after it.
+    let untouched = run(ours);
+    let answer = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
+    assert_eq!(answer, Some(Withdrawal { hidden: false }));
+    assert!(db.find_run(ours, untouched.sync_id.0).await.unwrap().is_none());
+    let queued = run(ours);
+    db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap().unwrap();
+    assert!(db.find_run(ours, queued.sync_id.0).await.unwrap().is_some());
+
+    let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
+    assert_eq!((found.processed_etag.as_deref(), found.outcome.as_deref()), (None, None));
+    assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(NOW + 1));
+    db.register_file(file(ours, "indexed")).await.unwrap();
+    assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW));
 }

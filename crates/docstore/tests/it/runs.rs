@@ -65,6 +65,7 @@ async fn register(db: &Database, organization_id: Uuid, new: &NewDocument, key: 
         outcome: None,
         reason: None,
         last_run_id: None,
+        withdrawn_at: None,
     };
     db.register_file(file).await.unwrap();
 }

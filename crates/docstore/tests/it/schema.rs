@@ -158,6 +158,7 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         outcome: None,
         reason: None,
         last_run_id: None,
+        withdrawn_at: None,
     };
     db.register_file(file).await.unwrap();
     let run = IndexRun::queued(new_id(), owner, RunMode::Full, NOW);

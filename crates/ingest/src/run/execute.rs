@@ -26,12 +26,15 @@ impl Runner {
     pub(super) async fn execute_steps(&self, run: &IndexRun, owner: &str) -> Result<(), RunError> {
         let sync_id = run.sync_id.0;
         let organization_id = run.organization_id.0;
-        let Plan { enumerated, work, gone, stale_names } =
+        let Plan { enumerated, work, withdrawn, gone, stale_names } =
             self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, now_ms())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
         owned(
             self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?,
         )?;
+        for key in &withdrawn {
+            self.patiently(|| async { Ok(self.blobs.delete(key).await?) }).await?;
+        }
         for chunk in gone.chunks(PURGE_AT_ONCE) {
             owned(self.patiently(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }

@@ -6,6 +6,7 @@ use blobs::{BlobStore, ObjectMeta};
 use docstore::{Docstore, File, Id, IndexRun, RunMode};
 
 use super::RunError;
+use crate::clock::to_ms;
 use crate::objects;
 
 /// Rows of a name whose upload never came are kept this long: its presigned URL lives for 15 minutes.
@@ -25,6 +26,8 @@ pub struct Plan {
     pub enumerated: usize,
     /// Those to read, in key order.
     pub work: Vec<PlannedFile>,
+    /// Objects that their owners deleted, which are still there.
+    pub withdrawn: Vec<String>,
     /// Documents whose object is gone.
     pub gone: Vec<Id>,
     /// Names that were presigned long ago and have no object.
@@ -48,6 +51,10 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
                 }
                 continue;
             };
+            if file.is_withdrawn(to_ms(object.last_modified)) {
+                plan.withdrawn.push(file.object_key);
+                continue;
+            }
             plan.enumerated += 1;
             present.insert(file.doc_id);
             if needs_reading(&file, &object, run) {

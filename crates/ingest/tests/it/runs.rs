@@ -2,7 +2,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{RunMode, RunState, RunStats};
+use docstore::{Id, IndexRun, RunMode, RunState, RunStats, Withdrawal};
+use ingest::clock::now_ms;
+use uuid::Uuid;
 
 use crate::world::World;
 
@@ -42,6 +44,30 @@ async fn what_is_gone_from_storage_is_gone_from_search_and_counted() {
     assert_eq!(run.stats(), RunStats { enumerated: 1, deleted: 1, ..RunStats::default() });
     assert!(world.found("alpha").await.is_empty());
     assert_eq!(world.found("beta").await, [world.doc_id("b.txt")]);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deletion_that_broke_off_is_brought_to_its_end() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.upload("b.txt", "beta").await;
+    let worker = world.worker(LEASE, PATIENCE);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    // The server died before it came to the object.
+    let run = IndexRun::queued(Id(Uuid::new_v4()), Id(world.organization_id), RunMode::Full, now_ms());
+    let sync_id = run.sync_id.0;
+    let withdrawn = world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, now_ms()).await.unwrap();
+    assert_eq!(withdrawn, Some(Withdrawal { hidden: true }));
+    let run = world.wait(sync_id).await;
+    assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
+    assert!(world.blobs.inner.head(&world.key("a.txt")).await.unwrap().is_none());
+    assert!(world.found("alpha").await.is_empty());
+    // A later upload of the name is a file like any other.
+    world.upload("a.txt", "alpha once more").await;
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats().indexed, 1);
+    assert_eq!(world.found("alpha").await, [world.doc_id("a.txt")]);
     worker.stop().await;
 }
 

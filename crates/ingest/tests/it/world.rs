@@ -85,6 +85,7 @@ impl World {
             outcome: None,
             reason: None,
             last_run_id: None,
+            withdrawn_at: None,
         };
         self.store.register_file(file).await.unwrap();
         self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();

@@ -1,0 +1,66 @@
+//! Fills a docstore with the requests of a busy organization, spread over the last days, the way that the service
+//! itself records them: `record_usage URL ORGANIZATION KEYS COUNT DAYS`, the keys' ids with commas between them. Prints
+//! how many are recorded from time to time. For measurements.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use docstore::{Docstore, Id, Location, UsageEvent};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// As many as a server under load records together.
+const AT_ONCE: i64 = 2_000;
+const ROUTES: [&str; 8] = [
+    "POST /v1/search",
+    "POST /v1/search",
+    "POST /v1/search",
+    "POST /v1/search",
+    "POST /v1/document",
+    "POST /v1/document",
+    "GET /v1/files",
+    "POST /v1/feedback",
+];
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [url, organization, keys, count, days] = arguments.as_slice() else {
+        return Err("usage: record_usage URL ORGANIZATION KEYS COUNT DAYS".into());
+    };
+    let store = Docstore::open(&Location::parse(url, Path::new("."))?, 2)?;
+    let organization_id = Id(Uuid::parse_str(organization)?);
+    let identities: Vec<String> = keys.split(',').map(|key| format!("key:{key}")).collect();
+    let (count, days): (i64, i64) = (count.parse()?, days.parse()?);
+    let now_ms = i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000)?;
+    let begin = now_ms - days * DAY_MS;
+    let mut random = 1_u64;
+    let mut said = Instant::now();
+    for first in (0..count).step_by(usize::try_from(AT_ONCE)?) {
+        let numbers = first..count.min(first + AT_ONCE);
+        let events = numbers.map(|number| {
+            // Knuth's MMIX generator; its high bits are the good ones.
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let bits = random >> 16;
+            let pick = |shift: u32, of: usize| (bits >> shift) as usize % of;
+            UsageEvent {
+                organization_id,
+                identity: identities[pick(0, identities.len())].clone(),
+                route: ROUTES[pick(8, ROUTES.len())].to_owned(),
+                status: [200, 200, 200, 200, 200, 200, 200, 400, 429, 502][pick(16, 10)],
+                // From 200 µs to some 800 ms, few of them long.
+                duration_us: 200 << pick(24, 12),
+                created_at: begin + days * DAY_MS * number / count,
+            }
+        });
+        store.record_usage(events.collect(), true).await?;
+        if said.elapsed() > Duration::from_secs(1) {
+            said = Instant::now();
+            println!("{first}");
+        }
+    }
+    println!("{count}");
+    Ok(())
+}

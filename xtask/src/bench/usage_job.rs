@@ -1,0 +1,118 @@
+//! `bench usage`: the usage overview of an organization with ten million requests in thirty days, on both databases.
+
+use super::installation::{Installation, Tenant};
+use super::report::{Report, Section};
+use super::samples::Samples;
+use super::{Options, go_on, progress};
+use crate::services::Cluster;
+use crate::shell;
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Instant;
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+const REQUESTS: usize = 10_000_000;
+const DAYS: usize = 30;
+const KEYS: usize = 3;
+const CALLS: usize = 40;
+const AIM_MS: f64 = 200.0;
+
+pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
+    let recorder = build_recorder()?;
+    let count = options.documents.unwrap_or(REQUESTS);
+    let embedded = Installation::new(program)?;
+    let sqlite = format!("sqlite://{}", embedded.data().join("retrieval.db").display());
+    on(&embedded, &recorder, &sqlite, count, report.section(format!("{count} requests, SQLite")))?;
+    drop(embedded);
+    let section = report.section(format!("{count} requests, PostgreSQL"));
+    match Cluster::start() {
+        Ok(cluster) => {
+            let installation = Installation::new(program)?.with_setting("RETRIEVAL__DATABASE__URL", &cluster.url);
+            on(&installation, &recorder, &cluster.url, count, section)
+        }
+        Err(error) => {
+            eprintln!("PostgreSQL was NOT measured: {error:#}");
+            Ok(())
+        }
+    }
+}
+
+/// The program that records requests of the past, which no API can.
+fn build_recorder() -> anyhow::Result<PathBuf> {
+    let mut build = shell::cargo();
+    build.args(["build", "--release", "--package", "docstore", "--example", "record_usage"]);
+    shell::run(&mut build)?;
+    Ok(shell::target_folder()?.join("release/examples/record_usage"))
+}
+
+fn on(
+    installation: &Installation,
+    recorder: &Path,
+    database: &str,
+    count: usize,
+    section: &mut Section,
+) -> anyhow::Result<()> {
+    let tenant = installation.tenant()?;
+    let mut keys = vec![tenant.key_id.clone()];
+    for _ in 1..KEYS {
+        keys.push(installation.key(&tenant.organization)?.1);
+    }
+    let recorded = record(recorder, database, &tenant, &keys, count)?;
+    section.per_second("requests/s recorded", count as f64, recorded);
+    let _server = installation.serve()?;
+    let client = installation.client(&tenant);
+    let now = OffsetDateTime::now_utc();
+    // Neither end on the hour, so that the single requests of two hours are looked at.
+    let windows =
+        [("30 days", Duration::days(30)), ("7 days", Duration::days(7)), ("24 hours", Duration::days(1))];
+    let mut seen = 0;
+    for (name, length) in windows {
+        for group in ["none", "api_key", "endpoint", "status_class"] {
+            let (from, to) = ((now - length).format(&Rfc3339)?, now.format(&Rfc3339)?);
+            let path = format!("/v1/usage?from={from}&to={to}&group_by={group}");
+            let mut samples = Samples::default();
+            for _ in 0..CALLS {
+                go_on()?;
+                let begun = Instant::now();
+                let answer: Value = serde_json::from_slice(&client.get(&path)?)?;
+                samples.push(begun.elapsed());
+                seen = seen.max(answer["headline"]["requests"].as_u64().unwrap_or(0));
+            }
+            section.named(format!("{name} by {group}: p50 ms"), samples.median().as_secs_f64() * 1e3).aim(AIM_MS);
+            section.named(format!("{name} by {group}: max ms"), samples.max().as_secs_f64() * 1e3).aim(AIM_MS);
+        }
+    }
+    section.number("most requests that an answer counted", seen as f64);
+    if (seen as f64) < count as f64 * 0.999 {
+        bail!("of {count} requests no answer counts more than {seen}");
+    }
+    Ok(())
+}
+
+fn record(recorder: &Path, database: &str, tenant: &Tenant, keys: &[String], count: usize) -> anyhow::Result<std::time::Duration> {
+    let begun = Instant::now();
+    let bar = progress(count, "recording requests");
+    let (count, days) = (count.to_string(), DAYS.to_string());
+    let arguments = [database, &tenant.organization, &keys.join(","), &count, &days];
+    let mut recording = std::process::Command::new(recorder).args(arguments).stdout(Stdio::piped()).spawn()?;
+    let said = recording.stdout.take().context("the recorder says nothing")?;
+    for line in BufReader::new(said).lines() {
+        bar.set_position(line?.parse()?);
+        if let Err(stopped) = go_on() {
+            recording.kill()?;
+            recording.wait()?;
+            return Err(stopped);
+        }
+    }
+    let status = recording.wait()?;
+    bar.finish_and_clear();
+    if !status.success() {
+        bail!("the recorder ended with {status}");
+    }
+    Ok(begun.elapsed())
+}
+
