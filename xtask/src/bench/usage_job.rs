@@ -67,8 +67,7 @@ fn on(
     let client = installation.client(&tenant);
     let now = OffsetDateTime::now_utc();
     // Neither end on the hour, so that the single requests of two hours are looked at.
-    let windows =
-        [("30 days", Duration::days(30)), ("7 days", Duration::days(7)), ("24 hours", Duration::days(1))];
+    let windows = [("30 days", Duration::days(30)), ("7 days", Duration::days(7)), ("24 hours", Duration::days(1))];
     let mut seen = 0;
     for (name, length) in windows {
         for group in ["none", "api_key", "endpoint", "status_class"] {
@@ -93,7 +92,13 @@ fn on(
     Ok(())
 }
 
-fn record(recorder: &Path, database: &str, tenant: &Tenant, keys: &[String], count: usize) -> anyhow::Result<std::time::Duration> {
+fn record(
+    recorder: &Path,
+    database: &str,
+    tenant: &Tenant,
+    keys: &[String],
+    count: usize,
+) -> anyhow::Result<std::time::Duration> {
     let begun = Instant::now();
     let bar = progress(count, "recording requests");
     let (count, days) = (count.to_string(), DAYS.to_string());
@@ -115,4 +120,3 @@ fn record(recorder: &Path, database: &str, tenant: &Tenant, keys: &[String], cou
     }
     Ok(begun.elapsed())
 }
-

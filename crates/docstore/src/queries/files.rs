@@ -13,15 +13,11 @@ pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
     let content_type = file.content_type.clone();
     let created_at = file.created_at;
     let organization_id = file.organization_id;
-    let upsert = diesel::insert_into(files::table)
-        .values(file)
-        .on_conflict(files::object_key)
-        .do_update()
-        .set((
-            files::content_type.eq(content_type),
-            files::created_at.eq(created_at),
-            files::withdrawn_at.eq(None::<i64>),
-        ));
+    let upsert = diesel::insert_into(files::table).values(file).on_conflict(files::object_key).do_update().set((
+        files::content_type.eq(content_type),
+        files::created_at.eq(created_at),
+        files::withdrawn_at.eq(None::<i64>),
+    ));
     // By its full name: an upsert has a condition of its own kind.
     let registered = diesel::query_dsl::methods::FilterDsl::filter(upsert, files::organization_id.eq(organization_id))
         .execute(connection)
@@ -89,11 +85,11 @@ pub async fn withdraw_file(
     run: IndexRun,
     now: i64,
 ) -> Result<Option<Withdrawal>> {
-    let file = files::table.find(object_key).filter(files::organization_id.eq(organization_id));
+    let file = || files::table.find(object_key.clone()).filter(files::organization_id.eq(organization_id));
     let known: Option<(Id, Option<String>)> =
-        file.clone().select((files::doc_id, files::outcome)).first(connection).await.optional()?;
+        file().select((files::doc_id, files::outcome)).first(connection).await.optional()?;
     let Some((doc_id, outcome)) = known else { return Ok(None) };
-    diesel::update(file)
+    diesel::update(file())
         .set((
             files::withdrawn_at.eq(now),
             files::processed_etag.eq(None::<String>),
