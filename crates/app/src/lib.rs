@@ -8,6 +8,7 @@ pub mod feedback;
 pub mod files;
 mod keys;
 pub mod readiness;
+mod refunds;
 pub mod search;
 pub mod usage;
 pub mod viewer;
@@ -85,6 +86,7 @@ impl App {
         let Parts { store, blobs, engine, feeder, runner, pages, second_stage, limiter, options } = parts;
         let usage = usage::Recorder::start(store.clone(), options.usage_retention);
         let searches = search::record::SearchRecorder::start(store.clone());
+        tokio::spawn(refunds::refund_lost_searches(store.clone()));
         Self {
             store,
             blobs,

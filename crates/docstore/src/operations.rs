@@ -76,6 +76,9 @@ operations! {
     /// Changes a balance by an entry. `None`, and no change, when the balance would leave its range: below zero, or
     /// beyond what 64 bits hold.
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
+    /// Gives back what was debited in `[from, before)` for searches that were never recorded, since their server died,
+    /// and were not given back yet. Returns how many.
+    write balances::refund_unrecorded_searches(organization_id: Uuid, from: i64, before: i64, now: i64) -> usize;
     /// The ledger, oldest first, after the entry of this time and id.
     read balances::list_balance_entries(organization_id: Uuid, after: Option<(i64, Id)>, limit: i64) -> Vec<BalanceEntry>;
     /// Cents; `None` for an organization that never had a balance.

@@ -279,5 +279,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     files,
     organizations,
     api_keys,
-    balances
+    balances,
+    balance_entries
 );

@@ -26,6 +26,9 @@ const ENTRIES: i64 = 10_000;
 const DOCUMENTS_AT_ONCE: usize = 64;
 /// Text handed to the engine together, in bytes: a batch costs about this much memory.
 const BATCH_BYTES: usize = 16 << 20;
+/// How long a feeder that has just worked lets more gather, unless somebody waits: each batch costs the index a commit,
+/// and later its share of merging, however small it is.
+const GATHER: Duration = Duration::from_secs(2);
 /// How long an idle feeder waits before it looks for entries that other processes wrote.
 const IDLE_POLL: Duration = Duration::from_millis(100);
 const LEASE: Duration = Duration::from_secs(15);
@@ -62,11 +65,13 @@ pub struct Feeder {
     /// Names this process in leases.
     owner: String,
     wake: Notify,
+    /// Somebody waits for what is in the outbox now.
+    hurry: Notify,
 }
 
 impl Feeder {
     pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership) -> Self {
-        Self { store, engine, ownership, owner: Uuid::new_v4().to_string(), wake: Notify::new() }
+        Self { store, engine, ownership, owner: Uuid::new_v4().to_string(), wake: Notify::new(), hurry: Notify::new() }
     }
 
     /// There may be new entries: look now.
@@ -85,7 +90,14 @@ impl Feeder {
                     retry = RETRY_FIRST;
                     IDLE_POLL
                 }
-                Ok(_) => continue,
+                Ok(_) => {
+                    tokio::select! {
+                        () = stop.cancelled() => return,
+                        () = self.hurry.notified() => {}
+                        () = tokio::time::sleep(GATHER) => {}
+                    }
+                    continue;
+                }
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "feeding the index failed, trying again");
                     let pause = retry;
@@ -156,12 +168,18 @@ impl Feeder {
                 return Ok(drained);
             }
             drained += entries.len();
+            // What came meanwhile is not for this time: a run that writes on and on would have it fed in crumbs.
+            let was_all = entries.len() < ENTRIES as usize;
             self.feed(index, entries).await?;
+            if was_all {
+                return Ok(drained);
+            }
         }
     }
 
     /// As [`wait_until_fed`], looking for work first.
     pub async fn wait_until_fed(&self, index: IndexName, newest: i64, most: Duration) -> Result<(), FeedError> {
+        self.hurry.notify_one();
         self.wake();
         wait_until_fed(&self.store, index, newest, most).await
     }

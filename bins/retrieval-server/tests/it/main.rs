@@ -24,6 +24,7 @@ mod meilisearch;
 mod reading;
 mod runs;
 mod second_stage;
+mod tenant_routes;
 mod tenants;
 mod uploads;
 mod usage;

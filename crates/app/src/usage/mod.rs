@@ -9,7 +9,7 @@ pub use window::{Interval, Window};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docstore::{Docstore, Id, UsageEvent as Row};
+use docstore::{Docstore, Id, StoreError, UsageEvent as Row};
 use ingest::clock::{now_ms, to_ms};
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, oneshot};
@@ -19,8 +19,11 @@ use crate::{App, Identity};
 
 /// Events that wait at most; more are counted and dropped rather than let a request wait.
 const QUEUE: usize = 10_000;
-const BATCH: usize = 500;
+const BATCH: usize = 2_000;
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long events wait for a database that is away, while the queue takes what else comes.
+const PATIENCE: Duration = Duration::from_secs(30);
+const RETRY: Duration = Duration::from_secs(1);
 /// How often single requests that have had their time are looked for, and how many go at a time.
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 const PRUNE_AT_ONCE: i64 = 20_000;
@@ -89,24 +92,41 @@ impl App {
 async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
-        let mut rows = Vec::new();
-        let mut waiting = Vec::new();
+        let (mut rows, mut waiting) = (Vec::new(), Vec::new());
+        let was_all = messages.len() < BATCH;
         for message in messages.drain(..) {
             match message {
                 Message::Event(row) => rows.push(row),
                 Message::Flush(done) => waiting.push(done),
             }
         }
-        if !rows.is_empty()
-            && let Err(error) = store.record_usage(rows, keep_events).await
-        {
-            tracing::warn!(error = &error as &dyn std::error::Error, "usage events were not recorded");
-        }
-        if waiting.is_empty() {
+        record(&store, rows, keep_events).await;
+        // Under load there is more to write already.
+        if waiting.is_empty() && was_all {
             tokio::time::sleep(PAUSE).await;
         }
         for done in waiting {
             let _ = done.send(());
+        }
+    }
+}
+
+async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
+    if rows.is_empty() {
+        return;
+    }
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        match store.record_usage(rows.clone(), keep_events).await {
+            Ok(()) => return,
+            Err(StoreError::Unavailable(_) | StoreError::Conflict) if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(RETRY).await;
+            }
+            Err(error) => {
+                let (error, events) = (&error as &dyn std::error::Error, rows.len());
+                tracing::warn!(error, events, "usage events were not recorded");
+                return;
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use uuid::Uuid;
 
 use super::Conn;
 use super::usage::count_spending;
 use crate::error::Result;
 use crate::rows::BalanceEntry;
-use crate::schema::{balance_entries, balances};
+use crate::schema::{balance_entries, balances, searches};
 use crate::types::Id;
 
 /// What balances are spent on.
@@ -38,6 +39,54 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
     count_spending(connection, &entry, SEARCH_ROUTE).await?;
     diesel::insert_into(balance_entries::table).values(entry).execute(connection).await?;
     find_balance(connection, organization_id).await
+}
+
+pub async fn refund_unrecorded_searches(
+    connection: &mut Conn,
+    organization_id: Id,
+    from: i64,
+    before: i64,
+    now: i64,
+) -> Result<usize> {
+    // Whoever refunds has the balance, so that two instances that look at the same time do not both do so.
+    let balance = lock_rows!(balances::table.find(organization_id).select(balances::cents));
+    if balance.first::<i64>(connection).await.optional()?.is_none() {
+        return Ok(0);
+    }
+    let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
+    let unrecorded: Vec<BalanceEntry> = balance_entries::table
+        .filter(balance_entries::organization_id.eq(organization_id))
+        .filter(balance_entries::created_at.ge(from))
+        .filter(balance_entries::created_at.lt(before))
+        .filter(balance_entries::cents.lt(0))
+        .filter(balance_entries::search_id.is_not_null())
+        .filter(diesel::dsl::not(diesel::dsl::exists(recorded)))
+        .select(BalanceEntry::as_select())
+        .load(connection)
+        .await?;
+    let mut refunded = 0;
+    for debit in unrecorded {
+        let given_back: i64 = balance_entries::table
+            .filter(balance_entries::organization_id.eq(organization_id))
+            .filter(balance_entries::created_at.ge(from))
+            .filter(balance_entries::search_id.eq(debit.search_id))
+            .filter(balance_entries::cents.gt(0))
+            .count()
+            .get_result(connection)
+            .await?;
+        if given_back > 0 {
+            continue;
+        }
+        let refund = BalanceEntry {
+            id: Id(Uuid::now_v7()),
+            cents: debit.cents.saturating_neg(),
+            reason: "refund".to_owned(),
+            created_at: now,
+            ..debit
+        };
+        refunded += usize::from(post_balance_entry(connection, refund).await?.is_some());
+    }
+    Ok(refunded)
 }
 
 /// The ledger of an organization, oldest first, after the entry given by its time and id.

@@ -1,6 +1,6 @@
 //! Balances: every change explained by an entry, and never below zero.
 
-use docstore::{BalanceEntry, Id, StoreError};
+use docstore::{BalanceEntry, Id, Search, StoreError, Strings};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization};
@@ -12,6 +12,7 @@ on_both_backends!(
     of_many_debits_at_once_as_many_pass_as_the_balance_holds,
     the_same_entry_twice_counts_once,
     a_balance_stays_in_its_range,
+    searches_that_were_paid_and_never_recorded_are_refunded_once,
 );
 
 fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
@@ -102,4 +103,47 @@ async fn a_balance_stays_in_its_range(db: Database) {
     assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(i64::MAX - 1));
     assert_eq!(post(&db, organization_id, 1).await, Some(i64::MAX));
     assert_eq!(db.count("balance_entries").await, 2);
+}
+
+async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    for organization_id in [ours, theirs] {
+        post(&db, organization_id, 100).await;
+    }
+    let debit = |organization_id: Uuid, created_at: i64| BalanceEntry {
+        search_id: Some(Id(Uuid::new_v4())),
+        created_at,
+        identity: Some("key:1".to_owned()),
+        ..entry(organization_id, -3)
+    };
+    let (answered, given_back, lost) = (debit(ours, NOW), debit(ours, NOW), debit(ours, NOW));
+    let (too_early, too_late, another) = (debit(ours, NOW - 1), debit(ours, NOW + 10), debit(theirs, NOW));
+    for debit in [&answered, &given_back, &lost, &too_early, &too_late, &another] {
+        db.post_balance_entry(debit.clone()).await.unwrap().unwrap();
+    }
+    let refund = BalanceEntry { id: Id(Uuid::new_v4()), cents: 3, ..given_back };
+    db.post_balance_entry(refund).await.unwrap().unwrap();
+    let search = Search {
+        search_id: answered.search_id.unwrap(),
+        organization_id: ours.into(),
+        identity: "key:1".to_owned(),
+        session_id: Id(Uuid::new_v4()),
+        query: "walrus".to_owned(),
+        results: Strings(vec![]),
+        created_at: NOW,
+    };
+    db.record_searches(vec![search], vec![]).await.unwrap();
+
+    assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 4 * 3));
+    // Two instances look at the same time.
+    let look = || db.refund_unrecorded_searches(ours, NOW, NOW + 10, NOW + 20);
+    let (one, other) = tokio::join!(look(), look());
+    assert_eq!(one.unwrap() + other.unwrap(), 1);
+    assert_eq!(look().await.unwrap(), 0);
+    assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 3 * 3));
+    assert_eq!(db.find_balance(theirs).await.unwrap(), Some(97));
+    let ledger = db.list_balance_entries(ours, None, 100).await.unwrap();
+    let refunds: Vec<_> = ledger.iter().filter(|entry| entry.search_id == lost.search_id && entry.cents == 3).collect();
+    assert_eq!(refunds.len(), 1);
+    assert_eq!((refunds[0].created_at, refunds[0].identity.as_deref()), (NOW + 20, Some("key:1")));
 }

@@ -1,0 +1,225 @@
+//! Whatever the published operations take (path, query, body), given another organization's ids and names: made from the
+//! description that the server publishes, so that a new route or field is asked as well.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{Client, Database, Reply, Server};
+
+on_both_databases!(no_field_of_any_operation_reaches_another_organization);
+
+/// What the owner's documents say, and what names them.
+const TEXT: &str = "The merger codename is tangerine falcon.";
+const WORDS: [&str; 2] = ["tangerine", "falcon"];
+const NAME: &str = "confidential-falcon.txt";
+
+/// A value of the owner's, and one of the same form that nobody has.
+struct Foreign {
+    theirs: String,
+    nobodys: String,
+}
+
+fn id(theirs: &Value) -> Foreign {
+    let theirs = theirs.as_str().unwrap_or_else(|| panic!("no id: {theirs}")).to_owned();
+    Foreign { theirs, nobodys: Uuid::new_v4().to_string() }
+}
+
+/// Everything that names something of the owner's.
+fn foreign_values(server: &Server, owner: &Client) -> Vec<Foreign> {
+    owner.upload(NAME, TEXT);
+    let run = owner.start_run("incremental");
+    assert_eq!(owner.finish_run(&run)["stats"]["indexed"], 1);
+    let found = owner.search_workspace(TEXT);
+    let hit = &found["results"][0];
+    let document = owner.document(json!({ "doc_id": hit["doc_id"] })).ok();
+    let second_key = server.create_key(owner.organization, &[]);
+    let address = hit["canonical_url"].as_str().unwrap().to_owned();
+    vec![
+        id(&hit["doc_id"]),
+        id(&hit["passages"][0]["passage_id"]),
+        id(&found["search_id"]),
+        id(&document["provenance"]["capture_id"]),
+        id(&json!(run)),
+        id(&json!(owner.organization)),
+        id(&second_key["api_key_id"]),
+        id(&found["session_id"]),
+        Foreign { nobodys: address.replace("falcon", "pelican"), theirs: address },
+        Foreign { theirs: NAME.to_owned(), nobodys: NAME.replace("falcon", "pelican") },
+    ]
+}
+
+/// One request: method, path with query, body.
+#[derive(Clone, Debug)]
+struct Call {
+    method: String,
+    path: String,
+    body: Option<Value>,
+}
+
+impl Call {
+    fn send(&self, client: &Client) -> Reply {
+        let body = self.body.as_ref().map(Value::to_string);
+        client.send(&self.method, &self.path, &[], body.as_ref().map(String::as_bytes))
+    }
+}
+
+struct Description(Value);
+
+impl Description {
+    fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        match schema["$ref"].as_str() {
+            Some(reference) => self.resolve(self.0.pointer(&reference[1..]).unwrap()),
+            None => schema,
+        }
+    }
+
+    /// JSON pointers of all places that take a text; `-` stands for the one item of a list.
+    fn texts(&self, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
+        let schema = self.resolve(schema);
+        let is = |kind: &str| match &schema["type"] {
+            Value::Array(kinds) => kinds.contains(&kind.into()),
+            one => one == kind,
+        };
+        if is("string") {
+            found.insert(at.to_owned());
+        }
+        if is("array") {
+            self.texts(&schema["items"], &format!("{at}/-"), found);
+        }
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            self.texts(property, &format!("{at}/{name}"), found);
+        }
+        for alternatives in ["anyOf", "oneOf", "allOf"] {
+            for schema in schema[alternatives].as_array().into_iter().flatten() {
+                self.texts(schema, at, found);
+            }
+        }
+    }
+
+    /// Every request in which one place holds `value`, the rest being as in the published examples.
+    fn calls(&self, value: &str) -> Vec<(String, Call)> {
+        let mut calls = Vec::new();
+        for (path, operations) in self.0["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                if operation["security"] != json!([]) && operation["operationId"].is_string() {
+                    self.calls_of(&method.to_uppercase(), path, operation, value, &mut calls);
+                }
+            }
+        }
+        calls
+    }
+
+    fn calls_of(&self, method: &str, path: &str, operation: &Value, value: &str, calls: &mut Vec<(String, Call)>) {
+        let encoded = percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC).to_string();
+        let name = format!("{method} {path}");
+        let examples = &operation["requestBody"]["content"]["application/json"]["examples"];
+        let mut bodies: Vec<Option<Value>> =
+            examples.as_object().into_iter().flatten().map(|(_, example)| Some(example["value"].clone())).collect();
+        if bodies.is_empty() {
+            bodies.push(None);
+        }
+        let open = path.find('{');
+        for body in &bodies {
+            let at = match open {
+                Some(open) => format!("{}{encoded}", &path[..open]),
+                None => path.to_owned(),
+            };
+            let call = Call { method: method.to_owned(), path: at, body: body.clone() };
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let parameter = self.resolve(parameter);
+                let field = parameter["name"].as_str().unwrap();
+                let path = match parameter["in"].as_str().unwrap() {
+                    "path" => call.path.clone(),
+                    "query" => format!("{}?{field}={encoded}", call.path),
+                    _ => continue,
+                };
+                calls.push((format!("{name}: {field}"), Call { path, ..call.clone() }));
+            }
+            let Some(body) = body else { continue };
+            let mut places = BTreeSet::new();
+            self.texts(&operation["requestBody"]["content"]["application/json"]["schema"], "", &mut places);
+            for place in places {
+                let mut body = body.clone();
+                set(&mut body, &place, value);
+                calls.push((format!("{name}: {place}"), Call { body: Some(body), ..call.clone() }));
+            }
+        }
+    }
+}
+
+/// Puts `value` at the place, making what is on the way.
+fn set(body: &mut Value, place: &str, value: &str) {
+    let mut here = &mut *body;
+    for step in place.split('/').skip(1) {
+        if step == "-" {
+            *here = json!([null]);
+            here = &mut here[0];
+        } else {
+            if !here.is_object() {
+                *here = json!({});
+            }
+            here = &mut here[step];
+        }
+    }
+    *here = value.into();
+    // No fetching from here: an address that the guard refuses at once stands for any other.
+    if let Some(address) = body.get_mut("canonical_url").filter(|address| address.as_str() != Some(value)) {
+        *address = "http://127.0.0.1/".into();
+    }
+}
+
+/// What an answer says, without what differs from one to the next.
+fn gist(reply: &Reply, value: &str) -> (u16, String) {
+    let body: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| panic!("no JSON: {reply:#?}"));
+    (reply.status, body["error"].to_string().replace(value, "?"))
+}
+
+fn no_field_of_any_operation_reaches_another_organization(database: Database) {
+    let server = Server::start(database);
+    let owner = server.tenant("owner");
+    let values = foreign_values(&server, &owner);
+    let rival = server.tenant("rival");
+    let fast = server.create_key(rival.organization, &["--limit-rps", "100000"]);
+    let rival = rival.with_key(fast["key"].as_str());
+    let published = rival.get("/openapi/public.json");
+    let description = Description(serde_json::from_str(&published.text).unwrap());
+
+    let mut asked = BTreeSet::new();
+    for foreign in &values {
+        let (theirs, nobodys) = (description.calls(&foreign.theirs), description.calls(&foreign.nobodys));
+        for ((place, theirs), (_, nobodys)) in theirs.into_iter().zip(nobodys) {
+            let answer = theirs.send(&rival);
+            let of_nobody = nobodys.send(&rival);
+            assert!(answer.status < 500, "{place}, {theirs:?}: {answer:#?}");
+            assert_eq!(
+                gist(&answer, &foreign.theirs),
+                gist(&of_nobody, &foreign.nobodys),
+                "{place} tells whether there is such a thing: {theirs:?}"
+            );
+            // What the rival said itself may come back; nothing else of the owner's may.
+            let said = format!("{theirs:?}");
+            let names = values.iter().map(|value| value.theirs.as_str());
+            for secret in names.chain(WORDS).filter(|secret| !said.contains(secret)) {
+                assert!(!answer.text.contains(secret), "{place} shows `{secret}`: {answer:#?}");
+            }
+            asked.insert(place);
+        }
+    }
+    // The walk has found what is known to be there, and at least one place of each operation that takes anything.
+    for place in [
+        "POST /v1/document: /doc_id",
+        "POST /v1/document: /content/passage_ids/-",
+        "POST /v1/feedback: /search_id",
+        "POST /v1/search: /scope/workspace_id",
+        "DELETE /v1/files/{name}: name",
+        "GET /v1/files/index/{sync_id}: sync_id",
+        "GET /v1/usage: api_key_ids",
+    ] {
+        assert!(asked.contains(place), "{place} is not among {asked:#?}");
+    }
+    assert_eq!(owner.file_names(), [NAME]);
+    assert_eq!(owner.document(json!({ "doc_id": values[0].theirs })).status, 200);
+    assert_eq!(owner.search_workspace(TEXT)["results"][0]["doc_id"], values[0].theirs);
+}
