@@ -45,8 +45,8 @@ fn foreign_values(server: &Server, owner: &Client) -> Vec<Foreign> {
         id(&json!(owner.organization)),
         id(&second_key["api_key_id"]),
         id(&found["session_id"]),
-        Foreign { nobodys: address.replace("falcon", "pelican"), theirs: address },
-        Foreign { theirs: NAME.to_owned(), nobodys: NAME.replace("falcon", "pelican") },
+        Foreign { nobodys: address.replace("falcon", "walrus"), theirs: address },
+        Foreign { theirs: NAME.to_owned(), nobodys: NAME.replace("falcon", "walrus") },
     ]
 }
 
