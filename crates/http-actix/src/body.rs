@@ -30,13 +30,17 @@ pub(crate) async fn read<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
     payload: &mut web::Payload,
 ) -> Result<T, Failure> {
-    check_media_type(request)?;
-    let bytes = collect(request, payload).await?;
-    let parsed: T = parse(&bytes)?;
+    let parsed: T = parse(&bytes(request, payload).await?)?;
     match first_violation(&parsed) {
         None => Ok(parsed),
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
     }
+}
+
+/// Reads the body as it is: media type and size are checked.
+pub(crate) async fn bytes(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    check_media_type(request)?;
+    collect(request, payload).await
 }
 
 /// Takes the rest of a small body off the connection, which could not be used again otherwise.
