@@ -70,6 +70,8 @@ pub enum Command {
     Usage(Usage),
     /// Check a key and keep it in the settings file; the key is asked for, or read from standard input
     Login(Login),
+    /// Serve the Model Context Protocol on standard input and output, for desktop clients
+    Mcp(Mcp),
     /// Print a completion script
     Completions { shell: Shell },
     /// Print the manual page, or write one for every command
@@ -278,6 +280,22 @@ pub struct Login {
     /// The organization, kept for searches of its workspace
     #[arg(long, value_name = "UUID")]
     pub workspace_id: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct Mcp {
+    /// Which tools: all, or `search` and `fetch` alone as connectors expect them
+    #[arg(long, value_enum, default_value_t = Profile::Full)]
+    pub profile: Profile,
+    /// The organization, for searches of its workspace; else the settings file's
+    #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
+    pub workspace_id: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Profile {
+    Full,
+    Connector,
 }
 
 #[cfg(test)]

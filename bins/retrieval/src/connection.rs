@@ -52,6 +52,18 @@ pub fn client(common: &Common) -> Result<Client, Failure> {
     build(common, base, key)
 }
 
+/// The organization whose workspace is searched: the one that was given, or the one stored for this service.
+pub fn workspace_id(flag: &Option<String>, common: &Common) -> Result<Option<String>, Failure> {
+    if let Some(id) = given(flag) {
+        return Ok(Some(id.to_owned()));
+    }
+    let stored = settings(common)?;
+    let stored_base = stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
+    let base = given(&common.base_url).unwrap_or(stored_base);
+    // Another service has other organizations.
+    Ok(stored.workspace_id.filter(|_| same_place(base, stored_base)))
+}
+
 /// As [`client`], with the address and the key that are to be used.
 pub fn build(common: &Common, base: &str, key: &str) -> Result<Client, Failure> {
     let mut builder = Client::builder()

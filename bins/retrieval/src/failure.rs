@@ -97,7 +97,8 @@ impl Failure {
         message
     }
 
-    fn code(&self) -> &str {
+    /// Stable; for programs.
+    pub fn code(&self) -> &str {
         match self {
             Failure::Client(Error::Api(api)) => &api.code,
             Failure::Client(Error::Timeout { .. }) => "timeout",

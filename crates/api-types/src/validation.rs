@@ -33,6 +33,21 @@ pub fn parse_uuid(text: &str) -> Option<Uuid> {
     if text.len() != 36 { None } else { Uuid::try_parse(text).ok() }
 }
 
+/// The path of the field that a parser stumbled over, from the path and the message of its error; the root is `.`. serde names a missing field in its message alone, at the path of
+/// the object that lacks it.
+pub fn field_of(path: &str, message: &str) -> Option<String> {
+    let parent = if path == "." { "" } else { path };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    let field = match (parent.is_empty(), missing) {
+        (true, Some(name)) => name.to_owned(),
+        (false, Some(name)) => format!("{parent}.{name}"),
+        (false, None) => parent.to_owned(),
+        (true, None) => return None,
+    };
+    // An unknown field has the name that the caller gave it, however long.
+    Some(field.chars().take(200).collect())
+}
+
 pub(crate) fn uuid_text(text: &str) -> Result<(), ValidationError> {
     if parse_uuid(text).is_some() { Ok(()) } else { Err(ValidationError::new("uuid")) }
 }

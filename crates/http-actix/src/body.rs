@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, web};
-use api_types::validation::first_violation;
+use api_types::validation::{field_of, first_violation};
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
@@ -30,13 +30,17 @@ pub(crate) async fn read<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
     payload: &mut web::Payload,
 ) -> Result<T, Failure> {
-    check_media_type(request)?;
-    let bytes = collect(request, payload).await?;
-    let parsed: T = parse(&bytes)?;
+    let parsed: T = parse(&bytes(request, payload).await?)?;
     match first_violation(&parsed) {
         None => Ok(parsed),
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
     }
+}
+
+/// Reads the body as it is: media type and size are checked.
+pub(crate) async fn bytes(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    check_media_type(request)?;
+    collect(request, payload).await
 }
 
 /// Takes the rest of a small body off the connection, which could not be used again otherwise.
@@ -148,19 +152,4 @@ fn explain(path: &str, error: &serde_json::Error) -> Failure {
         Some(field) => Failure::malformed(format!("{field}: {text}"), text).with("field", field),
         None => Failure::malformed(format!("the request body is not valid: {text}"), text),
     }
-}
-
-/// The path of the offending field; the root is `.`. serde names a missing field in its message alone, at the path of
-/// the object that lacks it.
-fn field_of(path: &str, message: &str) -> Option<String> {
-    let parent = if path == "." { "" } else { path };
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-    let field = match (parent.is_empty(), missing) {
-        (true, Some(name)) => name.to_owned(),
-        (false, Some(name)) => format!("{parent}.{name}"),
-        (false, None) => parent.to_owned(),
-        (true, None) => return None,
-    };
-    // An unknown field has the name that the caller gave it, however long.
-    Some(field.chars().take(200).collect())
 }

@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
@@ -9,16 +10,14 @@ use uuid::Uuid;
 use validator::Validate;
 
 use crate::failure::Failure;
+use crate::usage_record::UsageRecord;
 use crate::{Service, State, body};
 
 /// An admitted request, as handlers get it.
 pub(crate) struct Call {
-    pub state: Arc<State>,
-    pub request_id: Uuid,
-    pub viewer: Viewer,
-    pub access: Access,
-    /// The session id of the header, checked.
-    pub header_session: Option<String>,
+    pub context: Context,
+    /// What is recorded of it when it ends.
+    pub usage: Rc<UsageRecord>,
     pub request: HttpRequest,
     pub payload: web::Payload,
 }
@@ -28,7 +27,19 @@ impl Call {
     pub async fn read<T: DeserializeOwned + Validate>(&mut self) -> Result<T, Failure> {
         body::read(&self.request, &mut self.payload).await
     }
+}
 
+/// What an operation needs beside its own request, however that came.
+pub(crate) struct Context {
+    pub state: Arc<State>,
+    pub request_id: Uuid,
+    pub viewer: Viewer,
+    pub access: Access,
+    /// The session id of the header, checked.
+    pub header_session: Option<String>,
+}
+
+impl Context {
     /// The session of this request: the body's wins over the header's; without either, a fresh one. Echoed as sent.
     pub fn session(&self, from_body: Option<String>) -> String {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())

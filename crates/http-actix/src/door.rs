@@ -41,10 +41,9 @@ pub(crate) async fn admit(
 ) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
     let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
-    if let Some(needed) = permission.filter(|needed| !viewer.may(*needed)) {
-        let scope = needed.as_scope();
-        let failure = Failure::new(ErrorCode::InsufficientScope, format!("the key lacks the scope `{scope}`"))
-            .with("scope", scope);
+    if let Some(needed) = permission
+        && let Err(failure) = permit(&viewer, needed)
+    {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
     let now = state.now();
@@ -69,6 +68,15 @@ pub(crate) async fn admit(
             }))
         }
     }
+}
+
+/// Refuses a credential without the scope.
+pub(crate) fn permit(viewer: &Viewer, needed: Permission) -> Result<(), Failure> {
+    if viewer.may(needed) {
+        return Ok(());
+    }
+    let scope = needed.as_scope();
+    Err(Failure::new(ErrorCode::InsufficientScope, format!("the key lacks the scope `{scope}`")).with("scope", scope))
 }
 
 fn wire(decision: Decision) -> RateLimit {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::time::Instant;
 
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -12,7 +13,7 @@ use futures_util::FutureExt;
 use openapi::{Operation, Parameter};
 use uuid::Uuid;
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::door::{self, Admitted, Refused};
 use crate::failure::Failure;
 use crate::reply::{Reply, respond};
@@ -68,20 +69,19 @@ where
     let admitted = caught(door::admit(&state, request.headers(), endpoint.permission)).await;
     let (outcome, rate_limit, usage) = match admitted.unwrap_or_else(|failure| Err(failure.into())) {
         Ok(Admitted { viewer, rate_limit }) => {
-            let usage = UsageRecord::start(&state, &viewer, endpoint.route, started);
+            let usage = Rc::new(UsageRecord::start(&state, &viewer, endpoint.route, started));
             let outcome = caught(async {
                 if let Some(known) = endpoint.query_parameters {
-                    refuse_unknown_parameters(&request, known)?;
+                    refuse_unknown_parameters(&request, |name| known.iter().any(|parameter| parameter.name == name))?;
                 }
-                let call = Call {
+                let context = Context {
                     state: state.clone().into_inner(),
                     request_id,
                     viewer,
                     access: Access { rate_limit: rate_limit.clone() },
                     header_session: session::from_header(request.headers())?,
-                    request: request.clone(),
-                    payload,
                 };
+                let call = Call { context, usage: usage.clone(), request: request.clone(), payload };
                 handler(call).await
             })
             .await
@@ -90,7 +90,7 @@ where
         }
         Err(refused) => {
             let Refused { failure, viewer, rate_limit } = *refused;
-            let usage = viewer.map(|viewer| UsageRecord::start(&state, &viewer, endpoint.route, started));
+            let usage = viewer.map(|viewer| Rc::new(UsageRecord::start(&state, &viewer, endpoint.route, started)));
             body::discard_small(&request, payload).await;
             (Err(failure), rate_limit, usage)
         }
@@ -113,11 +113,11 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     format!("panicked: {}", text.unwrap_or("(no message)"))
 }
 
-/// Refuses the first query parameter that is not among `known`.
-pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, known: &[Parameter]) -> Result<(), Failure> {
+/// Refuses the first query parameter that is not known.
+pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, is_known: impl Fn(&str) -> bool) -> Result<(), Failure> {
     for pair in request.query_string().split('&').filter(|pair| !pair.is_empty()) {
         let name = pair.split('=').next().unwrap_or_default();
-        if !known.iter().any(|parameter| parameter.name == name) {
+        if !is_known(name) {
             let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
             let message = format!("unknown query parameter `{name}`");
             return Err(

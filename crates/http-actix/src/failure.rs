@@ -1,4 +1,4 @@
-use api_types::ErrorCode;
+use api_types::{ErrorBody, ErrorCode};
 use app::error::BoxError;
 use serde_json::{Map, Value};
 
@@ -36,6 +36,11 @@ impl Failure {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// What the caller is told.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody { code: self.code.as_str().to_owned(), message: self.message.clone(), details: self.details.clone() }
     }
 
     pub fn internal(cause: impl Into<BoxError>) -> Self {

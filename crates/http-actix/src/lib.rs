@@ -8,6 +8,7 @@ mod door;
 mod endpoint;
 mod failure;
 mod handlers;
+mod mcp;
 mod metered;
 mod numbers;
 mod operations;

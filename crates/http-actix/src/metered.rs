@@ -30,12 +30,18 @@ impl Metered for FeedbackResponse {
     }
 }
 
-/// Serializes an answer whose `usage.bytes_returned` is the exact length of the outcome.
-pub(crate) fn serialize<T: Metered>(response: &mut T) -> Result<Vec<u8>, Failure> {
+/// Has an answer state its own length; gives it.
+pub(crate) fn complete<T: Metered>(response: &mut T) -> Result<usize, Failure> {
     let length = measure(response)?.bytes;
     if let Some(usage) = response.usage() {
         usage.bytes_returned = length as i64;
     }
+    Ok(length)
+}
+
+/// Serializes an answer whose `usage.bytes_returned` is the exact length of the outcome.
+pub(crate) fn serialize<T: Metered>(response: &mut T) -> Result<Vec<u8>, Failure> {
+    let length = complete(response)?;
     let mut body = Vec::with_capacity(length);
     serde_json::to_writer(&mut body, response).map_err(Failure::internal)?;
     Ok(body)

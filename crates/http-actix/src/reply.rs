@@ -4,7 +4,7 @@ use std::fmt::Write;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
-use api_types::{ErrorBody, ErrorCode, ErrorEnvelope, RateLimit};
+use api_types::{ErrorCode, ErrorEnvelope, RateLimit};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -47,8 +47,10 @@ pub(crate) async fn respond(
         }
     };
     let mut response = HttpResponse::build(reply.status);
+    if !reply.body.is_empty() {
+        response.insert_header((CONTENT_TYPE, "application/json"));
+    }
     response
-        .insert_header((CONTENT_TYPE, "application/json"))
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((VARY, "Accept-Encoding"))
         .insert_header(("X-Request-ID", request_id.to_string()));
@@ -84,11 +86,7 @@ fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
         schema: (!at_the_door).then(|| state.schema_url("ErrorEnvelope")),
         kind: "error".to_owned(),
         request_id,
-        error: ErrorBody {
-            code: failure.code.as_str().to_owned(),
-            message: failure.message.clone(),
-            details: failure.details.clone(),
-        },
+        error: failure.body(),
     };
     // Strings and maps of strings always serialize.
     let mut body = serde_json::to_value(&body).unwrap_or_default();
@@ -102,7 +100,7 @@ fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
 }
 
 /// Says why, once, with the id that the caller has. Never bodies or tokens.
-fn log(failure: &Failure, request_id: Uuid, route: &str) {
+pub(crate) fn log(failure: &Failure, request_id: Uuid, route: &str) {
     let cause = failure.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
     let code = failure.code.as_str();
     match failure.code {

@@ -5,7 +5,7 @@ use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Res
 use openapi::{Operation, operations};
 
 use crate::State;
-use crate::handlers::{documents, feedback, files, published, schemas, searches, skills, unmatched, usage};
+use crate::handlers::{documents, feedback, files, mcp, published, schemas, searches, skills, unmatched, usage};
 
 /// The public API, as the server and the tests run it.
 pub fn create_app(
@@ -34,6 +34,14 @@ pub fn create_app(
                 // After the fixed names, which no stored file can have: every stored name has an extension.
                 .service(api(&operations::DELETE_FILE, files::delete_file))
                 .default_service(web::to(unmatched::unknown_api_path)),
+        )
+        .service(
+            web::resource(["/mcp", "/mcp/"])
+                .route(web::post().to(mcp::serve))
+                // No stream to open, no session to end.
+                .default_service(web::to(|request: HttpRequest, state: web::Data<State>| async move {
+                    unmatched::wrong_method("POST", request, state).await
+                })),
         )
         .service(public("/openapi/public.json", published::openapi))
         .service(public("/docs", published::docs))

@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::Service;
 use crate::handlers::skills::SkillFiles;
+use crate::mcp::{Origins, Servers};
 
 /// Where the time comes from.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
@@ -21,6 +22,8 @@ pub fn system_clock() -> Clock {
 pub struct Options {
     /// How clients reach the API, without a slash at the end: `$schema` links start with it.
     pub public_url: String,
+    /// Origins of pages that may use `/mcp`, beside those of `public_url` and of this machine.
+    pub mcp_allow_origins: Vec<String>,
     /// Threads of the public listener; 0: one per CPU, at most 8.
     pub workers: usize,
     /// How long [`crate::Running::stop`] waits for requests under way.
@@ -36,6 +39,8 @@ pub struct State {
     /// Where use cases run.
     pub(crate) runtime: Handle,
     pub(crate) skills: Option<SkillFiles>,
+    pub(crate) mcp: Servers,
+    pub(crate) origins: Origins,
     public_url: String,
 }
 
@@ -49,6 +54,8 @@ impl State {
             clock: options.clock.clone(),
             runtime: Handle::current(),
             skills: SkillFiles::new(&public_url),
+            mcp: Servers::new(),
+            origins: Origins::new(&public_url, &options.mcp_allow_origins),
             public_url,
         }
     }

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,10 +17,10 @@ pub(crate) struct UsageRecord {
     service: Arc<dyn Service>,
     organization_id: Uuid,
     identity: Identity,
-    route: &'static str,
+    route: Cell<&'static str>,
     started: Instant,
     at: OffsetDateTime,
-    status: u16,
+    status: Cell<Option<u16>>,
 }
 
 impl UsageRecord {
@@ -28,15 +29,26 @@ impl UsageRecord {
             service: state.service.clone(),
             organization_id: viewer.organization_id,
             identity: viewer.identity.clone(),
-            route,
+            route: Cell::new(route),
             started,
             at: state.now(),
-            status: CLIENT_CLOSED,
+            status: Cell::new(None),
         }
     }
 
-    pub fn finish(mut self, status: u16) {
-        self.status = status;
+    /// What the request counts as: the route that it came by, or that of the operation it turned out to stand for.
+    pub fn route(&self) -> &'static str {
+        self.route.get()
+    }
+
+    /// The request stands for the operation of this route.
+    pub fn counts_as(&self, route: &'static str) {
+        self.route.set(route);
+    }
+
+    /// The status that it ended with. The first one holds: an operation may have failed in an answer that did not.
+    pub fn finish(&self, status: u16) {
+        self.status.set(self.status.get().or(Some(status)));
     }
 }
 
@@ -45,8 +57,8 @@ impl Drop for UsageRecord {
         self.service.record_usage(UsageEvent {
             organization_id: self.organization_id,
             identity: self.identity.clone(),
-            route: self.route,
-            status: self.status,
+            route: self.route.get(),
+            status: self.status.get().unwrap_or(CLIENT_CLOSED),
             duration: self.started.elapsed(),
             at: self.at,
         });

@@ -14,6 +14,7 @@ use crate::{Secret, parse};
 pub struct Settings {
     pub data_dir: PathBuf,
     pub server: Server,
+    pub mcp: Mcp,
     pub operations: Operations,
     pub database: Database,
     pub index: Index,
@@ -38,6 +39,13 @@ pub struct Server {
     /// 0: one per CPU, capped.
     pub workers: u16,
     pub drain_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mcp {
+    /// `scheme://host` or `scheme://host:port`, as browsers write them.
+    pub allow_origins: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

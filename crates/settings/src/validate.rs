@@ -11,6 +11,7 @@ impl Settings {
     /// The first key, in the order of the file, whose value cannot work.
     pub fn validate(&self) -> Check {
         self.check_listeners()?;
+        self.check_origins()?;
         self.check_database()?;
         self.check_index()?;
         self.check_storage()?;
@@ -70,6 +71,22 @@ impl Settings {
             }
         }
         Ok(())
+    }
+
+    fn check_origins(&self) -> Check {
+        let is_origin = |text: &str| {
+            Url::parse(text).is_ok_and(|url| {
+                matches!(url.scheme(), "http" | "https")
+                    && url.origin().ascii_serialization().eq_ignore_ascii_case(text)
+            })
+        };
+        match self.mcp.allow_origins.iter().find(|text| !is_origin(text)) {
+            None => Ok(()),
+            Some(text) => {
+                let reason = "must be an origin as browsers write it, such as `https://app.example` or `http://app.example:3000`";
+                Err(SettingsError::invalid("mcp.allow_origins", text, reason))
+            }
+        }
     }
 
     fn check_index(&self) -> Check {

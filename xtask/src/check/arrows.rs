@@ -12,6 +12,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("api-types", &[]),
     // What the wire offers, as data.
     ("openapi", &["api-types"]),
+    // The same operations as tools of models; for the server and for `retrieval mcp`.
+    ("mcp", &["api-types", "openapi"]),
     // Seams and what stands on its own.
     ("engine", &["retrieval-core"]),
     ("blobs", &[]),
@@ -34,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "retrieval-core"]),
     ("app", &["blobs", "docstore", "engine", "extract", "ingest", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
-    ("http-actix", &["api-types", "app", "openapi", "rate-limit", "retrieval-core", "skills"]),
+    ("http-actix", &["api-types", "app", "mcp", "openapi", "rate-limit", "retrieval-core", "skills"]),
     ("xtask", &["api-types", "openapi"]),
     // The other side of the wire.
     ("retrieval-client", &["api-types"]),

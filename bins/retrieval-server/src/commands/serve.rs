@@ -105,6 +105,7 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
 fn http_options(settings: &Settings) -> http_actix::Options {
     http_actix::Options {
         public_url: settings.server.public_url.clone(),
+        mcp_allow_origins: settings.mcp.allow_origins.clone(),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
         clock: http_actix::system_clock(),

@@ -7,7 +7,7 @@ use retrieval_client::types::{
 
 use super::tell;
 use crate::cli::{Common, Scope, Search};
-use crate::connection::{self, given};
+use crate::connection;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::terminal::look::{Look, Style};
@@ -35,15 +35,12 @@ fn workspace(arguments: &Search, common: &Common) -> Result<Option<String>, Fail
     if arguments.scope == Scope::Web {
         return Ok(None);
     }
-    if let Some(id) = given(&arguments.workspace_id) {
-        return Ok(Some(id.to_owned()));
-    }
     let missing = || {
         let message = "a search of the workspace needs the organization: --workspace-id, RETRIEVAL_WORKSPACE_ID, or \
                        `retrieval login --workspace-id`";
         Failure::Usage(message.to_owned())
     };
-    connection::settings(common)?.workspace_id.map(Some).ok_or_else(missing)
+    connection::workspace_id(&arguments.workspace_id, common)?.map(Some).ok_or_else(missing)
 }
 
 fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> SearchRequest {

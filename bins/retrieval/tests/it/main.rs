@@ -5,6 +5,7 @@ mod answers;
 mod errors;
 mod files;
 mod login;
+mod mcp;
 mod on_a_terminal;
 mod program;
 #[expect(dead_code, reason = "the client's own tests use all of it")]

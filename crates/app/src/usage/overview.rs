@@ -321,6 +321,7 @@ pub fn label(group: &str) -> String {
         "POST /v1/files/index" => "Start indexing",
         "GET /v1/files/index/{sync_id}" => "Indexing status",
         "GET /v1/usage" => "Usage",
+        "POST /mcp" => "MCP",
         "2xx" => "Success",
         "4xx" => "Client error",
         "5xx" => "Server error",

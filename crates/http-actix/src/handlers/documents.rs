@@ -12,7 +12,7 @@ use app::documents::{
 use openapi::operations;
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
 use crate::metered;
@@ -26,12 +26,17 @@ pub(crate) async fn read_document(request: HttpRequest, payload: web::Payload) -
 }
 
 async fn run_read(mut call: Call) -> Result<Reply, Failure> {
-    let body: DocumentRequest = call.read().await?;
-    let session_id = call.session(None);
-    let request = read_request(body)?;
-    let outcome = call.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
-    let mut response = document_response(&call, session_id, outcome);
+    let body = call.read().await?;
+    let mut response = perform(&call.context, body).await?;
     Ok(Reply::ok(metered::serialize(&mut response)?))
+}
+
+/// The operation itself. The answer does not state its length yet.
+pub(crate) async fn perform(context: &Context, body: DocumentRequest) -> Result<DocumentResponse, Failure> {
+    let session_id = context.session(None);
+    let request = read_request(body)?;
+    let outcome = context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+    Ok(document_response(context, session_id, outcome))
 }
 
 fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
@@ -84,12 +89,12 @@ fn include(sections: Option<&[Section]>) -> Include {
     }
 }
 
-fn document_response(call: &Call, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
+fn document_response(context: &Context, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
     DocumentResponse {
-        schema: call.schema("DocumentResponse"),
-        request_id: call.request_id,
+        schema: context.schema("DocumentResponse"),
+        request_id: context.request_id,
         session_id,
-        access: call.access.clone(),
+        access: context.access.clone(),
         doc: document(outcome.document),
         content: outcome.content.map(content),
         passages: outcome.passages.map(|passages| passages.into_iter().map(passage).collect()),
@@ -98,7 +103,7 @@ fn document_response(call: &Call, session_id: String, outcome: ReadOutcome) -> D
             capture_time: rfc3339(capture.capture_time),
         }),
         capture_history: outcome.capture_history.map(|captures| captures.into_iter().map(capture).collect()),
-        usage: call.usage(),
+        usage: context.usage(),
         warnings: outcome.warnings.into_iter().map(warning).collect(),
     }
 }

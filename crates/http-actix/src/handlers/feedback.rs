@@ -6,7 +6,7 @@ use app::feedback::{FeedbackEvent, FeedbackRequest};
 use openapi::operations;
 use uuid::Uuid;
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
 use crate::metered;
@@ -19,21 +19,29 @@ pub(crate) async fn submit_feedback(request: HttpRequest, payload: web::Payload)
 }
 
 async fn run_submit(mut call: Call) -> Result<Reply, Failure> {
-    let mut body: api_types::FeedbackRequest = call.read().await?;
-    let session_id = call.session(body.session_id.take());
+    let body = call.read().await?;
+    let mut response = perform(&call.context, body).await?;
+    Ok(Reply::ok(metered::serialize(&mut response)?))
+}
+
+/// The operation itself. The answer does not state its length yet.
+pub(crate) async fn perform(
+    context: &Context,
+    mut body: api_types::FeedbackRequest,
+) -> Result<FeedbackResponse, Failure> {
+    let session_id = context.session(body.session_id.take());
     let request = feedback_request(body, &session_id);
     let feedback_id =
-        call.run(|service, viewer| async move { service.submit_feedback(&viewer, request).await }).await?;
-    let mut response = FeedbackResponse {
-        schema: call.schema("FeedbackResponse"),
-        request_id: call.request_id,
+        context.run(|service, viewer| async move { service.submit_feedback(&viewer, request).await }).await?;
+    Ok(FeedbackResponse {
+        schema: context.schema("FeedbackResponse"),
+        request_id: context.request_id,
         session_id,
         accepted: true,
         feedback_id,
-        access: call.access.clone(),
-        usage: call.usage(),
-    };
-    Ok(Reply::ok(metered::serialize(&mut response)?))
+        access: context.access.clone(),
+        usage: context.usage(),
+    })
 }
 
 fn feedback_request(body: api_types::FeedbackRequest, session_id: &str) -> FeedbackRequest {

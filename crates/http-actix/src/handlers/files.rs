@@ -10,7 +10,7 @@ use app::files::{RunMode, RunState, RunStats};
 use openapi::operations;
 use percent_encoding::percent_decode_str;
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
 use crate::numbers::wire_int;
@@ -38,10 +38,11 @@ async fn run_presign(mut call: Call) -> Result<Reply, Failure> {
         size: u64::try_from(body.size).unwrap_or(0),
         content_type: body.content_type,
     };
-    let presigned = call.run(|service, viewer| async move { service.presign_file(&viewer, request).await }).await?;
+    let presigned =
+        call.context.run(|service, viewer| async move { service.presign_file(&viewer, request).await }).await?;
     let response = PresignResponse {
-        schema: call.schema("PresignResponse"),
-        request_id: call.request_id,
+        schema: call.context.schema("PresignResponse"),
+        request_id: call.context.request_id,
         name: presigned.name,
         url: presigned.url,
         expires_in_seconds: wire_int(presigned.expires_in_seconds),
@@ -55,18 +56,22 @@ pub(crate) async fn list_files(request: HttpRequest, payload: web::Payload) -> H
 }
 
 async fn run_list(call: Call) -> Result<Reply, Failure> {
-    let files = call.run(|service, viewer| async move { service.list_files(&viewer).await }).await?;
+    Reply::json(StatusCode::OK, &perform_list(&call.context).await?)
+}
+
+/// The operation itself.
+pub(crate) async fn perform_list(context: &Context) -> Result<FileListResponse, Failure> {
+    let files = context.run(|service, viewer| async move { service.list_files(&viewer).await }).await?;
     let entry = |file: app::files::FileView| FileEntry {
         name: file.name,
         size: wire_int(file.size),
         last_modified: rfc3339(file.last_modified),
     };
-    let response = FileListResponse {
-        schema: call.schema("FileListResponse"),
-        request_id: call.request_id,
+    Ok(FileListResponse {
+        schema: context.schema("FileListResponse"),
+        request_id: context.request_id,
         files: files.into_iter().map(entry).collect(),
-    };
-    Reply::json(StatusCode::OK, &response)
+    })
 }
 
 pub(crate) async fn delete_file(request: HttpRequest, payload: web::Payload) -> HttpResponse {
@@ -75,9 +80,12 @@ pub(crate) async fn delete_file(request: HttpRequest, payload: web::Payload) -> 
 
 async fn run_delete(call: Call) -> Result<Reply, Failure> {
     let name = last_segment(&call.request, "name", MAX_NAME)?;
-    let deleted = call.run(|service, viewer| async move { service.delete_file(&viewer, &name).await }).await?;
-    let response =
-        FileDeleteResponse { schema: call.schema("FileDeleteResponse"), request_id: call.request_id, deleted };
+    let deleted = call.context.run(|service, viewer| async move { service.delete_file(&viewer, &name).await }).await?;
+    let response = FileDeleteResponse {
+        schema: call.context.schema("FileDeleteResponse"),
+        request_id: call.context.request_id,
+        deleted,
+    };
     Reply::json(StatusCode::OK, &response)
 }
 
@@ -91,10 +99,10 @@ async fn run_start(mut call: Call) -> Result<Reply, Failure> {
         IndexMode::Incremental => RunMode::Incremental,
         IndexMode::Full => RunMode::Full,
     };
-    let run = call.run(|service, viewer| async move { service.start_run(&viewer, mode).await }).await?;
+    let run = call.context.run(|service, viewer| async move { service.start_run(&viewer, mode).await }).await?;
     let response = IndexStartResponse {
-        schema: call.schema("IndexStartResponse"),
-        request_id: call.request_id,
+        schema: call.context.schema("IndexStartResponse"),
+        request_id: call.context.request_id,
         sync_id: run.sync_id.to_string(),
         state: state(run.state),
     };
@@ -107,10 +115,10 @@ pub(crate) async fn run_status(request: HttpRequest, payload: web::Payload) -> H
 
 async fn run_run_status(call: Call) -> Result<Reply, Failure> {
     let sync_id = last_segment(&call.request, "sync_id", MAX_SYNC_ID)?;
-    let run = call.run(|service, viewer| async move { service.run_status(&viewer, &sync_id).await }).await?;
+    let run = call.context.run(|service, viewer| async move { service.run_status(&viewer, &sync_id).await }).await?;
     let response = IndexStatusResponse {
-        schema: call.schema("IndexStatusResponse"),
-        request_id: call.request_id,
+        schema: call.context.schema("IndexStatusResponse"),
+        request_id: call.context.request_id,
         sync_id: run.sync_id.to_string(),
         state: state(run.state),
         started_at: run.started_at.map(rfc3339),

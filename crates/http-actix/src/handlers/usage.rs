@@ -29,7 +29,8 @@ pub(crate) async fn usage_overview(request: HttpRequest, payload: web::Payload) 
 
 async fn run_overview(call: Call) -> Result<Reply, Failure> {
     let request = usage_request(&call)?;
-    let overview = call.run(|service, viewer| async move { service.usage_overview(&viewer, request).await }).await?;
+    let overview =
+        call.context.run(|service, viewer| async move { service.usage_overview(&viewer, request).await }).await?;
     Reply::json(StatusCode::OK, &response(&call, overview))
 }
 
@@ -57,7 +58,7 @@ fn usage_request(call: &Call) -> Result<UsageRequest, Failure> {
         }
     };
     Ok(UsageRequest {
-        window: Window::resolve(time("from")?, time("to")?, interval, call.state.now())?,
+        window: Window::resolve(time("from")?, time("to")?, interval, call.context.state.now())?,
         api_key_ids: query.get("api_key_ids").map_or_else(|| Ok(Vec::new()), key_ids)?,
         group_by,
     })
@@ -77,8 +78,8 @@ fn key_ids(list: &str) -> Result<Vec<Uuid>, Failure> {
 fn response(call: &Call, overview: app::usage::UsageOverview) -> UsageOverview {
     let app::usage::UsageOverview { window, headline, endpoints, keys, latency, search, series } = overview;
     UsageOverview {
-        schema: call.schema("UsageOverview"),
-        request_id: call.request_id,
+        schema: call.context.schema("UsageOverview"),
+        request_id: call.context.request_id,
         headline: self::headline(headline),
         endpoints: endpoints
             .into_iter()

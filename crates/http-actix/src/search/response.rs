@@ -32,11 +32,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The body: as much as the preset shows and the budget holds.
+    /// The answer: as much as the preset shows and the budget holds.
     ///
     /// # Errors
     /// `response_too_large` when the budget cannot be met and the caller asked for an error then.
-    pub fn into_body(mut self) -> Result<Vec<u8>, Failure> {
+    pub fn into_response(mut self) -> Result<SearchResponse, Failure> {
         let hits = std::mem::take(&mut self.outcome.hits);
         let size = |shaped: &Shaped| match metered::measure(&mut self.response(shaped)) {
             Ok(length) => length.chars as u64,
@@ -47,7 +47,7 @@ impl Page {
         if shaped.unsatisfiable && self.shaping.on_exceed == OnExceed::Error {
             return Err(self.too_large());
         }
-        metered::serialize(&mut self.response(&shaped))
+        Ok(self.response(&shaped))
     }
 
     fn too_large(&self) -> Failure {

@@ -42,6 +42,7 @@ impl Api {
         let service = Arc::new(service);
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
+            mcp_allow_origins: vec!["https://app.example".to_owned()],
             workers: 1,
             drain: Duration::from_secs(1),
             clock: Arc::new(|| NOW),

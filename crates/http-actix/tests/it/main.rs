@@ -10,6 +10,7 @@ mod envelopes;
 mod fake;
 mod feedback;
 mod files;
+mod mcp;
 mod operations;
 mod published;
 mod searches;

@@ -18,6 +18,7 @@ fn start(service: Fake) -> (Running, SocketAddr, SocketAddr) {
     let operations = listeners.operations.local_addr().unwrap();
     let options = Options {
         public_url: format!("http://{public}"),
+        mcp_allow_origins: vec![],
         workers: 2,
         drain: Duration::from_secs(5),
         clock: system_clock(),
@@ -119,8 +120,13 @@ async fn a_client_that_hangs_up_is_counted_and_its_use_case_ends() {
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
     let listeners = Listeners { public: bind(), operations: bind() };
     let public = listeners.public.local_addr().unwrap();
-    let options =
-        Options { public_url: String::new(), workers: 1, drain: Duration::from_secs(1), clock: system_clock() };
+    let options = Options {
+        public_url: String::new(),
+        mcp_allow_origins: vec![],
+        workers: 1,
+        drain: Duration::from_secs(1),
+        clock: system_clock(),
+    };
     let running = serve(service.clone(), Arc::new(MemoryLimiter::new()), &options, listeners).unwrap();
     let mut stream = TcpStream::connect(public).await.unwrap();
     stream.write_all(post("/v1/search", "good", r#"{"query": "x"}"#).as_bytes()).await.unwrap();

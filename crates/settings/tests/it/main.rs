@@ -132,6 +132,10 @@ fn values_that_cannot_work_are_named_with_their_key() {
             "[server]\npublic_url = \"ftp://x\"",
             "`server.public_url` = `ftp://x`: must be an http or https address such as `https://host.example`",
         ),
+        (
+            "[mcp]\nallow_origins = [\"https://app.example\", \"https://app.example/page\"]",
+            "`mcp.allow_origins` = `https://app.example/page`: must be an origin as browsers write it, such as `https://app.example` or `http://app.example:3000`",
+        ),
         ("[rate_limit]\ndefault_rps = 0", "`rate_limit.default_rps` = `0`: must be at least 1"),
         ("[auth.oauth]\nissuer = \"https://i.example\"", "`auth.oauth.audience` = ``: must not be empty"),
     ];

@@ -1,0 +1,139 @@
+//! `retrieval mcp`: messages in, messages out. What the tools do is tested in the crate `mcp`.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::program::{Done, Home, KEY, with_input};
+use crate::stand_in::{Reply, StandIn};
+
+const ORGANIZATION: &str = "0190a6d2-6a5c-4cc0-8c5e-0f4c5a1b0001";
+
+fn found() -> Reply {
+    Reply::json(
+        200,
+        &json!({
+            "request_id": ORGANIZATION, "search_id": ORGANIZATION, "session_id": ORGANIZATION, "warnings": null,
+            "results": [{"rank": 1, "doc_id": ORGANIZATION, "canonical_url": "https://a.example/tides", "title": "Tides"}],
+        }),
+    )
+}
+
+fn request(id: u32, method: &str, params: Value) -> String {
+    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+fn calling(id: u32, tool: &str, arguments: Value) -> String {
+    request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
+}
+
+/// Every line of the output, each a message, in the order of the ids.
+#[track_caller]
+fn messages(done: &Done) -> Vec<Value> {
+    let mut messages = done.json();
+    messages.sort_by_key(|message| message["id"].as_u64());
+    messages
+}
+
+/// The error of a failed call, as the model reads it.
+fn error(message: &Value) -> Value {
+    assert_eq!(message["result"]["isError"], true, "{message}");
+    let text = message["result"]["content"][0]["text"].as_str().unwrap();
+    serde_json::from_str::<Value>(text).unwrap()["error"].clone()
+}
+
+/// Starts a command whose input stays open.
+fn open(mut command: Command) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    (child, input, BufReader::new(output).lines())
+}
+
+#[test]
+fn a_session_is_served_until_standard_input_ends() {
+    let server = StandIn::start(|_, _| found());
+    let input = [
+        request(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}})),
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\n".to_owned(),
+        request(2, "tools/list", json!({})),
+        calling(3, "search", json!({"query": "tides"})),
+        "not json\n".to_owned(),
+        calling(4, "search", json!({"query": 5})),
+    ];
+    let done = with_input(Home::new().command_at(&server, &["mcp"]), &input.concat());
+    assert_eq!(done.stderr, "");
+    let messages = messages(&done);
+    assert_eq!(messages.len(), 5);
+    assert_eq!((&messages[0]["error"]["code"], messages[0].get("id")), (&json!(-32700), None));
+    assert_eq!(messages[1]["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(4));
+    assert_eq!(messages[3]["result"]["structuredContent"]["results"][0]["title"], "Tides");
+    assert_eq!(error(&messages[4])["details"]["field"], "query");
+    assert_eq!(server.asked().len(), 1, "wrong arguments are not sent");
+    assert_eq!(server.asked()[0].json()["response"]["budget"]["max_chars_total"], 18_000);
+}
+
+#[test]
+fn the_connector_searches_the_workspace_that_is_known() {
+    let server = StandIn::start(|_, _| found());
+    let home = Home::new();
+    let arguments = ["mcp", "--profile", "connector", "--workspace-id", ORGANIZATION];
+    let input = calling(1, "search", json!({"query": "tides"})) + &request(2, "tools/list", json!({}));
+    let messages = messages(&with_input(home.command_at(&server, &arguments), &input));
+    let expected = json!([{"id": ORGANIZATION, "title": "Tides", "url": "https://a.example/tides"}]);
+    assert_eq!(messages[0]["result"]["structuredContent"]["results"], expected);
+    assert_eq!(messages[1]["result"]["tools"].as_array().map(Vec::len), Some(2));
+    let scope = server.asked()[0].json()["scope"].clone();
+    assert_eq!(scope, json!({"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION}));
+    assert_eq!(home.run_at(&server, &["mcp", "--workspace-id", "mine"]).code, Some(2));
+}
+
+#[test]
+fn errors_of_the_service_are_results_and_never_show_the_key() {
+    let home = Home::new();
+    let call = calling(1, "search", json!({"query": "x"}));
+    let server = StandIn::start(|_, _| Reply::error(403, "insufficient_scope"));
+    let done = with_input(home.command_at(&server, &["mcp"]), &call);
+    let expected =
+        json!({"code": "insufficient_scope", "message": "it is insufficient_scope", "details": {"field": "query"}});
+    assert_eq!(error(&messages(&done)[0]), expected);
+
+    let mut nowhere = home.command(&["mcp", "--base-url", "http://127.0.0.1:1"]);
+    nowhere.env("RETRIEVAL_API_KEY", KEY);
+    let (mut child, mut input, mut output) = open(nowhere);
+    input.write_all(calling(1, "list_files", json!({})).as_bytes()).unwrap();
+    let message = output.next().unwrap().unwrap();
+    assert_eq!(error(&serde_json::from_str(&message).unwrap())["code"], "no_connection");
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert!(!format!("{message}{}{}", done.stdout, done.stderr).contains(KEY));
+}
+
+#[test]
+fn without_a_key_it_does_not_begin() {
+    let done = with_input(Home::new().command(&["mcp"]), &request(1, "ping", json!({})));
+    assert_eq!((done.code, done.stdout.as_str()), (Some(3), ""));
+    assert!(done.stderr.contains("no API key"), "{}", done.stderr);
+}
+
+#[test]
+fn a_slow_request_holds_up_no_other_and_can_be_called_off() {
+    let server = StandIn::start(|asked, _| match asked.line.contains("/v1/search") {
+        true => Reply::Silence(Duration::from_secs(30)),
+        false => Reply::error(403, "insufficient_scope"),
+    });
+    let home = Home::new();
+    let (mut child, mut input, mut output) = open(home.command_at(&server, &["mcp"]));
+    input.write_all(calling(1, "search", json!({"query": "x"})).as_bytes()).unwrap();
+    input.write_all(calling(2, "list_files", json!({})).as_bytes()).unwrap();
+    let first: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+    assert_eq!(first["id"], 2);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    input.write_all(format!("{cancel}\n").as_bytes()).unwrap();
+    let closed = Instant::now();
+    drop(input);
+    assert!(output.next().is_none(), "nothing is said of what was called off");
+    assert!(child.wait().unwrap().success() && closed.elapsed() < Duration::from_secs(2));
+}

@@ -1,0 +1,60 @@
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use mcp::{Message, Profile, Response, RpcError, code};
+
+use crate::call::Call;
+use crate::endpoint::{Endpoint, answer, refuse_unknown_parameters};
+use crate::failure::Failure;
+use crate::handlers::unmatched::outside_the_door;
+use crate::mcp::{InProcess, headers};
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::{State, body};
+
+/// Any key may ask; what a call needs, its operation says. A call is counted as its operation.
+const MCP: Endpoint = Endpoint::unlisted("POST /mcp");
+
+/// `POST /mcp`: one message, answered at once.
+pub(crate) async fn serve(request: HttpRequest, payload: web::Payload, state: web::Data<State>) -> HttpResponse {
+    if !state.origins.allow(request.headers()) {
+        body::discard_small(&request, payload).await;
+        let error = RpcError::new(code::INVALID_REQUEST, "pages of this origin may not use the service");
+        return outside_the_door(&request, &state, Reply::json(StatusCode::FORBIDDEN, &error.body(None))).await;
+    }
+    answer(&MCP, request, payload, run).await
+}
+
+async fn run(mut call: Call) -> Result<Reply, Failure> {
+    let profile = profile(&call.request)?;
+    let bytes = body::bytes(&call.request, &mut call.payload).await?;
+    let request = match Message::parse(&bytes) {
+        Ok(Message::Request(request)) => request,
+        // There is nothing that a client could tell us: no request of it goes on after its answer.
+        Ok(Message::Notification { .. } | Message::Response) => {
+            return match headers::check_unanswered(call.request.headers()) {
+                Ok(()) => Ok(Reply { status: StatusCode::ACCEPTED, body: Vec::new() }),
+                Err(error) => Reply::json(StatusCode::BAD_REQUEST, &error.body(None)),
+            };
+        }
+        Err((id, error)) => return Reply::json(StatusCode::BAD_REQUEST, &error.body(id.as_ref())),
+    };
+    let response = match headers::check(call.request.headers(), &request) {
+        Ok(()) => {
+            let backend = InProcess { context: &call.context, usage: &call.usage };
+            call.context.state.mcp.of(profile).answer(request, &backend).await
+        }
+        Err(error) => Response::refused(request, error),
+    };
+    if let Some(failure) = &response.failure {
+        call.usage.finish(failure.status);
+    }
+    let status = StatusCode::from_u16(headers::status(&response)).unwrap_or(StatusCode::OK);
+    Reply::json(status, &response.body())
+}
+
+fn profile(request: &HttpRequest) -> Result<Profile, Failure> {
+    refuse_unknown_parameters(request, |name| name == "profile")?;
+    let query = Query::parse(request.query_string())?;
+    let unknown = || Failure::invalid("profile", "profile must be `full` or `connector`");
+    query.get("profile").map_or(Ok(Profile::Full), |name| Profile::from_name(name).ok_or_else(unknown))
+}

@@ -1,0 +1,330 @@
+//! `POST /mcp`: what is HTTP about it, and that a call is the operation of `/v1`. Messages and tools are tested in `mcp`.
+
+use actix_web::http::Method;
+use actix_web::test::TestRequest;
+use app::Error;
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, authorized};
+use crate::fake::{Fake, ORGANIZATION};
+
+const STATELESS: &str = "2026-07-28";
+
+fn message(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+fn calling(tool: &str, arguments: Value) -> Value {
+    message("tools/call", json!({"name": tool, "arguments": arguments}))
+}
+
+fn post(path: &str, body: &Value) -> TestRequest {
+    authorized(TestRequest::post().uri(path)).set_payload(body.to_string())
+}
+
+/// A call in the revision that repeats itself in headers.
+fn stateless(method: &str, mut params: Value) -> TestRequest {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let request = post("/mcp", &message(method, params.clone()));
+    let request = request.insert_header(("MCP-Protocol-Version", STATELESS)).insert_header(("Mcp-Method", method));
+    match params["name"].as_str() {
+        Some(name) => request.insert_header(("Mcp-Name", name)),
+        None => request,
+    }
+}
+
+/// The result of a tool that did its work, or the error of one that did not, as the model reads it.
+#[track_caller]
+fn result(answer: &Answer) -> Result<Value, Value> {
+    let body = answer.json();
+    assert_eq!(answer.status, 200, "{body}");
+    let result = &body["result"];
+    if result["isError"] == false {
+        return Ok(result["structuredContent"].clone());
+    }
+    let error: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    Err(error["error"].clone())
+}
+
+/// Route and status of what was recorded.
+fn recorded(api: &Api) -> Vec<(&'static str, u16)> {
+    api.service.usage.lock().unwrap().drain(..).map(|event| (event.route, event.status)).collect()
+}
+
+#[actix_web::test]
+async fn a_call_is_the_operation_itself_at_both_paths() {
+    let api = Api::new();
+    for path in ["/mcp", "/mcp/"] {
+        let answer = api.post(path, &calling("search", json!({"query": "tides", "max_results": 3}))).await;
+        let found = result(&answer).unwrap();
+        assert_eq!(found["results"].as_array().map(Vec::len), Some(3));
+        assert_eq!(found["usage"]["bytes_returned"], found.to_string().len());
+        assert_eq!(found["$schema"], "https://api.example.com/schemas/SearchResponse.json");
+        assert_eq!(answer.header("X-Request-ID"), found["request_id"].as_str());
+        assert_eq!(
+            answer.header("X-RateLimit-Remaining"),
+            Some(found["access"]["rate_limit"]["remaining"].to_string().as_str())
+        );
+        assert_eq!(answer.header("Content-Type"), Some("application/json"));
+        assert_eq!(recorded(&api), [("POST /v1/search", 200)]);
+    }
+    assert_eq!(api.service.searches.lock().unwrap()[0].query, "tides");
+}
+
+#[actix_web::test]
+async fn every_tool_reaches_its_operation() {
+    let api = Api::new();
+    let doc_id = "0190a6d2-6a5c-4cc0-8c5e-0f4c5a1b0009";
+    for (tool, arguments, route) in [
+        ("search", json!({"query": "x"}), "POST /v1/search"),
+        ("read_document", json!({"doc_id": doc_id}), "POST /v1/document"),
+        ("submit_feedback", json!({"event_type": "result_helpful"}), "POST /v1/feedback"),
+        ("list_files", json!({}), "GET /v1/files"),
+    ] {
+        let answer = api.post("/mcp", &calling(tool, arguments)).await;
+        assert!(result(&answer).is_ok(), "{tool}");
+        assert_eq!(recorded(&api), [(route, 200)]);
+    }
+    let answer = api.post("/mcp", &calling("search", json!({"query": "x", "scope": {"indexes": ["workspace"]}}))).await;
+    assert!(result(&answer).is_ok());
+    assert_eq!(api.service.searches.lock().unwrap()[1].workspace_id, Some(ORGANIZATION));
+}
+
+#[actix_web::test]
+async fn the_connector_has_its_own_tools() {
+    let api = Api::new();
+    let path = "/mcp?profile=connector";
+    let list = api.post(path, &message("tools/list", json!({}))).await.json();
+    let names: Vec<_> = list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["search", "fetch"]);
+    let found = result(&api.post(path, &calling("search", json!({"query": "x"}))).await).unwrap();
+    assert_eq!(found["results"][0]["url"], "https://example.com/1");
+    let id = found["results"][0]["id"].clone();
+    assert!(result(&api.post("/mcp/?profile=connector", &calling("fetch", json!({"id": id}))).await).is_ok());
+
+    assert_eq!(api.post("/mcp?profile=full", &message("ping", json!({}))).await.status, 200);
+    api.post("/mcp?profile=admin", &message("ping", json!({}))).await.expect_invalid("profile");
+    api.post("/mcp?profil=connector", &message("ping", json!({}))).await.expect_invalid("profil");
+}
+
+#[actix_web::test]
+async fn without_a_key_nothing_is_read() {
+    let api = Api::new();
+    let body = message("initialize", json!({"protocolVersion": "2025-11-25"})).to_string();
+    let missing = api.send(TestRequest::post().uri("/mcp").set_payload(body.clone())).await;
+    missing.expect_error(401, "missing_api_key");
+    let bad = TestRequest::post().uri("/mcp").insert_header(("Authorization", "Bearer bad")).set_payload("not json");
+    let bad = api.send(bad).await;
+    bad.expect_error(401, "invalid_api_key");
+    for answer in [missing, bad] {
+        assert_eq!((answer.header("WWW-Authenticate"), answer.rate_headers()), (Some("Bearer"), 0));
+    }
+    assert_eq!(recorded(&api), []);
+}
+
+#[actix_web::test]
+async fn a_tool_without_its_scope_is_hidden_and_refuses() {
+    let api = Api::new();
+    let reader = |body: Value| {
+        let request = TestRequest::post().uri("/mcp").insert_header(("Authorization", "Bearer reader"));
+        api.send(request.set_payload(body.to_string()))
+    };
+    let list = reader(message("tools/list", json!({}))).await.json();
+    let names: Vec<_> = list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["read_document"]);
+    assert_eq!(recorded(&api), [("POST /mcp", 200)]);
+
+    let error = result(&reader(calling("list_files", json!({}))).await).unwrap_err();
+    assert_eq!((&error["code"], &error["details"]["scope"]), (&json!("insufficient_scope"), &json!("files:read")));
+    let error = result(&reader(calling("search", json!({"query": 5}))).await).unwrap_err();
+    assert_eq!(error["code"], "insufficient_scope");
+    assert_eq!(recorded(&api), [("GET /v1/files", 403), ("POST /v1/search", 403)]);
+    assert!(api.service.searches.lock().unwrap().is_empty());
+}
+
+#[actix_web::test]
+async fn a_message_costs_one_token_and_none_over_the_limit() {
+    let api = Api::with(Fake { limit_rps: 3, ..Fake::default() });
+    for (method, params) in [
+        ("initialize", json!({"protocolVersion": "2025-11-25"})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "search", "arguments": {"query": "x"}})),
+    ] {
+        assert_eq!(api.post("/mcp", &message(method, params)).await.status, 200);
+    }
+    let refused = api.post("/mcp", &calling("search", json!({"query": "x"}))).await;
+    refused.expect_error(429, "rate_limited");
+    assert_eq!((refused.rate_headers(), refused.header("X-RateLimit-Remaining")), (3, Some("0")));
+    assert_eq!(api.service.searches.lock().unwrap().len(), 1);
+    let expected = [("POST /mcp", 200), ("POST /mcp", 200), ("POST /v1/search", 200), ("POST /mcp", 429)];
+    assert_eq!(recorded(&api), expected);
+}
+
+#[actix_web::test]
+async fn failures_of_the_operation_are_told_to_the_model_and_recorded_with_their_status() {
+    let api = Api::new();
+    let search = calling("search", json!({"query": "x"}));
+    let fail = async |make: fn() -> Error| {
+        api.service.on_search(move || Err(make()));
+        result(&api.post("/mcp", &search).await).unwrap_err()["code"].clone()
+    };
+    assert_eq!(fail(|| Error::InsufficientBalance).await, "insufficient_balance");
+    assert_eq!(fail(|| Error::NoRetrieval).await, "provider_unavailable");
+    assert_eq!(fail(|| Error::Internal("secret".into())).await, "internal_error");
+    assert_eq!(fail(|| panic!("on purpose")).await, "internal_error");
+    let error =
+        result(&api.post("/mcp", &calling("search", json!({"query": "x", "max_results": 0}))).await).unwrap_err();
+    assert_eq!((&error["code"], &error["details"]["field"]), (&json!("validation_error"), &json!("max_results")));
+    let error = result(&api.post("/mcp", &calling("read_document", json!({}))).await).unwrap_err();
+    assert_eq!((&error["code"], &error["details"]["field"]), (&json!("validation_error"), &json!("doc_id")));
+    let statuses: Vec<_> = recorded(&api).into_iter().map(|(_, status)| status).collect();
+    assert_eq!(statuses, [402, 503, 500, 500, 400, 400]);
+}
+
+#[actix_web::test]
+async fn a_call_in_the_stateless_revision_repeats_itself_in_headers() {
+    let api = Api::new();
+    let answer = api.send(stateless("server/discover", json!({}))).await;
+    assert_eq!(answer.json()["result"]["supportedVersions"][0], STATELESS);
+    let answer = api.send(stateless("tools/call", json!({"name": "search", "arguments": {"query": "x"}}))).await;
+    assert!(result(&answer).is_ok() && answer.json()["result"]["resultType"] == "complete");
+    // As clients write what does not fit into a header.
+    let encoded = stateless("tools/call", json!({"name": "search", "arguments": {"query": "x"}}));
+    let encoded = encoded.insert_header(("Mcp-Name", "=?base64?c2VhcmNo?="));
+    assert!(result(&api.send(encoded).await).is_ok());
+
+    let answer = api.send(stateless("resources/list", json!({}))).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (404, &json!(-32601)));
+    let answer = api.send(stateless("tools/call", json!({"name": "nothing"}))).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (200, &json!(-32602)));
+}
+
+#[actix_web::test]
+async fn headers_that_say_other_than_the_body_are_refused() {
+    let api = Api::new();
+    let list = || stateless("tools/list", json!({}));
+    let call = || stateless("tools/call", json!({"name": "search", "arguments": {"query": "x"}}));
+    for request in [
+        list().insert_header(("MCP-Protocol-Version", "2025-11-25")),
+        list().insert_header(("Mcp-Method", "tools/call")),
+        list().append_header(("Mcp-Method", "tools/list")),
+        call().insert_header(("Mcp-Name", "read_document")),
+        call().insert_header(("Mcp-Name", "=?base64?!?=")),
+        post("/mcp", &message("tools/list", json!({}))).insert_header(("MCP-Protocol-Version", STATELESS)),
+        post("/mcp", &message("tools/list", json!({"_meta": {"io.modelcontextprotocol/protocolVersion": STATELESS}}))),
+    ] {
+        let answer = api.send(request).await;
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)), "{}", answer.json());
+        assert_eq!(answer.json()["id"], 1);
+    }
+    assert!(api.service.searches.lock().unwrap().is_empty());
+}
+
+#[actix_web::test]
+async fn handshake_revisions_are_served_and_others_refused_by_their_header() {
+    let api = Api::new();
+    let with = |version: &'static str, body: Value| {
+        api.send(post("/mcp", &body).insert_header(("MCP-Protocol-Version", version)))
+    };
+    let initialize = message("initialize", json!({"protocolVersion": "2025-06-18"}));
+    assert_eq!(api.post("/mcp", &initialize).await.json()["result"]["protocolVersion"], "2025-06-18");
+    for version in ["2025-11-25", "2025-06-18"] {
+        assert!(result(&with(version, calling("search", json!({"query": "x"}))).await).is_ok());
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(with(version, initialized).await.status, 202);
+    }
+    for version in ["2024-11-05", "2025-03-26", "1.0", ""] {
+        let answer = with(version, calling("search", json!({"query": "x"}))).await;
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32022)), "{version}");
+        assert_eq!(answer.json()["error"]["data"]["supported"][0], STATELESS);
+        assert_eq!(with(version, json!({"jsonrpc": "2.0", "method": "x"})).await.status, 400);
+        // What comes of the handshake is not known before it.
+        assert_eq!(with(version, initialize.clone()).await.status, 200);
+    }
+    let answer = with("2025-11-25", message("resources/list", json!({}))).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (200, &json!(-32601)));
+}
+
+#[actix_web::test]
+async fn what_is_only_said_is_accepted_without_a_body() {
+    let api = Api::new();
+    for body in [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+    ] {
+        let answer = api.post("/mcp", &body).await;
+        assert_eq!((answer.status, answer.bytes.len(), answer.header("Content-Type")), (202, 0, None));
+        assert_eq!(answer.rate_headers(), 3);
+    }
+}
+
+#[actix_web::test]
+async fn what_is_no_message_is_refused() {
+    let api = Api::new();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        ("null", -32600),
+        (deep.as_str(), -32700),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#, -32602),
+    ] {
+        let answer = api.post_raw("/mcp", body).await;
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(code)), "{}", answer.json());
+    }
+    let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "x".repeat(500_000));
+    assert!(api.post_raw("/mcp", long).await.bytes.len() < 1_000);
+    let large = message("ping", json!({"x": "x".repeat(1 << 20)}));
+    api.post("/mcp", &large).await.expect_error(400, "validation_error");
+    let text = post("/mcp", &message("ping", json!({}))).insert_header(("Content-Type", "text/plain"));
+    api.send(text).await.expect_error(400, "validation_error");
+}
+
+#[actix_web::test]
+async fn there_is_no_stream_and_no_session() {
+    let api = Api::new();
+    for method in [Method::GET, Method::DELETE, Method::PUT] {
+        for path in ["/mcp", "/mcp/"] {
+            let answer = api.send(authorized(TestRequest::with_uri(path)).method(method.clone())).await;
+            answer.expect_error(405, "method_not_allowed");
+            assert_eq!(answer.header("Allow"), Some("POST"));
+        }
+    }
+}
+
+#[actix_web::test]
+async fn pages_of_other_origins_are_kept_out_before_the_door() {
+    let api = Api::new();
+    let from = |origin: &'static str| {
+        api.send(post("/mcp", &calling("search", json!({"query": "x"}))).insert_header(("Origin", origin)))
+    };
+    for known in ["https://api.example.com", "http://localhost:6274", "http://127.0.0.1", "https://app.example"] {
+        assert_eq!(from(known).await.status, 200, "{known}");
+    }
+    recorded(&api);
+    for foreign in ["https://evil.example", "http://api.example.com.evil.example", "null", "http://10.0.0.1"] {
+        let answer = from(foreign).await;
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (403, &json!(-32600)), "{foreign}");
+        assert_eq!(answer.rate_headers(), 0);
+    }
+    let two = post("/mcp", &message("ping", json!({}))).append_header(("Origin", "http://localhost"));
+    assert_eq!(api.send(two.append_header(("Origin", "https://evil.example"))).await.status, 403);
+    assert_eq!(recorded(&api), []);
+}
+
+#[actix_web::test]
+async fn the_session_of_the_header_holds_for_calls() {
+    let api = Api::new();
+    let session = "5b3f0a52-8f0e-4c3b-9d57-1f6a4f1f3c11";
+    let body = calling("search", json!({"query": "x"}));
+    let answer = api.send(post("/mcp", &body).insert_header(("X-Session-ID", session))).await;
+    assert_eq!(result(&answer).unwrap()["session_id"], session);
+    api.send(post("/mcp", &body).insert_header(("X-Session-ID", "x"))).await.expect_invalid("X-Session-ID");
+}

@@ -1,0 +1,150 @@
+//! `search` and `fetch` as connectors of ChatGPT expect them (OpenAI, "Building MCP servers for ChatGPT": one text item
+//! that holds the result as JSON, and the same as structured content).
+
+use api_types::{ContentRequest, DocumentRequest, SearchIndex, SearchRequest, Section, Verbosity};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::arguments;
+use crate::backend::{Backend, Failure};
+use crate::calls::Output;
+
+/// The contract has no continuation: what `fetch` returns is all that is read of a document, so this is far above what
+/// other tools return. Characters.
+const FETCH_CHARS: i64 = 100_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    query: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fetch {
+    id: String,
+}
+
+#[derive(Serialize)]
+struct Results {
+    results: Vec<Hit>,
+}
+
+#[derive(Serialize)]
+struct Hit {
+    id: String,
+    title: String,
+    url: String,
+}
+
+#[derive(Serialize)]
+struct Fetched {
+    id: String,
+    title: String,
+    text: String,
+    url: String,
+    metadata: Map<String, Value>,
+}
+
+pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
+    let Search { query } = arguments::parse(arguments)?;
+    let mut request = SearchRequest::new(query);
+    request.response.verbosity = Verbosity::IdsOnly;
+    if let Some(workspace) = backend.workspace_id() {
+        request.scope.indexes = Some(vec![SearchIndex::Web, SearchIndex::Workspace]);
+        request.scope.workspace_id = Some(workspace.to_string());
+    }
+    arguments::check(&request)?;
+    let response = backend.search(request).await?;
+    let hit = |result: api_types::SearchResult| Hit {
+        id: result.doc_id.to_string(),
+        title: result.title.unwrap_or_else(|| result.canonical_url.clone()),
+        url: result.canonical_url,
+    };
+    whole(&Results { results: response.results.unwrap_or_default().into_iter().map(hit).collect() })
+}
+
+pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
+    let Fetch { id } = arguments::parse(arguments)?;
+    let request = DocumentRequest {
+        doc_id: Some(id.clone()),
+        include: Some(vec![Section::Metadata, Section::Content]),
+        content: ContentRequest { max_chars: Some(FETCH_CHARS), ..ContentRequest::default() },
+        ..DocumentRequest::default()
+    };
+    arguments::check(&request).map_err(|_| Failure::invalid("id", "id must be the id of a search result"))?;
+    let response = backend.read_document(request).await?;
+    let mut metadata = Map::new();
+    let mut say = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            metadata.insert(name.to_owned(), value.into());
+        }
+    };
+    say("published_at", response.doc.published_at);
+    say("description", response.doc.meta_description);
+    say("capture_time", response.provenance.map(|capture| capture.capture_time));
+    let (text, truncated) = response.content.map_or_else(Default::default, |content| (content.text, content.truncated));
+    say("truncated", truncated.then(|| format!("the text is longer than {FETCH_CHARS} characters")));
+    // A document without content is not an empty one.
+    let unavailable = response.warnings.first().filter(|_| text.is_empty());
+    say("unavailable", unavailable.map(|warning| warning.message.clone()));
+    whole(&Fetched {
+        id,
+        title: response.doc.title.unwrap_or_else(|| response.doc.canonical_url.clone()),
+        text,
+        url: response.doc.canonical_url,
+        metadata,
+    })
+}
+
+/// The result as text and as structured content.
+fn whole(result: &impl Serialize) -> Result<Output, Failure> {
+    let mut output = Output::new(String::new(), result)?;
+    output.text = output.structured.to_string();
+    Ok(output)
+}
+
+fn object(properties: Value, required: &[&str], closed: bool) -> Value {
+    let mut schema = json!({"type": "object", "properties": properties, "required": required});
+    if closed {
+        schema["additionalProperties"] = false.into();
+    }
+    schema
+}
+
+pub(crate) fn search_input() -> Value {
+    let query = json!({"type": "string", "minLength": 1, "maxLength": 8192, "description": "What to look for."});
+    object(json!({"query": query}), &["query"], true)
+}
+
+pub(crate) fn search_output() -> Value {
+    let hit = object(
+        json!({
+            "id": {"type": "string", "description": "What fetch takes."},
+            "title": {"type": "string"},
+            "url": {"type": "string", "description": "The address to cite."},
+        }),
+        &["id", "title", "url"],
+        false,
+    );
+    object(json!({"results": {"type": "array", "items": hit}}), &["results"], false)
+}
+
+pub(crate) fn fetch_input() -> Value {
+    let id = json!({"type": "string", "description": "The id of a search result."});
+    object(json!({"id": id}), &["id"], true)
+}
+
+pub(crate) fn fetch_output() -> Value {
+    object(
+        json!({
+            "id": {"type": "string"},
+            "title": {"type": "string"},
+            "text": {"type": "string", "description": "The content, as markdown."},
+            "url": {"type": "string", "description": "The address to cite."},
+            "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
+        }),
+        &["id", "title", "text", "url", "metadata"],
+        false,
+    )
+}

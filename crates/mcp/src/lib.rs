@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod arguments;
+mod backend;
+mod calls;
+mod connector;
+mod fit;
+mod message;
+mod profile;
+mod revision;
+mod schema;
+mod server;
+mod summary;
+mod tools;
+
+pub use backend::{Backend, Failure};
+pub use message::{Message, Request, RpcError, code};
+pub use profile::Profile;
+pub use revision::{HANDSHAKE, STATELESS, is_supported, unsupported};
+pub use server::{Response, Server};

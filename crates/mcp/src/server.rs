@@ -1,0 +1,187 @@
+//! One request in, one answer out. Nothing is kept between them.
+
+use serde_json::{Map, Value, json};
+
+use crate::message::{Request, RpcError, code};
+use crate::profile::Profile;
+use crate::revision::{STATELESS, negotiate, supported, unsupported};
+use crate::tools::Tool;
+use crate::{Backend, Failure, calls};
+
+/// How long clients may keep the list of tools and what the server says of itself, in milliseconds. A key's scopes do
+/// not change; the tools change with a release.
+const TTL_MS: u64 = 3_600_000;
+
+/// A server of one profile.
+pub struct Server {
+    profile: Profile,
+    /// The definitions of the profile's tools, in its order.
+    definitions: Vec<Value>,
+}
+
+/// The answer to one request.
+#[derive(Debug)]
+pub struct Response {
+    id: Value,
+    outcome: Result<Value, RpcError>,
+    /// The request was of the revision in which every request speaks for itself.
+    pub stateless: bool,
+    /// The request was well-formed for its revision, so that its method was looked for.
+    pub accepted: bool,
+    /// Why the operation behind a tool failed, when it did.
+    pub failure: Option<Failure>,
+}
+
+impl Response {
+    /// A refusal before the request's method was looked at.
+    pub fn refused(request: Request, error: RpcError) -> Self {
+        let stateless = request.revision().is_some();
+        Self { id: request.id, outcome: Err(error), stateless, accepted: false, failure: None }
+    }
+
+    /// The JSON-RPC message.
+    pub fn body(&self) -> Value {
+        match &self.outcome {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": self.id, "result": result}),
+            Err(error) => error.body(Some(&self.id)),
+        }
+    }
+
+    /// The code of the protocol error, when it is one.
+    pub fn error_code(&self) -> Option<i64> {
+        self.outcome.as_ref().err().map(|error| error.code)
+    }
+}
+
+impl Server {
+    pub fn new(profile: Profile) -> Self {
+        Self { profile, definitions: profile.tools().iter().map(Tool::definition).collect() }
+    }
+
+    /// Answers one request, for the caller that `backend` works for.
+    pub async fn answer<B: Backend>(&self, request: Request, backend: &B) -> Response {
+        let stateless = match request.revision() {
+            None => request.method == "server/discover",
+            Some(_) => true,
+        };
+        if stateless && let Err(error) = check_envelope(&request.params) {
+            return Response { stateless, ..Response::refused(request, error) };
+        }
+        let Request { id, method, params } = request;
+        let mut failure = None;
+        let outcome = match method.as_str() {
+            "initialize" if !stateless => self.initialize(&params),
+            "ping" if !stateless => Ok(json!({})),
+            "server/discover" => Ok(self.discover()),
+            "tools/list" => self.list(&params, stateless, backend),
+            "tools/call" => self.call(params, backend, &mut failure).await,
+            _ => {
+                let method: String = method.chars().take(100).collect();
+                Err(RpcError::new(code::METHOD_NOT_FOUND, format!("no method `{method}`")))
+            }
+        };
+        let outcome = outcome.map(|result| if stateless { completed(result) } else { result });
+        Response { id, outcome, stateless, accepted: true, failure }
+    }
+
+    fn initialize(&self, params: &Map<String, Value>) -> Result<Value, RpcError> {
+        let requested = params.get("protocolVersion").and_then(Value::as_str);
+        let requested =
+            requested.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "`protocolVersion` must be a string"))?;
+        Ok(json!({
+            "protocolVersion": negotiate(requested),
+            "capabilities": capabilities(),
+            "serverInfo": server_info(),
+            "instructions": self.profile.instructions(),
+        }))
+    }
+
+    fn discover(&self) -> Value {
+        json!({
+            "supportedVersions": supported(),
+            "capabilities": capabilities(),
+            "instructions": self.profile.instructions(),
+            "ttlMs": TTL_MS,
+            "cacheScope": "public",
+        })
+    }
+
+    /// The tools that the caller may use, all at once.
+    fn list<B: Backend>(&self, params: &Map<String, Value>, stateless: bool, backend: &B) -> Result<Value, RpcError> {
+        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+            return Err(RpcError::new(code::INVALID_PARAMS, "there is no page after the first"));
+        }
+        let shown = self.profile.tools().iter().zip(&self.definitions);
+        let shown = shown.filter(|(tool, _)| backend.may(tool.operation.scope)).map(|(_, definition)| definition);
+        let mut result = json!({"tools": shown.collect::<Vec<_>>()});
+        if stateless {
+            result["ttlMs"] = TTL_MS.into();
+            // Another key may see other tools.
+            result["cacheScope"] = "private".into();
+        }
+        Ok(result)
+    }
+
+    async fn call<B: Backend>(
+        &self,
+        mut params: Map<String, Value>,
+        backend: &B,
+        failure: &mut Option<Failure>,
+    ) -> Result<Value, RpcError> {
+        let name = params.get("name").and_then(Value::as_str);
+        let name = name.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "`name` must be a string"))?;
+        let tool = self.profile.tools().iter().find(|tool| tool.name == name).ok_or_else(|| {
+            let name: String = name.chars().take(100).collect();
+            RpcError::new(code::INVALID_PARAMS, format!("unknown tool `{name}`"))
+        })?;
+        let arguments = params.remove("arguments").filter(|given| !given.is_null()).unwrap_or_else(|| json!({}));
+        let (text, structured) = match calls::run(tool, arguments, backend).await {
+            Ok(output) => (output.text, Some(output.structured)),
+            Err(failed) => {
+                let text = json!({"error": failed.error}).to_string();
+                *failure = Some(failed);
+                // The error stands in the text alone: clients hold structured content against the schema of results.
+                (text, None)
+            }
+        };
+        let mut result = json!({"content": [{"type": "text", "text": text}], "isError": structured.is_none()});
+        if let Some(structured) = structured {
+            result["structuredContent"] = structured;
+        }
+        Ok(result)
+    }
+}
+
+/// What every request of the stateless revision carries (2026-07-28, "Per-request protocol fields").
+fn check_envelope(params: &Map<String, Value>) -> Result<(), RpcError> {
+    let meta = params.get("_meta").and_then(Value::as_object);
+    let field = |name: &str| meta.and_then(|meta| meta.get(&format!("io.modelcontextprotocol/{name}")));
+    let missing = |name: &str, what: &str| {
+        let message = format!("`_meta` must hold `io.modelcontextprotocol/{name}`, {what}");
+        RpcError::new(code::INVALID_PARAMS, message)
+    };
+    let version = field("protocolVersion").and_then(Value::as_str);
+    let version = version.ok_or_else(|| missing("protocolVersion", "a string"))?;
+    if version != STATELESS {
+        return Err(unsupported(version));
+    }
+    if !field("clientCapabilities").is_some_and(Value::is_object) {
+        return Err(missing("clientCapabilities", "an object"));
+    }
+    Ok(())
+}
+
+fn capabilities() -> Value {
+    json!({"tools": {}})
+}
+
+fn server_info() -> Value {
+    json!({"name": "retrieval", "title": "Retrieval", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What a result of the stateless revision says beside its own fields.
+fn completed(mut result: Value) -> Value {
+    result["resultType"] = "complete".into();
+    result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": server_info()});
+    result
+}

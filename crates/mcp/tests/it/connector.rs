@@ -1,0 +1,63 @@
+use api_types::{SearchIndex, Verbosity};
+use mcp::Profile;
+use serde_json::{Value, json};
+
+use crate::fake::{DOC, Fake, ORGANIZATION, call_in, document, text, tools};
+
+/// Calls a connector's tool; its text is the structured content, whole.
+async fn call(fake: &Fake, tool: &str, arguments: Value) -> Value {
+    let result = call_in(Profile::Connector, fake, tool, arguments).await;
+    assert_eq!(result["isError"], false, "{result}");
+    assert_eq!(serde_json::from_str::<Value>(text(&result)).unwrap(), result["structuredContent"]);
+    result["structuredContent"].clone()
+}
+
+#[tokio::test]
+async fn there_are_exactly_search_and_fetch_with_one_argument_each() {
+    let tools = tools(Profile::Connector, &Fake::default()).await;
+    let shapes: Vec<_> =
+        tools.iter().map(|tool| (tool["name"].clone(), tool["inputSchema"]["required"].clone())).collect();
+    assert_eq!(shapes, [(json!("search"), json!(["query"])), (json!("fetch"), json!(["id"]))]);
+}
+
+#[tokio::test]
+async fn search_lists_ids_titles_and_urls_of_everything_the_caller_has() {
+    let fake = Fake::default();
+    let found = call(&fake, "search", json!({"query": "tides"})).await;
+    let first = json!({"id": DOC.to_string(), "title": "https://example.com/1", "url": "https://example.com/1"});
+    assert_eq!(found["results"][0], first, "without a title the address stands for it");
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(2));
+    let asked = fake.searches.borrow()[0].clone();
+    assert_eq!(asked.response.verbosity, Verbosity::IdsOnly);
+    assert_eq!(asked.scope.indexes, Some(vec![SearchIndex::Web, SearchIndex::Workspace]));
+    assert_eq!(asked.scope.workspace_id, Some(ORGANIZATION.to_string()));
+}
+
+#[tokio::test]
+async fn fetch_returns_the_text_of_an_id() {
+    let fake = Fake::default();
+    let fetched = call(&fake, "fetch", json!({"id": DOC.to_string()})).await;
+    assert_eq!(fetched["text"], "# Tides\n\nThe moon pulls.");
+    assert_eq!((&fetched["title"], &fetched["url"]), (&json!("Tides"), &json!("https://example.com/tides")));
+    assert_eq!(fetched["metadata"]["published_at"], "2026-01-01T00:00:00Z");
+    assert_eq!(fake.reads.borrow()[0].doc_id, Some(DOC.to_string()));
+
+    *fake.document.borrow_mut() = document("");
+    fake.document.borrow_mut().content = None;
+    assert_eq!(call(&fake, "fetch", json!({"id": DOC.to_string()})).await["text"], "");
+}
+
+#[tokio::test]
+async fn wrong_arguments_name_their_field() {
+    for (tool, arguments, field) in [
+        ("search", json!({}), "query"),
+        ("search", json!({"query": ""}), "query"),
+        ("search", json!({"query": "x", "max_results": 3}), "max_results"),
+        ("fetch", json!({"id": 5}), "id"),
+        ("fetch", json!({"id": "https://example.com"}), "id"),
+    ] {
+        let result = call_in(Profile::Connector, &Fake::default(), tool, arguments).await;
+        let error = serde_json::from_str::<Value>(text(&result)).unwrap()["error"].clone();
+        assert_eq!((&error["code"], &error["details"]["field"]), (&json!("validation_error"), &json!(field)));
+    }
+}

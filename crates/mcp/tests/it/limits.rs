@@ -1,0 +1,122 @@
+use api_types::Passage;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::fake::{CAPTURE, DOC, Fake, call, document, text};
+
+const LIMIT: usize = 20_000;
+
+/// What a model is given of a result, in characters.
+fn size(result: &Value) -> usize {
+    text(result).chars().count() + result["structuredContent"].to_string().chars().count()
+}
+
+#[tokio::test]
+async fn a_long_document_keeps_to_the_limit_and_says_how_to_go_on() {
+    for unit in ["a", "\n", "\"", "潮", "🦀", "\u{1}", "word \\ \"quoted\"\n\n"] {
+        let fake = Fake::default();
+        // As the service answers: no more characters than were asked for.
+        *fake.document.borrow_mut() = document(&unit.repeat(17_000).chars().take(17_000).collect::<String>());
+        let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string()})).await;
+        assert_eq!(fake.reads.borrow()[0].content.max_chars, Some(17_000));
+        assert!(size(&result) <= LIMIT, "{unit:?} {}", size(&result));
+        let content = &result["structuredContent"]["content"];
+        let count = content["text"].as_str().unwrap().chars().count();
+        assert_eq!(content["char_count"], count);
+        assert!(count > 2_000, "{unit:?} {count}");
+        if count < 17_000 {
+            assert_eq!(content["truncated"], true);
+            let next = format!("{{\"start_char\": {count}, \"capture_id\": \"{CAPTURE}\"}}");
+            assert!(text(&result).contains(&next), "{}", text(&result));
+            assert_eq!(result["structuredContent"]["warnings"][0]["code"], "content_truncated");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_parts_of_a_cut_document_are_the_document() {
+    let whole: String = (0..9_000).map(|n| format!("{n}\n")).collect();
+    let mut read = String::new();
+    while read.len() < whole.len() {
+        let fake = Fake::default();
+        let rest: String = whole[read.len()..].chars().take(17_000).collect();
+        let mut part = document(&rest);
+        let content = part.content.as_mut().unwrap();
+        content.start_char = read.len() as i64;
+        content.truncated = read.len() + rest.len() < whole.len();
+        *fake.document.borrow_mut() = part;
+        let range = json!({"start_char": read.len(), "capture_id": CAPTURE.to_string()});
+        let result =
+            call(&fake, "read_document", json!({"doc_id": DOC.to_string(), "content": {"range": range}})).await;
+        read.push_str(result["structuredContent"]["content"]["text"].as_str().unwrap());
+        let says_more = text(&result).contains(&format!("\"start_char\": {}", read.len()));
+        assert_eq!(says_more, read.len() < whole.len());
+    }
+    assert_eq!(read, whole);
+}
+
+#[tokio::test]
+async fn what_the_caller_bounds_itself_is_left_alone() {
+    for content in [json!({"max_chars": 50_000}), json!({"range": {"start_char": 0, "max_chars": 50_000}})] {
+        let fake = Fake::default();
+        *fake.document.borrow_mut() = document(&"a".repeat(50_000));
+        let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string(), "content": content})).await;
+        assert_eq!(result["structuredContent"]["content"]["char_count"], 50_000);
+        assert_eq!(result["structuredContent"]["usage"]["bytes_returned"], 9);
+    }
+}
+
+#[tokio::test]
+async fn many_passages_and_headings_are_cut_from_the_end() {
+    let fake = Fake::default();
+    let passage = |ordinal: i64| Passage {
+        passage_id: Uuid::from_u128(ordinal as u128),
+        doc_id: DOC,
+        ordinal,
+        text: "A passage of some length. ".repeat(20),
+        char_start: None,
+        char_end: None,
+        section_heading: None,
+        section_path: None,
+    };
+    let mut long = document("");
+    long.content = None;
+    long.passages = Some((0..200).map(passage).collect());
+    long.doc.headings = vec!["A heading".to_owned(); 50];
+    *fake.document.borrow_mut() = long;
+    let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string(), "include": ["passages"]})).await;
+    assert!(size(&result) <= LIMIT && size(&result) > LIMIT / 2, "{}", size(&result));
+    let passages = result["structuredContent"]["passages"].as_array().unwrap();
+    assert_eq!(passages[0]["ordinal"], 0);
+    let left_out = format!("to fit: {} passages", 200 - passages.len());
+    assert!(text(&result).contains(&left_out) && text(&result).contains("query_relevant"), "{}", text(&result));
+    assert!(result["structuredContent"].get("usage").is_none(), "it would state another length");
+}
+
+#[tokio::test]
+async fn a_long_list_of_files_comes_in_parts_that_meet() {
+    let fake = Fake { files: 1_000, ..Fake::default() };
+    let (mut start, mut names) = (0, Vec::new());
+    while start < 1_000 {
+        let result = call(&fake, "list_files", json!({"start": start})).await;
+        assert!(size(&result) <= LIMIT);
+        let files = result["structuredContent"]["files"].as_array().unwrap();
+        names.extend(files.iter().map(|file| file["name"].as_str().unwrap().to_owned()));
+        start += files.len();
+        assert_eq!(text(&result).contains(&format!("{{\"start\": {start}}}")), start < 1_000);
+    }
+    assert_eq!(names, (0..1_000).map(|number| format!("file-{number}.txt")).collect::<Vec<_>>());
+    let result = call(&fake, "list_files", json!({"start": u64::MAX})).await;
+    assert_eq!(text(&result), "No files from 1000 on, of 1000.");
+}
+
+#[tokio::test]
+async fn the_summary_of_many_results_is_short_and_says_so() {
+    let fake = Fake { results: 50, ..Fake::default() };
+    let result = call(&fake, "search", json!({"query": "x", "max_results": 50})).await;
+    let text = text(&result);
+    assert!(text.chars().count() <= 2_000, "{text}");
+    assert!(text.contains(" more\nNext:"), "{text}");
+    let fake = Fake { results: 0, ..Fake::default() };
+    assert!(crate::fake::text(&call(&fake, "search", json!({"query": "x"})).await).starts_with("Nothing found"));
+}
