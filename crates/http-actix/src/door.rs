@@ -11,7 +11,7 @@ use time::{Duration, OffsetDateTime};
 use crate::State;
 use crate::failure::Failure;
 
-/// API keys have under 100 characters, OAuth tokens a few thousand. Longer ones are not looked up.
+/// API keys have under 100 characters, access tokens a few thousand. Longer ones are not looked up.
 const MAX_TOKEN_BYTES: usize = 8192;
 
 /// A request that is past the door.
@@ -43,7 +43,7 @@ pub(crate) async fn admit(
     let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
     if let Some(needed) = permission.filter(|needed| !viewer.may(*needed)) {
         let scope = needed.as_scope();
-        let failure = Failure::new(ErrorCode::InsufficientScope, format!("the key lacks the scope `{scope}`"))
+        let failure = Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
             .with("scope", scope);
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
@@ -106,5 +106,5 @@ fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
 }
 
 fn invalid_key() -> Failure {
-    Failure::new(ErrorCode::InvalidApiKey, "the API key is malformed, unknown, expired or revoked")
+    Failure::new(ErrorCode::InvalidApiKey, "the API key or access token is malformed, unknown, expired or revoked")
 }

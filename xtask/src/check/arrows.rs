@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // What the wire offers, as data.
     ("openapi", &["api-types"]),
     // Seams and what stands on its own.
+    ("access-tokens", &[]),
     ("engine", &["retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &[]),
