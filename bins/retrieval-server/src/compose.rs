@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
+use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
 use anyhow::Context;
+use app::authentication::TokenVerifier;
 use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
@@ -23,6 +25,7 @@ use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageB
 use tokio::net::TcpListener;
 
 use crate::storage_keys;
+use crate::tokens::IssuerTokens;
 
 /// Connections for reading. SQLite reads are short, and more of them than cores only wait for one another.
 const CONNECTIONS: usize = 8;
@@ -177,6 +180,32 @@ pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
             Ok(Arc::new(RedisLimiter::new(options).context("rate_limit.url")?))
         }
     }
+}
+
+/// How far the issuer's clock may be off ours.
+const TOKEN_LEEWAY: Duration = Duration::from_secs(60);
+/// Of one attempt to get the issuer's keys: a caller with a token waits no longer than two seconds for an answer.
+const TOKEN_KEYS_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// Who verifies access tokens; `None` when OAuth is off.
+pub fn tokens(settings: &Settings) -> anyhow::Result<Option<Arc<dyn TokenVerifier>>> {
+    let oauth = &settings.auth.oauth;
+    if oauth.issuer.is_empty() {
+        return Ok(None);
+    }
+    let tokens = AccessTokens::new(AccessTokensOptions {
+        issuer: oauth.issuer.clone(),
+        audience: oauth.audience.clone(),
+        jwks_url: oauth.jwks_url.clone(),
+        leeway: TOKEN_LEEWAY,
+        timing: KeyTiming { timeout: TOKEN_KEYS_TIMEOUT, ..KeyTiming::default() },
+    })
+    .context("auth.oauth.jwks_url")?;
+    Ok(Some(Arc::new(IssuerTokens {
+        tokens,
+        issuer: oauth.issuer.clone(),
+        organization_claim: oauth.organization_claim.clone(),
+    })))
 }
 
 /// Who orders search results.

@@ -8,6 +8,7 @@ mod logging;
 mod memory;
 mod output;
 mod storage_keys;
+mod tokens;
 
 use std::process::ExitCode;
 

@@ -20,6 +20,7 @@ pub use viewer::{Identity, Permission, Viewer};
 use std::sync::Arc;
 use std::time::Duration;
 
+use authentication::TokenVerifier;
 use blobs::BlobStore;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
@@ -41,12 +42,14 @@ pub struct Parts {
     pub second_stage: SecondStage,
     /// Counted with at the door; here for its state alone.
     pub limiter: Arc<dyn RateLimiter>,
+    /// `None`: API keys are the only credentials.
+    pub tokens: Option<Arc<dyn TokenVerifier>>,
     pub options: Options,
 }
 
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Requests per second of a key without a limit of its own.
+    /// Requests per second of a credential without a limit of its own.
     pub default_rps: u32,
     /// What one search of a billed organization costs.
     pub search_cents: u32,
@@ -70,6 +73,7 @@ pub struct App {
     pages: Arc<PageReader>,
     options: Options,
     keys: authentication::KeyCache,
+    tokens: Option<authentication::TokenDoor>,
     usage: usage::Recorder,
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
@@ -83,7 +87,7 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, limiter, options } = parts;
+        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, limiter, tokens, options } = parts;
         let usage = usage::Recorder::start(store.clone(), options.usage_retention);
         let searches = search::record::SearchRecorder::start(store.clone());
         tokio::spawn(refunds::refund_lost_searches(store.clone()));
@@ -96,6 +100,7 @@ impl App {
             pages,
             options,
             keys: authentication::KeyCache::new(),
+            tokens: tokens.map(authentication::TokenDoor::new),
             usage,
             searches,
             vectors: search::vectors::VectorCache::new(),

@@ -1,3 +1,6 @@
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// What a credential may be used for; each endpoint needs one.
@@ -48,13 +51,29 @@ impl Permission {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Identity {
     ApiKey(Uuid),
+    /// Who an access token speaks for, whichever of its tokens: see [`Identity::subject`].
+    Subject([u8; 16]),
 }
 
 impl Identity {
-    /// A stable key for rate-limit counters.
+    /// The subject of an issuer's access tokens: the first half of the SHA-256 of the issuer, a line feed and the
+    /// subject. Subjects may be long, and people's names; two issuers may have the same.
+    pub fn subject(issuer: &str, subject: &str) -> Self {
+        let digest = Sha256::new().chain_update(issuer).chain_update("\n").chain_update(subject).finalize();
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        Identity::Subject(id)
+    }
+
+    /// A stable key for rate-limit counters, usage and the ledger.
     pub fn rate_key(&self) -> String {
         match self {
             Identity::ApiKey(id) => format!("key:{id}"),
+            Identity::Subject(id) => id.iter().fold("sub:".to_owned(), |mut key, byte| {
+                // Writing into a string does not fail.
+                let _ = write!(key, "{byte:02x}");
+                key
+            }),
         }
     }
 }
@@ -73,5 +92,30 @@ pub struct Viewer {
 impl Viewer {
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_of_a_subject_is_short_its_own_and_no_api_keys() {
+        // printf 'https://issuer.example\nuser-1' | sha256sum | cut -c1-32
+        let key = Identity::subject("https://issuer.example", "user-1").rate_key();
+        assert_eq!(key, "sub:5d3cf9c77607e71545632b014970cf35");
+        let id = Uuid::from_u128(7);
+        let others = [
+            Identity::ApiKey(id),
+            Identity::subject("https://other.example", "user-1"),
+            Identity::subject("https://issuer.example", "user-2"),
+            Identity::subject("https://issuer.example", &Identity::ApiKey(id).rate_key()),
+            Identity::subject("https://issuer.example", &"x".repeat(8_000)),
+        ];
+        for (n, other) in others.iter().enumerate() {
+            assert!(other.rate_key().len() <= 40);
+            assert_ne!(other.rate_key(), key);
+            assert!(others[..n].iter().all(|earlier| earlier.rate_key() != other.rate_key()));
+        }
     }
 }

@@ -11,7 +11,7 @@ use time::{Duration, OffsetDateTime};
 use crate::State;
 use crate::failure::Failure;
 
-/// API keys have under 100 characters, OAuth tokens a few thousand. Longer ones are not looked up.
+/// API keys have under 100 characters, access tokens a few thousand. Longer ones are not looked up.
 const MAX_TOKEN_BYTES: usize = 8192;
 
 /// A request that is past the door.
@@ -76,7 +76,7 @@ pub(crate) fn permit(viewer: &Viewer, needed: Permission) -> Result<(), Failure>
         return Ok(());
     }
     let scope = needed.as_scope();
-    Err(Failure::new(ErrorCode::InsufficientScope, format!("the key lacks the scope `{scope}`")).with("scope", scope))
+    Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`")).with("scope", scope))
 }
 
 fn wire(decision: Decision) -> RateLimit {
@@ -114,5 +114,5 @@ fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
 }
 
 fn invalid_key() -> Failure {
-    Failure::new(ErrorCode::InvalidApiKey, "the API key is malformed, unknown, expired or revoked")
+    Failure::new(ErrorCode::InvalidApiKey, "the API key or access token is malformed, unknown, expired or revoked")
 }

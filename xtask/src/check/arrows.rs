@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The same operations as tools of models; for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "openapi"]),
     // Seams and what stands on its own.
+    ("access-tokens", &[]),
     ("engine", &["retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &[]),

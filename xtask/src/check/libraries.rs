@@ -21,11 +21,20 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 }
 
 /// Those who call other services over HTTP.
-const HTTP_CLIENTS: &[&str] = &["blobs-s3", "engine-meilisearch", "fetcher", "rerank-http", "retrieval-client"];
+const HTTP_CLIENTS: &[&str] =
+    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "rerank-http", "retrieval-client"];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
-const HTTP: &[&str] =
-    &["blobs-s3", "engine-meilisearch", "fetcher", "http-actix", "rerank-http", "retrieval-client", "s3-server"];
+const HTTP: &[&str] = &[
+    "access-tokens",
+    "blobs-s3",
+    "engine-meilisearch",
+    "fetcher",
+    "http-actix",
+    "rerank-http",
+    "retrieval-client",
+    "s3-server",
+];
 
 const CONFINED: &[Confined] = &[
     confined("diesel*", &["docstore"]),

@@ -70,6 +70,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         pages: compose::pages(&settings, &store, &extractor)?,
         second_stage: compose::second_stage(&settings)?,
         limiter: Arc::clone(&limiter),
+        tokens: compose::tokens(&settings)?,
         options: options(&settings),
     }));
     let listeners = Listeners {

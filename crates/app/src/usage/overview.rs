@@ -325,7 +325,11 @@ pub fn label(group: &str) -> String {
         "2xx" => "Success",
         "4xx" => "Client error",
         "5xx" => "Server error",
-        other => other,
+        // A subject of access tokens: enough of it to tell it from others.
+        other => match other.strip_prefix("sub:") {
+            Some(id) => return format!("Access token {}", id.get(..8).unwrap_or(id)),
+            None => other,
+        },
     };
     known.to_owned()
 }

@@ -1,5 +1,10 @@
 //! Who is asking.
 
+mod tokens;
+
+pub(crate) use tokens::TokenDoor;
+pub use tokens::{TokenClaims, TokenFault, TokenVerifier};
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +15,7 @@ use moka::future::Cache;
 use crate::error::{BoxError, Result};
 use crate::{App, Error, Identity, Permission, Viewer, keys};
 
-/// A revoked key must stop within 5 seconds on every instance.
+/// A revoked key, or one of an organization that is gone, must stop within 5 seconds on every instance.
 const CACHED_FOR: Duration = Duration::from_secs(3);
 const CACHED_KEYS: u64 = 10_000;
 
@@ -36,15 +41,26 @@ impl Default for KeyCache {
 }
 
 impl App {
-    /// The viewer that this token stands for; `None` when it is malformed, unknown, expired or revoked.
-    pub async fn authenticate(&self, token: &str) -> Result<Option<Viewer>> {
-        if !keys::is_well_formed(token) {
+    /// The viewer that this API key or access token stands for; `None` when it is malformed, unknown, expired or
+    /// revoked.
+    ///
+    /// # Errors
+    /// `Unavailable` when it is an access token that looks good, and the issuer's keys cannot be had.
+    pub async fn authenticate(&self, credential: &str) -> Result<Option<Viewer>> {
+        match &self.tokens {
+            // No API key has a dot, so that none is ever shown to the verifier.
+            Some(tokens) if tokens::looks_like_token(credential) => self.authenticate_token(tokens, credential).await,
+            _ => self.authenticate_key(credential).await,
+        }
+    }
+
+    async fn authenticate_key(&self, key: &str) -> Result<Option<Viewer>> {
+        if !keys::is_well_formed(key) {
             return Ok(None);
         }
-        let digest = keys::digest(token);
+        let digest = keys::digest(key);
         // The look-up is by the digest of a random key: how long it takes tells nothing about other keys.
-        let known = self.keys.0.try_get_with(digest, self.find_key(digest)).await;
-        let known = known.map_err(|error: Arc<Error>| Error::Internal(BoxError::from(error.to_string())))?;
+        let known = self.keys.0.try_get_with(digest, self.find_key(digest)).await.map_err(shared)?;
         let now = now_ms();
         Ok(known.filter(|key| key.expires_at.is_none_or(|at| now < at)).map(|key| key.viewer.clone()))
     }
@@ -69,4 +85,23 @@ impl App {
             expires_at: key.expires_at,
         }
     }
+
+    async fn authenticate_token(&self, tokens: &TokenDoor, token: &str) -> Result<Option<Viewer>> {
+        let Some(bearer) = tokens.bearer(token).await? else { return Ok(None) };
+        let id = bearer.organization_id;
+        let find = async { Ok::<_, Error>(self.store.find_organization(id).await?.map(Arc::new)) };
+        let organization = tokens.organizations.try_get_with(id, find).await.map_err(shared)?;
+        Ok(organization.map(|organization| Viewer {
+            organization_id: organization.id.0,
+            identity: bearer.identity.clone(),
+            permissions: bearer.permissions.clone(),
+            limit_rps: self.options.default_rps,
+            billed: organization.billed,
+        }))
+    }
+}
+
+/// One look-up failed, and everybody who waited for it is told.
+fn shared(error: Arc<Error>) -> Error {
+    Error::Internal(BoxError::from(error.to_string()))
 }

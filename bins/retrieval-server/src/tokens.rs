@@ -1,0 +1,31 @@
+//! Access tokens of the configured issuer, as the use cases ask for them.
+
+use access_tokens::{AccessTokens, TokenError};
+use app::authentication::{TokenClaims, TokenFault, TokenVerifier};
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+pub struct IssuerTokens {
+    pub tokens: AccessTokens,
+    pub issuer: String,
+    /// The claim that holds the organization's id.
+    pub organization_claim: String,
+}
+
+#[async_trait]
+impl TokenVerifier for IssuerTokens {
+    async fn verify(&self, token: &str) -> Result<TokenClaims, TokenFault> {
+        let claims = self.tokens.verify(token, OffsetDateTime::now_utc()).await.map_err(|error| match error {
+            TokenError::Malformed(_) | TokenError::Refused(_) => TokenFault::Refused(error.into()),
+            TokenError::KeysUnavailable => TokenFault::Unavailable(error.into()),
+        })?;
+        let organization = claims.claim(&self.organization_claim).and_then(|claim| claim.as_str()).map(str::to_owned);
+        Ok(TokenClaims {
+            issuer: self.issuer.clone(),
+            organization,
+            subject: claims.subject,
+            scopes: claims.scopes,
+            expires_at: claims.expires_at,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Where the keys come from.
+
+use std::time::Duration;
+
+use reqwest::Url;
+
+use crate::error::SourceError;
+use crate::jwk::KeySet;
+
+/// A key of the largest kind takes 1.5 KB.
+const MAX_DOCUMENT: usize = 256 * 1024;
+
+/// The JWKS endpoint of an issuer.
+pub struct Source {
+    client: reqwest::Client,
+    url: Url,
+}
+
+/// Why there are no new keys.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error("the endpoint cannot be reached in time")]
+    Unreachable(#[source] reqwest::Error),
+    #[error("the endpoint answered with status {0}")]
+    Status(u16),
+    #[error("the answer is longer than {MAX_DOCUMENT} bytes")]
+    TooLong,
+    #[error("the answer holds no key that can be used")]
+    NoKeys,
+}
+
+impl Source {
+    pub fn new(url: &str, timeout: Duration) -> Result<Self, SourceError> {
+        let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = parsed.ok_or_else(|| SourceError::Address(url.to_owned()))?;
+        let client = reqwest::Client::builder()
+            .connect_timeout(timeout)
+            .timeout(timeout)
+            .tcp_nodelay(true)
+            // Whoever could make the endpoint redirect would choose the keys.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            // Reading the certificates takes longer than the rest of a start.
+            .tls_built_in_root_certs(url.scheme() == "https")
+            .build()
+            .map_err(SourceError::Client)?;
+        Ok(Self { client, url })
+    }
+
+    pub async fn fetch(&self) -> Result<KeySet, FetchError> {
+        let mut response = self.client.get(self.url.clone()).send().await.map_err(unreachable)?;
+        if response.status() != 200 {
+            return Err(FetchError::Status(response.status().as_u16()));
+        }
+        let mut document = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            if document.len() + chunk.len() > MAX_DOCUMENT {
+                return Err(FetchError::TooLong);
+            }
+            document.extend_from_slice(&chunk);
+        }
+        KeySet::read(&document).ok_or(FetchError::NoKeys)
+    }
+}
+
+fn unreachable(error: reqwest::Error) -> FetchError {
+    FetchError::Unreachable(error.without_url())
+}
