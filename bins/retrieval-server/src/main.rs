@@ -6,6 +6,7 @@ mod commands;
 mod compose;
 mod logging;
 mod memory;
+mod metrics;
 mod output;
 mod storage_keys;
 mod tokens;

@@ -27,6 +27,7 @@ async fn look(store: &Docstore) -> Result<(), StoreError> {
     for organization in store.list_organizations().await?.into_iter().filter(|organization| organization.billed) {
         let refunded = store.refund_unrecorded_searches(organization.id.0, from, before, now).await?;
         if refunded > 0 {
+            metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
             tracing::warn!(organization_id = %organization.id.0, refunded, "searches without an answer were refunded");
         }
     }

@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::Access;
 use app::Permission;
 use futures_util::FutureExt;
+use metrics::{counter, histogram};
 use openapi::{Operation, Parameter};
 use uuid::Uuid;
 
@@ -96,9 +97,13 @@ where
         }
     };
     let response = respond(&state, &request, request_id, endpoint, outcome, rate_limit.as_ref()).await;
+    let status = response.status();
+    let route = usage.as_ref().map_or(endpoint.route, |usage| usage.route());
     if let Some(usage) = usage {
-        usage.finish(response.status().as_u16());
+        usage.finish(status.as_u16());
     }
+    counter!("retrieval_requests_total", "route" => route, "status" => status.as_str().to_owned()).increment(1);
+    histogram!("retrieval_request_duration_seconds", "route" => route).record(started.elapsed());
     response
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
+use actix_web::http::{StatusCode, header::CONTENT_TYPE};
 use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
 use serde::Serialize;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::{DependencyState, State};
 const HEALTH: Endpoint = Endpoint::unlisted("GET /healthz");
 const READINESS: Endpoint = Endpoint::unlisted("GET /readyz");
 
-/// `/healthz` and `/readyz`.
+/// `/healthz`, `/readyz` and `/metrics`.
 pub fn create_operations_app(
     state: web::Data<State>,
 ) -> App<
@@ -31,6 +31,7 @@ pub fn create_operations_app(
         .app_data(state)
         .service(probe("/healthz").route(web::get().to(health)).route(web::head().to(health)))
         .service(probe("/readyz").route(web::get().to(readiness)).route(web::head().to(readiness)))
+        .service(probe("/metrics").route(web::get().to(metrics)))
         .default_service(web::to(unmatched::unknown_path))
 }
 
@@ -96,4 +97,12 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
         Reply::json(code, &Readiness { request_id, status, dependencies })
     });
     respond(&state, &request, request_id, &READINESS, reply, None).await
+}
+
+/// The text exposition format of Prometheus, version 0.0.4.
+async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    match &state.metrics {
+        Some(text) => HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text()),
+        None => unmatched::unknown_path(request, state).await,
+    }
 }

@@ -17,6 +17,9 @@ pub fn system_clock() -> Clock {
     Arc::new(OffsetDateTime::now_utc)
 }
 
+/// Writes what was counted so far, in the text format of Prometheus.
+pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
+
 /// How the listeners behave.
 #[derive(Clone)]
 pub struct Options {
@@ -29,6 +32,8 @@ pub struct Options {
     /// How long [`crate::Running::stop`] waits for requests under way.
     pub drain: Duration,
     pub clock: Clock,
+    /// What `GET /metrics` of the internal listener answers; without it there is no such path.
+    pub metrics: Option<MetricsText>,
 }
 
 /// What every request needs, shared by all workers.
@@ -36,6 +41,7 @@ pub struct State {
     pub(crate) service: Arc<dyn Service>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) clock: Clock,
+    pub(crate) metrics: Option<MetricsText>,
     /// Where use cases run.
     pub(crate) runtime: Handle,
     pub(crate) skills: Option<SkillFiles>,
@@ -52,6 +58,7 @@ impl State {
             service,
             limiter,
             clock: options.clock.clone(),
+            metrics: options.metrics.clone(),
             runtime: Handle::current(),
             skills: SkillFiles::new(&public_url),
             mcp: Servers::new(),

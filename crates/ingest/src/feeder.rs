@@ -230,7 +230,9 @@ impl Feeder {
     }
 
     async fn finish(&self, index: IndexName, batch: Batch) -> Result<(), FeedError> {
+        let changes = batch.changes.len();
         self.apply(index, batch.changes).await?;
+        metrics::counter!("retrieval_indexed_documents_total", "index" => index.as_str()).increment(changes as u64);
         self.store.complete_outbox(batch.entries).await?;
         Ok(())
     }

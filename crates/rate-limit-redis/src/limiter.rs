@@ -97,6 +97,7 @@ impl RedisLimiter {
         now: OffsetDateTime,
     ) -> Result<Decision, RateLimitError> {
         self.uncounted.fetch_add(1, Ordering::Relaxed);
+        metrics::counter!("retrieval_rate_limit_uncounted_total").increment(1);
         match self.on_failure {
             OnFailure::Open => {
                 // A limit of 0 needs no count.

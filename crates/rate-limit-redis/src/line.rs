@@ -88,6 +88,7 @@ impl Line {
         });
         if begins {
             self.outages.fetch_add(1, Ordering::Relaxed);
+            metrics::counter!("retrieval_rate_limit_outages_total").increment(1);
             let cause = std::error::Error::source(why).map(ToString::to_string).unwrap_or_default();
             tracing::warn!(error = %why, cause, "the shared rate limit is not counted: Redis is away");
         }

@@ -58,6 +58,7 @@ const CONFINED: &[Confined] = &[
     with_bins("clap", &["xtask"]),
     with_bins("indicatif", &["xtask"]),
     with_bins("tracing-subscriber", &[]),
+    with_bins("metrics-exporter-prometheus", &[]),
     confined("figment", &["settings"]),
 ];
 

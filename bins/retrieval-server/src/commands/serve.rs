@@ -9,7 +9,7 @@ use app::accounts::{self, NewKey};
 use app::documents::CaptureLifetimes;
 use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
-use http_actix::Listeners;
+use http_actix::{Listeners, MetricsText};
 use ingest::Ownership;
 use settings::Settings;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{banner, logging};
+use crate::{banner, logging, metrics};
 
 /// What is still going on when a stop is asked for gets this long to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -29,6 +29,7 @@ const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
+    let metrics = metrics::start()?;
     let stop = CancellationToken::new();
     let store = compose::docstore(&settings).await?;
     let index = match compose::index(&settings, &store).await? {
@@ -77,7 +78,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers = http_actix::serve(Arc::clone(&app) as _, limiter, &http_options(&settings), listeners)?;
+    let mut servers = http_actix::serve(Arc::clone(&app) as _, limiter, &http_options(&settings, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store).await?;
     let failure = tokio::select! {
@@ -103,13 +104,14 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-fn http_options(settings: &Settings) -> http_actix::Options {
+fn http_options(settings: &Settings, metrics: MetricsText) -> http_actix::Options {
     http_actix::Options {
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
         clock: http_actix::system_clock(),
+        metrics: Some(metrics),
     }
 }
 

@@ -71,6 +71,14 @@ fn two_instances_let_exactly_the_limit_through(database: Database) {
     assert!(answers.iter().any(|(_, through)| !through), "the limit was never met");
 }
 
+/// A value of `/metrics`, 0 where nothing was counted yet.
+fn counted(server: &Server, name: &str) -> u64 {
+    let text =
+        ureq::get(format!("{}/metrics", server.operations())).call().unwrap().body_mut().read_to_string().unwrap();
+    let value = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.strip_prefix(name));
+    value.map_or(0, |value| value.rsplit(' ').next().unwrap().parse().unwrap())
+}
+
 fn limiter_state(server: &Server) -> Value {
     let ready =
         ureq::get(format!("{}/readyz", server.operations())).call().unwrap().body_mut().read_to_string().unwrap();
@@ -90,6 +98,11 @@ fn a_redis_that_is_away_closes_or_opens_the_door(database: Database) {
     assert_eq!(open.log().matches("Redis is away").count(), 1, "one line an outage");
     let state = limiter_state(&open);
     assert_eq!((&state["state"], &state["required"]), (&json!("down"), &json!(false)), "{state:#}");
+    assert_eq!(counted(&open, "retrieval_rate_limit_outages_total"), 1);
+    assert_eq!(counted(&open, "retrieval_rate_limit_uncounted_total"), 20);
+    assert_eq!(counted(&open, "retrieval_requests_total{route=\"GET /v1/files\",status=\"200\"}"), 20);
+    assert_eq!(counted(&open, "retrieval_request_duration_seconds_count{route=\"GET /v1/files\"}"), 20);
+    assert!(counted(&open, "process_resident_memory_bytes") > 1 << 20);
 
     let closed = Server::start_with(Database::sqlite(), &counted_in("redis://127.0.0.1:1", "on_failure = \"closed\""));
     let reply = closed.tenant("acme").get("/v1/files");

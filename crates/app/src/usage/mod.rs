@@ -80,6 +80,7 @@ impl App {
             created_at: to_ms(event.at),
         };
         if self.usage.queue.try_send(Message::Event(row)).is_err() {
+            metrics::counter!("retrieval_usage_events_dropped_total").increment(1);
             let dropped = self.usage.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if dropped.is_power_of_two() {
                 tracing::warn!(dropped, "usage events were dropped: the database does not keep up");
@@ -124,6 +125,7 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
             }
             Err(error) => {
                 let (error, events) = (&error as &dyn std::error::Error, rows.len());
+                metrics::counter!("retrieval_usage_events_dropped_total").increment(events as u64);
                 tracing::warn!(error, events, "usage events were not recorded");
                 return;
             }

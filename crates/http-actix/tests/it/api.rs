@@ -46,6 +46,7 @@ impl Api {
             workers: 1,
             drain: Duration::from_secs(1),
             clock: Arc::new(|| NOW),
+            metrics: Some(Arc::new(|| "counted_total 7\n".to_owned())),
         };
         let state = web::Data::new(State::new(service.clone(), limiter, &options));
         Api { service, state }

@@ -48,6 +48,16 @@ async fn probes_may_use_head_and_nothing_else() {
 }
 
 #[actix_web::test]
+async fn what_was_counted_is_text_for_the_internal_listener_alone() {
+    let api = Api::new();
+    let answer = api.send_operations(TestRequest::get().uri("/metrics")).await;
+    assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("text/plain; version=0.0.4")));
+    assert_eq!(answer.bytes, b"counted_total 7\n");
+    api.send(TestRequest::get().uri("/metrics")).await.expect_error(404, "not_found");
+    api.send_operations(TestRequest::post().uri("/metrics")).await.expect_error(405, "method_not_allowed");
+}
+
+#[actix_web::test]
 async fn the_two_listeners_do_not_serve_each_other() {
     let api = Api::new();
     api.send_operations(TestRequest::get().uri("/v1/files")).await.expect_error(404, "not_found");

@@ -22,6 +22,7 @@ fn start(service: Fake) -> (Running, SocketAddr, SocketAddr) {
         workers: 2,
         drain: Duration::from_secs(5),
         clock: system_clock(),
+        metrics: None,
     };
     let running = serve(Arc::new(service), Arc::new(MemoryLimiter::new()), &options, listeners).unwrap();
     (running, public, operations)
@@ -126,6 +127,7 @@ async fn a_client_that_hangs_up_is_counted_and_its_use_case_ends() {
         workers: 1,
         drain: Duration::from_secs(1),
         clock: system_clock(),
+        metrics: None,
     };
     let running = serve(service.clone(), Arc::new(MemoryLimiter::new()), &options, listeners).unwrap();
     let mut stream = TcpStream::connect(public).await.unwrap();

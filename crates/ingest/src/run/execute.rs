@@ -80,7 +80,13 @@ impl Runner {
 
     async fn record(&self, run: &IndexRun, owner: &str, results: Vec<FileResult>) -> Result<bool, RunError> {
         let (organization_id, sync_id) = (run.organization_id.0, run.sync_id.0);
-        Ok(self.store.record_file_results(organization_id, sync_id, owner.to_owned(), results, now_ms()).await?)
+        let outcomes: Vec<String> = results.iter().filter_map(|result| result.changes.outcome.clone()).collect();
+        let owner = owner.to_owned();
+        let kept = self.store.record_file_results(organization_id, sync_id, owner, results, now_ms()).await?;
+        for outcome in outcomes.into_iter().filter(|_| kept) {
+            metrics::counter!("retrieval_files_total", "outcome" => outcome).increment(1);
+        }
+        Ok(kept)
     }
 
     /// A run is complete when what it stored can be found.
