@@ -21,9 +21,13 @@ mod healing;
 mod instances;
 mod main_job;
 mod meilisearch;
+mod oauth;
 mod reading;
 mod runs;
 mod second_stage;
+#[expect(dead_code, reason = "the tests of access-tokens use all of it")]
+#[path = "../../../../crates/access-tokens/tests/it/signing.rs"]
+mod signing;
 mod tenants;
 mod uploads;
 mod usage;
