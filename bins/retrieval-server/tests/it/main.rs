@@ -8,6 +8,7 @@
 #[macro_use]
 mod support;
 
+mod audit;
 mod bad_files;
 mod bad_requests;
 mod changes;

@@ -142,7 +142,7 @@ fn a_bad_token_is_refused(database: Database) {
     let signed = format!("{}.{payload}", base64url(r#"{"alg":"HS256","kid":"k"}"#));
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key.jwk().to_string().as_bytes());
     let shared = format!("{signed}.{}", base64url(ring::hmac::sign(&secret, signed.as_bytes())));
-    let tokens = [unsigned, shared, stranger.token(&good), "a.b.c".to_owned(), "..".to_owned(), "é.é.é".to_owned()];
+    let tokens = [unsigned, shared, stranger.token(&good), "a.b.c".to_owned(), "..".to_owned()];
     for token in &tokens {
         assert_refused(&search(&client, token), 401, "invalid_api_key");
     }
