@@ -3,7 +3,8 @@
 //! Whoever changes one says who they are (`actor`), and the audit log tells of it.
 
 use docstore::{ApiKey, BalanceEntry, Details, Docstore, Id, Organization};
-use ingest::clock::now_ms;
+use ingest::clock::{from_ms, now_ms};
+use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::audit::{self, Action};
@@ -79,7 +80,7 @@ pub async fn create_key(store: &Docstore, actor: &str, organization_id: Uuid, ne
         .with("key_prefix", row.prefix.as_str())
         .with("scopes", row.scopes.as_str())
         .with("limit_rps", row.limit_rps)
-        .with("expires_at_ms", row.expires_at);
+        .with("expires_at", row.expires_at.and_then(|at| from_ms(at).format(&Rfc3339).ok()));
     let entry = audit::entry(actor, Action::KeyCreated, Some(organization_id), row.id.0, details);
     store.create_api_key(row.clone(), entry).await?;
     Ok(CreatedKey { key, row })

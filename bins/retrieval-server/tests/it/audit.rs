@@ -25,7 +25,8 @@ fn every_change_by_hand_is_told(database: Database) {
     let server = prepared(database);
     let organization = server.admin(&["org", "create", "--name", "Größe", "--prepaid-cents", "5"]);
     let id = organization["organization_id"].as_str().unwrap();
-    let key = server.create_key(uuid_of(&organization["organization_id"]), &["--scopes", "search:read,files:read"]);
+    let limited = ["--scopes", "search:read,files:read", "--expires-at", "2099-01-31T00:00:00Z"];
+    let key = server.create_key(uuid_of(&organization["organization_id"]), &limited);
     server.admin(&["balance", "add", "--org", id, "--cents", "70"]);
     for _ in 0..2 {
         server.admin(&["key", "revoke", key["api_key_id"].as_str().unwrap()]);
@@ -43,7 +44,7 @@ fn every_change_by_hand_is_told(database: Database) {
     let told: Vec<_> = all[1..].iter().map(|entry| (&entry["subject_id"], &entry["details"])).collect();
     let made = json!({
         "name": "test", "key_prefix": key["key_prefix"], "scopes": "search:read files:read",
-        "limit_rps": null, "expires_at_ms": null,
+        "limit_rps": null, "expires_at": "2099-01-31T00:00:00Z",
     });
     assert_eq!(told[0], (&key["api_key_id"], &json!({})));
     assert_eq!(told[1].1, &json!({ "cents": 70 }));
