@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use app::Permission;
+use app::audit::Action;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -59,6 +60,24 @@ pub enum Admin {
     /// Indexing runs over files.
     #[command(subcommand)]
     Run(Run),
+    /// What was changed of organizations, keys and balances, and by whom: newest first, one a line.
+    Audit(Audit),
+}
+
+#[derive(Args, Debug)]
+pub struct Audit {
+    /// Of this organization alone, which may be gone by now.
+    #[arg(long, value_name = "UUID")]
+    pub org: Option<Uuid>,
+    /// Of this kind alone, such as `key.created`.
+    #[arg(long, value_parser = action)]
+    pub action: Option<Action>,
+    /// Of this time or later.
+    #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
+    pub since: Option<OffsetDateTime>,
+    /// So many at most; without it, all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -181,6 +200,13 @@ fn scope(text: &str) -> Result<Permission, String> {
     Permission::from_scope(text).ok_or_else(|| {
         let known: Vec<&str> = Permission::ALL.into_iter().map(Permission::as_scope).collect();
         format!("unknown scope `{text}`; known are {}", known.join(", "))
+    })
+}
+
+fn action(text: &str) -> Result<Action, String> {
+    Action::from_name(text).ok_or_else(|| {
+        let known: Vec<&str> = Action::ALL.into_iter().map(Action::as_str).collect();
+        format!("unknown action `{text}`; known are {}", known.join(", "))
     })
 }
 

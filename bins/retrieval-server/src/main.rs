@@ -1,5 +1,6 @@
 //! The service and its administration. See README.md.
 
+mod actor;
 mod banner;
 mod cli;
 mod commands;

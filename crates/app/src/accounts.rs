@@ -1,9 +1,13 @@
 //! Organizations, keys and balances: what an operator does, with or without a running server.
+//!
+//! Whoever changes one says who they are (`actor`), and the audit log tells of it.
 
-use docstore::{ApiKey, BalanceEntry, Docstore, Id, Organization};
-use ingest::clock::now_ms;
+use docstore::{ApiKey, BalanceEntry, Details, Docstore, Id, Organization};
+use ingest::clock::{from_ms, now_ms};
+use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
+use crate::audit::{self, Action};
 use crate::error::Result;
 use crate::{Error, Identity, Permission, keys};
 
@@ -25,7 +29,12 @@ pub struct NewKey {
 }
 
 /// With a prepaid balance, searches are billed; without one they are not.
-pub async fn create_organization(store: &Docstore, name: &str, prepaid_cents: Option<u64>) -> Result<Organization> {
+pub async fn create_organization(
+    store: &Docstore,
+    actor: &str,
+    name: &str,
+    prepaid_cents: Option<u64>,
+) -> Result<Organization> {
     if name.trim().is_empty() {
         return Err(Error::invalid("name", "the name must not be empty"));
     }
@@ -35,14 +44,15 @@ pub async fn create_organization(store: &Docstore, name: &str, prepaid_cents: Op
         billed: prepaid_cents.is_some(),
         created_at: now_ms(),
     };
-    store.create_organization(organization.clone()).await?;
-    if let Some(cents) = prepaid_cents {
-        post(store, organization.id.0, signed(cents)?, "prepaid", None).await?;
-    }
+    let id = organization.id.0;
+    let prepaid = prepaid_cents.map(signed).transpose()?.map(|cents| balance_entry(id, cents, "prepaid", None));
+    let details = Details::default().with("name", name).with("prepaid_cents", prepaid_cents);
+    let entry = audit::entry(actor, Action::OrganizationCreated, Some(id), id, details);
+    store.create_organization(organization.clone(), prepaid, entry).await?;
     Ok(organization)
 }
 
-pub async fn create_key(store: &Docstore, organization_id: Uuid, new: NewKey) -> Result<CreatedKey> {
+pub async fn create_key(store: &Docstore, actor: &str, organization_id: Uuid, new: NewKey) -> Result<CreatedKey> {
     require_organization(store, organization_id).await?;
     let key = keys::generate();
     let permissions = new.permissions.unwrap_or_else(|| Permission::ALL.to_vec());
@@ -65,7 +75,14 @@ pub async fn create_key(store: &Docstore, organization_id: Uuid, new: NewKey) ->
         revoked_at: None,
         last_used_at: None,
     };
-    store.create_api_key(row.clone()).await?;
+    let details = Details::default()
+        .with("name", row.name.as_str())
+        .with("key_prefix", row.prefix.as_str())
+        .with("scopes", row.scopes.as_str())
+        .with("limit_rps", row.limit_rps)
+        .with("expires_at", row.expires_at.and_then(|at| from_ms(at).format(&Rfc3339).ok()));
+    let entry = audit::entry(actor, Action::KeyCreated, Some(organization_id), row.id.0, details);
+    store.create_api_key(row.clone(), entry).await?;
     Ok(CreatedKey { key, row })
 }
 
@@ -74,20 +91,24 @@ pub async fn list_keys(store: &Docstore, organization_id: Uuid) -> Result<Vec<Ap
     Ok(store.list_api_keys(organization_id).await?)
 }
 
-pub async fn revoke_key(store: &Docstore, key_id: Uuid) -> Result<ApiKey> {
-    let revoked = store.revoke_api_key(key_id, now_ms()).await?;
+pub async fn revoke_key(store: &Docstore, actor: &str, key_id: Uuid) -> Result<ApiKey> {
+    let entry = audit::entry(actor, Action::KeyRevoked, None, key_id, Details::default());
+    let revoked = store.revoke_api_key(key_id, now_ms(), entry).await?;
     revoked.ok_or_else(|| Error::invalid("key", format!("no key has the id `{key_id}`")))
 }
 
 /// Adds to the balance of a billed organization. Returns the new balance in cents.
-pub async fn add_balance(store: &Docstore, organization_id: Uuid, cents: u64) -> Result<i64> {
+pub async fn add_balance(store: &Docstore, actor: &str, organization_id: Uuid, cents: u64) -> Result<i64> {
     let organization = require_organization(store, organization_id).await?;
     if !organization.billed {
         let message = format!("organization `{organization_id}` is not billed: it was created without --prepaid-cents");
         return Err(Error::invalid("org", message));
     }
-    let balance = post(store, organization_id, signed(cents)?, "added", None).await?;
-    Ok(balance.unwrap_or(0))
+    let posted = balance_entry(organization_id, signed(cents)?, "added", None);
+    let details = Details::default().with("cents", cents);
+    let entry = audit::entry(actor, Action::BalanceAdded, Some(organization_id), posted.id.0, details);
+    let balance = store.adjust_balance(posted, entry).await?;
+    balance.ok_or_else(|| Error::invalid("cents", format!("`{cents}` is more than the balance can hold")))
 }
 
 /// What is left of the balance of a billed organization, in cents.
@@ -110,7 +131,11 @@ pub(crate) async fn post(
     reason: &str,
     search: Option<(Uuid, &Identity)>,
 ) -> Result<Option<i64>> {
-    let entry = BalanceEntry {
+    Ok(store.post_balance_entry(balance_entry(organization_id, cents, reason, search)).await?)
+}
+
+fn balance_entry(organization_id: Uuid, cents: i64, reason: &str, search: Option<(Uuid, &Identity)>) -> BalanceEntry {
+    BalanceEntry {
         id: Id(Uuid::now_v7()),
         organization_id: Id(organization_id),
         cents,
@@ -118,8 +143,7 @@ pub(crate) async fn post(
         search_id: search.map(|(search_id, _)| Id(search_id)),
         created_at: now_ms(),
         identity: search.map(|(_, identity)| identity.rate_key()),
-    };
-    Ok(store.post_balance_entry(entry).await?)
+    }
 }
 
 fn signed(cents: u64) -> Result<i64> {

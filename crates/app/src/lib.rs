@@ -1,6 +1,7 @@
 //! Use cases: what the service does, one method each, with no HTTP and no JSON. See README.md.
 
 pub mod accounts;
+pub mod audit;
 pub mod authentication;
 pub mod documents;
 pub mod error;

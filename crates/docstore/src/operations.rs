@@ -61,21 +61,25 @@ macro_rules! operations {
 operations! {
     /// Proof that the database answers and holds our tables.
     read accounts::check_answers() -> ();
-    write accounts::create_organization(organization: Organization) -> ();
+    /// Makes the organization, with its first balance where it is billed.
+    write accounts::create_organization(organization: Organization, prepaid: Option<BalanceEntry>, entry: AuditEntry) -> ();
     read accounts::list_organizations() -> Vec<Organization>;
     read accounts::find_organization(organization_id: Uuid) -> Option<Organization>;
-    write accounts::create_api_key(key: ApiKey) -> ();
+    write accounts::create_api_key(key: ApiKey, entry: AuditEntry) -> ();
     read accounts::list_api_keys(organization_id: Uuid) -> Vec<ApiKey>;
     /// The key with this SHA-256 digest, revoked and expired ones included, and whose it is.
     read accounts::find_key_by_digest(digest: Vec<u8>) -> Option<(ApiKey, Organization)>;
-    /// Revokes the key (once: a second call keeps the first time). `None` when there is none.
-    write accounts::revoke_api_key(key_id: Uuid, now: i64) -> Option<ApiKey>;
+    /// Revokes the key (once: a second call keeps the first time and adds no entry). `None` when there is none. Whose key
+    /// it is, the entry need not say.
+    write accounts::revoke_api_key(key_id: Uuid, now: i64, entry: AuditEntry) -> Option<ApiKey>;
     /// Notes when keys were used; a later time that is known already stays.
     write accounts::touch_api_keys(used: Vec<(Id, i64)>) -> ();
 
     /// Changes a balance by an entry. `None`, and no change, when the balance would leave its range: below zero, or
     /// beyond what 64 bits hold.
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
+    /// The same, by hand.
+    write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
     /// Gives back what was debited in `[from, before)` for searches that were never recorded, since their server died,
     /// and were not given back yet. Returns how many.
     write balances::refund_unrecorded_searches(organization_id: Uuid, from: i64, before: i64, now: i64) -> usize;
@@ -83,6 +87,9 @@ operations! {
     read balances::list_balance_entries(organization_id: Uuid, after: Option<(i64, Id)>, limit: i64) -> Vec<BalanceEntry>;
     /// Cents; `None` for an organization that never had a balance.
     read balances::find_balance(organization_id: Uuid) -> Option<i64>;
+
+    /// What was changed by hand, newest first, before the entry of this time and id: for the operator.
+    read audit::list_audit_entries(filter: AuditFilter, before: Option<(i64, Id)>, limit: i64) -> Vec<AuditEntry>;
 
     /// A document of the shared web or of the organization's own workspace, removed ones excepted.
     read documents::find_document_by_url(organization_id: Uuid, canonical_url: String) -> Option<Document>;

@@ -60,6 +60,21 @@ diesel::table! {
     use diesel::sql_types::*;
     use crate::types::DbUuid;
 
+    audit_entries (id) {
+        id -> DbUuid,
+        created_at -> BigInt,
+        actor -> Text,
+        action -> Text,
+        organization_id -> Nullable<DbUuid>,
+        subject_id -> Nullable<DbUuid>,
+        details -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::types::DbUuid;
+
     documents (doc_id) {
         doc_id -> DbUuid,
         organization_id -> Nullable<DbUuid>,

@@ -80,27 +80,48 @@ pub fn make_storable(text: &mut String) {
 #[diesel(sql_type = Text)]
 pub struct Strings(pub Vec<String>);
 
-impl ToSql<Text, Pg> for Strings {
-    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        serde_json::to_writer(out, &self.0)?;
-        Ok(IsNull::No)
+/// Names and plain values, kept as a JSON object in a text column on both backends.
+#[derive(AsExpression, Clone, Debug, Default, FromSqlRow, PartialEq)]
+#[diesel(sql_type = Text)]
+pub struct Details(pub serde_json::Map<String, serde_json::Value>);
+
+impl Details {
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
     }
 }
 
-impl ToSql<Text, Sqlite> for Strings {
-    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-        out.set_value(serde_json::to_string(&self.0)?);
-        Ok(IsNull::No)
-    }
+/// A type that a text column holds as JSON on both backends.
+macro_rules! stored_as_json {
+    ($name:ident) => {
+        impl ToSql<Text, Pg> for $name {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+                serde_json::to_writer(out, &self.0)?;
+                Ok(IsNull::No)
+            }
+        }
+
+        impl ToSql<Text, Sqlite> for $name {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+                out.set_value(serde_json::to_string(&self.0)?);
+                Ok(IsNull::No)
+            }
+        }
+
+        impl<DB> FromSql<Text, DB> for $name
+        where
+            DB: Backend,
+            String: FromSql<Text, DB>,
+        {
+            fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
+                let text = <String as FromSql<Text, DB>>::from_sql(value)?;
+                Ok($name(serde_json::from_str(&text)?))
+            }
+        }
+    };
 }
 
-impl<DB> FromSql<Text, DB> for Strings
-where
-    DB: Backend,
-    String: FromSql<Text, DB>,
-{
-    fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
-        let text = <String as FromSql<Text, DB>>::from_sql(value)?;
-        Ok(Strings(serde_json::from_str(&text)?))
-    }
-}
+stored_as_json!(Strings);
+stored_as_json!(Details);

@@ -76,7 +76,8 @@ pub(crate) fn permit(viewer: &Viewer, needed: Permission) -> Result<(), Failure>
         return Ok(());
     }
     let scope = needed.as_scope();
-    Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`")).with("scope", scope))
+    Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
+        .with("scope", scope))
 }
 
 fn wire(decision: Decision) -> RateLimit {

@@ -1,23 +1,24 @@
-//! `admin`: organizations, keys, balances. Works on the database directly.
+//! `admin`: organizations, keys, balances, and who changed them. Works on the database directly.
 
 use anyhow::bail;
 use app::accounts::{self, NewKey};
 use app::usage::KeyStatus;
-use docstore::{ApiKey, Docstore, FeedbackExport, Organization};
+use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport, Id, Organization};
 use ingest::clock::{from_ms, to_ms};
 use serde_json::{Value, json};
 use settings::Settings;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use crate::cli::{Admin, Balance, Feedback, Key, KeyCreate, Org, Run};
-use crate::{compose, output};
+use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
+use crate::{actor, compose, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     let store = compose::docstore(settings).await?;
+    let actor = actor::of_command_line();
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
-            let organization = accounts::create_organization(&store, &name, prepaid_cents).await?;
+            let organization = accounts::create_organization(&store, &actor, &name, prepaid_cents).await?;
             output::json(&organization_json(&organization));
         }
         Admin::Org(Org::List) => {
@@ -27,7 +28,7 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
         }
         Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
             let new = NewKey { name, permissions: scopes, limit_rps, expires_at: expires_at.map(to_ms) };
-            let created = accounts::create_key(&store, org, new).await?;
+            let created = accounts::create_key(&store, &actor, org, new).await?;
             let mut shown = key_json(&created.row);
             shown["key"] = created.key.into();
             output::json(&shown);
@@ -37,9 +38,11 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
                 output::json(&key_json(&key));
             }
         }
-        Admin::Key(Key::Revoke { key_id }) => output::json(&key_json(&accounts::revoke_key(&store, key_id).await?)),
+        Admin::Key(Key::Revoke { key_id }) => {
+            output::json(&key_json(&accounts::revoke_key(&store, &actor, key_id).await?));
+        }
         Admin::Balance(Balance::Add { org, cents }) => {
-            let balance = accounts::add_balance(&store, org, cents).await?;
+            let balance = accounts::add_balance(&store, &actor, org, cents).await?;
             output::json(&json!({ "organization_id": org, "balance_cents": balance }));
         }
         Admin::Balance(Balance::Show { org }) => {
@@ -49,6 +52,7 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
         Admin::Balance(Balance::Ledger { org }) => print_ledger(&store, org).await?,
         Admin::Feedback(Feedback::Export) => export_feedback(&store).await?,
         Admin::Run(Run::Show { sync_id }) => show_run(&store, sync_id).await?,
+        Admin::Audit(audit) => print_audit_log(&store, audit).await?,
     }
     Ok(())
 }
@@ -74,6 +78,34 @@ async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result
         let Some(last) = page.last() else { return Ok(()) };
         after = Some((last.created_at, last.id));
     }
+}
+
+async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
+    let filter = AuditFilter {
+        organization_id: audit.org.map(Id),
+        action: audit.action.map(|action| action.as_str().to_owned()),
+        since: audit.since.map(to_ms),
+    };
+    let mut left = audit.limit.map_or(i64::MAX, i64::from);
+    let mut before = None;
+    while left > 0 {
+        let page = store.list_audit_entries(filter.clone(), before, left.min(PAGE)).await?;
+        for entry in &page {
+            output::json(&json!({
+                "audit_id": entry.id.0,
+                "created_at": time(Some(entry.created_at)),
+                "actor": entry.actor,
+                "action": entry.action,
+                "organization_id": entry.organization_id.map(|id| id.0),
+                "subject_id": entry.subject_id.map(|id| id.0),
+                "details": entry.details.0,
+            }));
+        }
+        let Some(last) = page.last() else { break };
+        before = Some((last.created_at, last.id));
+        left -= page.len() as i64;
+    }
+    Ok(())
 }
 
 async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {

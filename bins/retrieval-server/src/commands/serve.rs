@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{banner, logging, metrics};
+use crate::{actor, banner, logging, metrics};
 
 /// What is still going on when a stop is asked for gets this long to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -147,9 +147,9 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
-    let organization = accounts::create_organization(store, "default", None).await?;
+    let organization = accounts::create_organization(store, actor::SERVER, "default", None).await?;
     let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
-    let created = accounts::create_key(store, organization.id.0, key).await?;
+    let created = accounts::create_key(store, actor::SERVER, organization.id.0, key).await?;
     banner::print(&settings.server.public_url, &organization.id.to_string(), &created.key);
     Ok(())
 }

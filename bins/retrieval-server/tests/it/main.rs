@@ -8,6 +8,7 @@
 #[macro_use]
 mod support;
 
+mod audit;
 mod bad_files;
 mod bad_requests;
 mod changes;
@@ -21,9 +22,13 @@ mod healing;
 mod instances;
 mod main_job;
 mod meilisearch;
+mod oauth;
 mod reading;
 mod runs;
 mod second_stage;
+#[expect(dead_code, reason = "the tests of access-tokens use all of it")]
+#[path = "../../../../crates/access-tokens/tests/it/signing.rs"]
+mod signing;
 mod tenant_routes;
 mod tenants;
 mod uploads;

@@ -10,6 +10,7 @@ on_both_databases!(
     an_overview_counts_what_was_asked,
     spending_is_told_by_key_and_refunds_are_none,
     requests_of_before_the_stop_are_counted,
+    the_last_use_of_a_key_is_known,
 );
 
 fn overview(client: &Client, query: &str) -> Value {
@@ -101,4 +102,26 @@ fn requests_of_before_the_stop_are_counted(database: Database) {
     assert_eq!(server.stop().code(), Some(0));
     server.resume();
     assert_eq!(overview(&client, "")["headline"]["requests"], 20);
+}
+
+fn the_last_use_of_a_key_is_known(database: Database) {
+    let mut server = Server::start(database);
+    let client = server.tenant("acme");
+    let unused = server.create_key(client.organization, &[]);
+    let organization = client.organization.to_string();
+    let keys = |server: &Server| server.command(&["admin", "key", "list", "--org", &organization]).lines();
+    assert!(keys(&server).iter().all(|key| key["last_used_at"].is_null()));
+    client.search_web("walrus");
+    let used = |keys: &[Value]| {
+        let (not, used): (Vec<_>, Vec<_>) = keys.iter().partition(|key| key["api_key_id"] == unused["api_key_id"]);
+        assert!(not[0]["last_used_at"].is_null(), "{not:#?}");
+        let at = used[0]["last_used_at"].as_str()?;
+        Some(time::OffsetDateTime::parse(at, &time::format_description::well_known::Rfc3339).unwrap())
+    };
+    let first = until("the use is noted", Duration::from_secs(10), || used(&keys(&server)));
+    assert!((time::OffsetDateTime::now_utc() - first).abs() < Duration::from_secs(30));
+    // The last one before the stop is not lost.
+    client.get("/v1/nothing");
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(used(&keys(&server)).unwrap() > first);
 }

@@ -4,7 +4,8 @@ use access_tokens::{KeyTiming, Refusal, TokenError};
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::issuer::{AUDIENCE, Endpoint, LEEWAY, NOW, SigningKey, claims};
+use crate::issuer::{AUDIENCE, Endpoint, LEEWAY, NOW, claims};
+use crate::signing::SigningKey;
 
 #[tokio::test]
 async fn a_good_token_of_each_algorithm_gives_its_claims() {

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use ring::hmac;
 use serde_json::{Value, json};
 
-use crate::issuer::{Endpoint, NOW, Signer, SigningKey, base64url, claims};
+use crate::issuer::{Endpoint, NOW, claims};
+use crate::signing::{Signer, SigningKey, base64url};
 
 async fn refusal(tokens: &AccessTokens, token: &str) -> Refusal {
     match tokens.verify(token, NOW).await {

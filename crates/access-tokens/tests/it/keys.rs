@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming, Refusal, SourceError, TokenError};
 use tokio::task::JoinSet;
 
-use crate::issuer::{AUDIENCE, Answer, Endpoint, ISSUER, NOW, SigningKey, claims};
+use crate::issuer::{AUDIENCE, Answer, Endpoint, ISSUER, NOW, claims};
+use crate::signing::SigningKey;
 
 const UNKNOWN: Result<(), TokenError> = Err(TokenError::Refused(Refusal::UnknownKey));
 
@@ -151,7 +152,7 @@ async fn keys_are_renewed_in_the_background_before_they_are_old() {
 async fn an_endpoint_that_misbehaves_gives_no_keys_and_holds_nobody_up() {
     let key = SigningKey::p256("k");
     let elsewhere = Endpoint::publishing(&[&key]).await;
-    let huge = format!("{{\"pad\":\"{}\",{}", "x".repeat(256 * 1024), &crate::issuer::set(&[&key]).to_string()[1..]);
+    let huge = format!("{{\"pad\":\"{}\",{}", "x".repeat(256 * 1024), &crate::signing::set(&[&key]).to_string()[1..]);
     let endless = format!("HTTP/1.1 200 OK\r\n\r\n{huge}");
     let redirect = format!("HTTP/1.1 302 Found\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
     for answer in [

@@ -6,3 +6,4 @@ mod forgeries;
 mod issuer;
 mod keys;
 mod published;
+mod signing;

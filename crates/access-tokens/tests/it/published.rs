@@ -3,7 +3,8 @@
 use access_tokens::{KeyTiming, Refusal, TokenError};
 use serde_json::{Value, json};
 
-use crate::issuer::{Answer, Endpoint, NOW, SigningKey, base64url, claims, set};
+use crate::issuer::{Answer, Endpoint, NOW, claims};
+use crate::signing::{SigningKey, base64url, set};
 
 /// What becomes of a token signed by `key` when the issuer publishes `document`.
 async fn outcome(document: &Value, key: &SigningKey) -> Result<(), TokenError> {

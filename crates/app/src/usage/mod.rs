@@ -6,6 +6,7 @@ mod window;
 pub use overview::{GroupBy, KeyStatus, UsageOverview, UsageRequest};
 pub use window::{Interval, Window};
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -41,7 +42,8 @@ pub struct UsageEvent {
 }
 
 enum Message {
-    Event(Row),
+    /// With the key that was used, where it was one.
+    Event(Row, Option<Id>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -71,6 +73,10 @@ impl Recorder {
 impl App {
     /// Never waits.
     pub fn record_usage(&self, event: UsageEvent) {
+        let key = match event.identity {
+            Identity::ApiKey(id) => Some(Id(id)),
+            Identity::Subject(_) => None,
+        };
         let row = Row {
             organization_id: Id(event.organization_id),
             identity: event.identity.rate_key(),
@@ -79,7 +85,7 @@ impl App {
             duration_us: i64::try_from(event.duration.as_micros()).unwrap_or(i64::MAX),
             created_at: to_ms(event.at),
         };
-        if self.usage.queue.try_send(Message::Event(row)).is_err() {
+        if self.usage.queue.try_send(Message::Event(row, key)).is_err() {
             metrics::counter!("retrieval_usage_events_dropped_total").increment(1);
             let dropped = self.usage.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if dropped.is_power_of_two() {
@@ -89,19 +95,30 @@ impl App {
     }
 }
 
-/// Gathers events for a moment and writes them together.
+/// Gathers events for a moment and writes them together, and once for each key when it was last used.
 async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
-        let (mut rows, mut waiting) = (Vec::new(), Vec::new());
+        let (mut rows, mut used, mut waiting) = (Vec::new(), HashMap::new(), Vec::new());
         let was_all = messages.len() < BATCH;
         for message in messages.drain(..) {
             match message {
-                Message::Event(row) => rows.push(row),
+                Message::Event(row, key) => {
+                    if let Some(key) = key {
+                        let last = used.entry(key).or_insert(row.created_at);
+                        *last = row.created_at.max(*last);
+                    }
+                    rows.push(row);
+                }
                 Message::Flush(done) => waiting.push(done),
             }
         }
         record(&store, rows, keep_events).await;
+        if !used.is_empty()
+            && let Err(error) = store.touch_api_keys(used.into_iter().collect()).await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the last use of keys was not recorded");
+        }
         // Under load there is more to write already.
         if waiting.is_empty() && was_all {
             tokio::time::sleep(PAUSE).await;

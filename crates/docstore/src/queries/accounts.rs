@@ -1,9 +1,10 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-use super::Conn;
+use super::balances::post_balance_entry;
+use super::{Conn, audit};
 use crate::error::Result;
-use crate::rows::{ApiKey, Organization};
+use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization};
 use crate::schema::{api_keys, organizations};
 use crate::types::Id;
 
@@ -12,9 +13,17 @@ pub async fn check_answers(connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
-pub async fn create_organization(connection: &mut Conn, organization: Organization) -> Result<()> {
+pub async fn create_organization(
+    connection: &mut Conn,
+    organization: Organization,
+    prepaid: Option<BalanceEntry>,
+    entry: AuditEntry,
+) -> Result<()> {
     diesel::insert_into(organizations::table).values(organization).execute(connection).await?;
-    Ok(())
+    if let Some(prepaid) = prepaid {
+        post_balance_entry(connection, prepaid).await?;
+    }
+    audit::record(connection, entry).await
 }
 
 pub async fn list_organizations(connection: &mut Conn) -> Result<Vec<Organization>> {
@@ -34,9 +43,9 @@ pub async fn find_organization(connection: &mut Conn, organization_id: Id) -> Re
         .optional()?)
 }
 
-pub async fn create_api_key(connection: &mut Conn, key: ApiKey) -> Result<()> {
+pub async fn create_api_key(connection: &mut Conn, key: ApiKey, entry: AuditEntry) -> Result<()> {
     diesel::insert_into(api_keys::table).values(key).execute(connection).await?;
-    Ok(())
+    audit::record(connection, entry).await
 }
 
 pub async fn list_api_keys(connection: &mut Conn, organization_id: Id) -> Result<Vec<ApiKey>> {
@@ -58,12 +67,18 @@ pub async fn find_key_by_digest(connection: &mut Conn, digest: Vec<u8>) -> Resul
         .optional()?)
 }
 
-pub async fn revoke_api_key(connection: &mut Conn, key_id: Id, now: i64) -> Result<Option<ApiKey>> {
-    diesel::update(api_keys::table.find(key_id).filter(api_keys::revoked_at.is_null()))
+pub async fn revoke_api_key(connection: &mut Conn, key_id: Id, now: i64, entry: AuditEntry) -> Result<Option<ApiKey>> {
+    let revoked = diesel::update(api_keys::table.find(key_id).filter(api_keys::revoked_at.is_null()))
         .set(api_keys::revoked_at.eq(now))
         .execute(connection)
         .await?;
-    Ok(api_keys::table.find(key_id).select(ApiKey::as_select()).first(connection).await.optional()?)
+    let key: Option<ApiKey> =
+        api_keys::table.find(key_id).select(ApiKey::as_select()).first(connection).await.optional()?;
+    // Who revokes a key knows its id alone.
+    if let Some(key) = key.as_ref().filter(|_| revoked > 0) {
+        audit::record(connection, AuditEntry { organization_id: Some(key.organization_id), ..entry }).await?;
+    }
+    Ok(key)
 }
 
 pub async fn touch_api_keys(connection: &mut Conn, mut used: Vec<(Id, i64)>) -> Result<()> {

@@ -2,10 +2,10 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use uuid::Uuid;
 
-use super::Conn;
 use super::usage::count_spending;
+use super::{Conn, audit};
 use crate::error::Result;
-use crate::rows::BalanceEntry;
+use crate::rows::{AuditEntry, BalanceEntry};
 use crate::schema::{balance_entries, balances, searches};
 use crate::types::Id;
 
@@ -39,6 +39,15 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
     count_spending(connection, &entry, SEARCH_ROUTE).await?;
     diesel::insert_into(balance_entries::table).values(entry).execute(connection).await?;
     find_balance(connection, organization_id).await
+}
+
+/// A change by hand: the same, told of in the audit log.
+pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: AuditEntry) -> Result<Option<i64>> {
+    let balance = post_balance_entry(connection, posted).await?;
+    if balance.is_some() {
+        audit::record(connection, entry).await?;
+    }
+    Ok(balance)
 }
 
 pub async fn refund_unrecorded_searches(

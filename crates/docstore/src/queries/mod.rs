@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod audit;
 pub mod balances;
 pub mod captures;
 pub mod documents;

@@ -2,6 +2,7 @@
 
 mod account;
 mod activity;
+mod audit;
 mod document;
 mod file;
 mod outbox;
@@ -10,6 +11,7 @@ mod usage;
 
 pub use account::{ApiKey, BalanceEntry, Organization};
 pub use activity::{Feedback, FeedbackExport, Search};
+pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, Document, Grant, Passage};
 pub use file::{File, FileChanges, FileOutcome, Withdrawal};
 pub use outbox::{NewOutboxEntry, OutboxEntry};

@@ -3,7 +3,7 @@
 use docstore::{ApiKey, Id, StoreError};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, organization};
+use crate::support::{Database, NOW, audit_entry, new_organization, organization};
 
 on_both_backends!(
     organizations_are_listed_in_the_order_of_their_creation,
@@ -37,7 +37,7 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
         one.name = format!("number {n}");
         one.billed = n == 2;
         one.created_at = NOW + n;
-        db.create_organization(one.clone()).await.unwrap();
+        db.create_organization(one.clone(), None, audit_entry()).await.unwrap();
         expected.push(one);
     }
     expected.sort_by_key(|one| one.created_at);
@@ -53,14 +53,17 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
         }
     }
     assert!(db.find_organization(Uuid::new_v4()).await.unwrap().is_none());
-    assert!(matches!(db.create_organization(expected[0].clone()).await, Err(StoreError::Conflict)));
+    assert!(matches!(
+        db.create_organization(expected[0].clone(), None, audit_entry()).await,
+        Err(StoreError::Conflict)
+    ));
 }
 
 async fn a_key_is_found_by_its_digest_with_its_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let our_key = key(ours, 1);
-    db.create_api_key(our_key.clone()).await.unwrap();
-    db.create_api_key(key(theirs, 2)).await.unwrap();
+    db.create_api_key(our_key.clone(), audit_entry()).await.unwrap();
+    db.create_api_key(key(theirs, 2), audit_entry()).await.unwrap();
     let (found, owner) = db.find_key_by_digest(vec![1; 32]).await.unwrap().unwrap();
     assert_eq!((found.id, owner.id), (our_key.id, ours.into()));
     assert_eq!((found.name, found.prefix, found.digest), (our_key.name, our_key.prefix, our_key.digest));
@@ -75,27 +78,27 @@ async fn a_key_is_found_by_its_digest_with_its_organization(db: Database) {
 async fn a_key_keeps_the_time_of_its_first_revocation(db: Database) {
     let organization_id = new_organization(&db).await;
     let (one, other) = (key(organization_id, 1), key(organization_id, 2));
-    db.create_api_key(one.clone()).await.unwrap();
-    db.create_api_key(other.clone()).await.unwrap();
+    db.create_api_key(one.clone(), audit_entry()).await.unwrap();
+    db.create_api_key(other.clone(), audit_entry()).await.unwrap();
     for now in [NOW + 1, NOW + 2] {
-        let revoked = db.revoke_api_key(one.id.into(), now).await.unwrap().unwrap();
+        let revoked = db.revoke_api_key(one.id.into(), now, audit_entry()).await.unwrap().unwrap();
         assert_eq!((revoked.id, revoked.revoked_at), (one.id, Some(NOW + 1)));
     }
     // It is still found, so that it can be told from a key that never was.
     assert_eq!(db.find_key_by_digest(one.digest).await.unwrap().unwrap().0.revoked_at, Some(NOW + 1));
     assert_eq!(db.find_key_by_digest(other.digest).await.unwrap().unwrap().0.revoked_at, None);
-    assert!(db.revoke_api_key(Uuid::new_v4(), NOW).await.unwrap().is_none());
+    assert!(db.revoke_api_key(Uuid::new_v4(), NOW, audit_entry()).await.unwrap().is_none());
 }
 
 async fn one_digest_is_one_key(db: Database) {
     let organization_id = new_organization(&db).await;
-    db.create_api_key(key(organization_id, 1)).await.unwrap();
-    assert!(matches!(db.create_api_key(key(organization_id, 1)).await, Err(StoreError::Conflict)));
+    db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
+    assert!(matches!(db.create_api_key(key(organization_id, 1), audit_entry()).await, Err(StoreError::Conflict)));
     assert_eq!(db.count("api_keys").await, 1);
 }
 
 async fn a_key_without_its_organization_is_refused(db: Database) {
-    assert!(matches!(db.create_api_key(key(Uuid::new_v4(), 1)).await, Err(StoreError::Query(_))));
+    assert!(matches!(db.create_api_key(key(Uuid::new_v4(), 1), audit_entry()).await, Err(StoreError::Query(_))));
     assert_eq!(db.count("api_keys").await, 0);
 }
 
@@ -103,7 +106,7 @@ async fn the_last_use_never_moves_back(db: Database) {
     let organization_id = new_organization(&db).await;
     let (one, other, unused) = (key(organization_id, 1), key(organization_id, 2), key(organization_id, 3));
     for key in [&one, &other, &unused] {
-        db.create_api_key(key.clone()).await.unwrap();
+        db.create_api_key(key.clone(), audit_entry()).await.unwrap();
     }
     db.touch_api_keys(vec![(one.id, NOW + 5), (other.id, NOW + 1), (Id(Uuid::new_v4()), NOW)]).await.unwrap();
     // Another instance comes later with what it saw earlier.

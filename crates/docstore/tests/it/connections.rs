@@ -186,7 +186,7 @@ fn sqlite_that_another_process_holds_is_unavailable() {
             connection.batch_execute("ROLLBACK").unwrap();
         });
         locked.1.recv().unwrap();
-        let refused = db.create_organization(crate::support::organization()).await;
+        let refused = db.create_organization(crate::support::organization(), None, crate::support::audit_entry()).await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         // Readers never wait for a writer.
         assert!(db.list_organizations().await.unwrap().is_empty());

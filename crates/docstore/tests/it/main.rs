@@ -9,6 +9,7 @@ mod usage;
 
 mod accounts;
 mod activity;
+mod audit;
 mod balances;
 mod captures;
 mod concurrency;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, Id, IndexRun, RunMode, Search, Strings, UsageEvent};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, audit_entry, new_organization, page, workspace_document};
 
 on_both_backends!(columns_are_those_of_the_schema, what_belongs_to_an_organization_goes_with_it);
 
@@ -44,8 +44,9 @@ async fn columns_are_those_of_the_schema(db: Database) {
     assert_eq!(columns, declared);
 }
 
-/// Tables that hold nothing of an organization but what the outbox and the leases need to work themselves off.
-const OF_NO_ORGANIZATION: [&str; 2] = ["outbox", "leases"];
+/// Tables that hold nothing of an organization but what the outbox and the leases need to work themselves off, and the
+/// audit log, which tells of it afterwards.
+const OF_NO_ORGANIZATION: [&str; 3] = ["audit_entries", "leases", "outbox"];
 
 async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
     let (kept, deleted) = (new_organization(&db).await, new_organization(&db).await);
@@ -99,7 +100,7 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         revoked_at: None,
         last_used_at: None,
     };
-    db.create_api_key(key).await.unwrap();
+    db.create_api_key(key, audit_entry()).await.unwrap();
     let paid = BalanceEntry {
         id: new_id(),
         organization_id: owner,

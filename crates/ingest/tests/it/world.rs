@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blobs::BlobStore;
-use docstore::{Docstore, File, Id, IndexRun, Location, Organization, RunMode};
+use docstore::{AuditEntry, Docstore, File, Id, IndexRun, Location, Organization, RunMode};
 use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
 use extract::InProcess;
 use ingest::clock::now_ms;
@@ -32,7 +32,8 @@ impl World {
         let organization_id = Uuid::new_v4();
         let organization =
             Organization { id: Id(organization_id), name: "test".into(), billed: false, created_at: now_ms() };
-        store.create_organization(organization).await.unwrap();
+        let entry = AuditEntry::new(Id(Uuid::new_v4()), now_ms(), "test", "organization.created");
+        store.create_organization(organization, None, entry).await.unwrap();
         let engine = Arc::new(FaultyEngine::default());
         let feeder =
             Arc::new(Feeder::new(store.clone(), Arc::clone(&engine) as Arc<dyn SearchEngine>, Ownership::Exclusive));

@@ -51,6 +51,12 @@ impl Database {
         }
     }
 
+    /// Runs statements on the database itself, which must be a PostgreSQL: for what no command does.
+    pub fn execute(&self, statements: &str) {
+        assert!(self.is_postgres());
+        execute(&self.url(), statements);
+    }
+
     pub fn is_postgres(&self) -> bool {
         matches!(self, Database::Postgres(_))
     }

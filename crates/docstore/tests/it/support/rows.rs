@@ -1,6 +1,6 @@
 //! Rows to store. Contents are ASCII, so that bytes and characters count the same.
 
-use docstore::{Capture, Docstore, Document, Id, NewDocument, Organization, Passage, Strings};
+use docstore::{AuditEntry, Capture, Docstore, Document, Id, NewDocument, Organization, Passage, Strings};
 use uuid::Uuid;
 
 /// Some time; what matters is what comes before and after it.
@@ -13,9 +13,14 @@ pub fn organization() -> Organization {
     Organization { id: Id(Uuid::new_v4()), name: "example".to_owned(), billed: false, created_at: NOW }
 }
 
+/// An entry of the audit log, of something that a test does.
+pub fn audit_entry() -> AuditEntry {
+    AuditEntry::new(Id(Uuid::new_v4()), NOW, "cli:test@host", "tested")
+}
+
 pub async fn new_organization(store: &Docstore) -> Uuid {
     let organization = organization();
-    store.create_organization(organization.clone()).await.unwrap();
+    store.create_organization(organization.clone(), None, audit_entry()).await.unwrap();
     organization.id.into()
 }
 

@@ -1,0 +1,42 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use super::Conn;
+use crate::error::Result;
+use crate::rows::{AuditEntry, AuditFilter};
+use crate::schema::audit_entries;
+use crate::types::Id;
+
+/// Called in the transaction of the change that the entry tells of.
+pub async fn record(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
+    diesel::insert_into(audit_entries::table).values(entry).execute(connection).await?;
+    Ok(())
+}
+
+/// Entries of all organizations, for the operator alone, newest first, before the one given by its time and id.
+pub async fn list_audit_entries(
+    connection: &mut Conn,
+    filter: AuditFilter,
+    before: Option<(i64, Id)>,
+    limit: i64,
+) -> Result<Vec<AuditEntry>> {
+    let mut query = audit_entries::table
+        .order((audit_entries::created_at.desc(), audit_entries::id.desc()))
+        .limit(limit)
+        .select(AuditEntry::as_select())
+        .into_boxed();
+    if let Some(organization_id) = filter.organization_id {
+        query = query.filter(audit_entries::organization_id.eq(organization_id));
+    }
+    if let Some(action) = filter.action {
+        query = query.filter(audit_entries::action.eq(action));
+    }
+    if let Some(since) = filter.since {
+        query = query.filter(audit_entries::created_at.ge(since));
+    }
+    if let Some((at, id)) = before {
+        let earlier = audit_entries::created_at.lt(at);
+        query = query.filter(earlier.or(audit_entries::created_at.eq(at).and(audit_entries::id.lt(id))));
+    }
+    Ok(query.load(connection).await?)
+}
