@@ -14,7 +14,7 @@ on_both_backends!(
     a_balance_stays_in_its_range,
 );
 
-fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+pub fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
     BalanceEntry {
         id: Id(Uuid::new_v4()),
         organization_id: organization_id.into(),
