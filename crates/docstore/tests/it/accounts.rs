@@ -14,7 +14,8 @@ on_both_backends!(
     the_last_use_never_moves_back,
 );
 
-fn key(organization_id: Uuid, digest: u8) -> ApiKey {
+/// One key has one digest: `digest`, over and over.
+pub fn key(organization_id: Uuid, digest: u8) -> ApiKey {
     ApiKey {
         id: Id(Uuid::new_v4()),
         organization_id: organization_id.into(),

@@ -1,8 +1,10 @@
 //! The audit log: written with the change it tells of, or not at all.
 
-use docstore::{ApiKey, AuditEntry, AuditFilter, BalanceEntry, Details, Docstore, Id, StoreError};
+use docstore::{AuditEntry, AuditFilter, Details, Docstore, Id, StoreError};
 use uuid::Uuid;
 
+use crate::accounts::key;
+use crate::balances::entry as paid;
 use crate::support::{Database, NOW, audit_entry, new_organization, organization};
 
 on_both_backends!(
@@ -20,34 +22,6 @@ fn entry(action: &str, at: i64, organization_id: Option<Uuid>) -> AuditEntry {
     }
 }
 
-fn key(organization_id: Uuid) -> ApiKey {
-    ApiKey {
-        id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
-        name: String::new(),
-        prefix: String::new(),
-        digest: Uuid::new_v4().as_bytes().to_vec(),
-        scopes: String::new(),
-        limit_rps: None,
-        created_at: NOW,
-        expires_at: None,
-        revoked_at: None,
-        last_used_at: None,
-    }
-}
-
-fn paid(organization_id: Uuid, cents: i64) -> BalanceEntry {
-    BalanceEntry {
-        id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
-        cents,
-        reason: "added".to_owned(),
-        search_id: None,
-        created_at: NOW,
-        identity: None,
-    }
-}
-
 async fn listed(store: &Docstore, filter: AuditFilter) -> Vec<AuditEntry> {
     store.list_audit_entries(filter, None, 1_000).await.unwrap()
 }
@@ -62,7 +36,7 @@ async fn a_change_and_its_entry_are_one(db: Database) {
     let created = entry("organization.created", NOW, Some(id));
     db.create_organization(organization, Some(paid(id, 5)), created).await.unwrap();
     assert_eq!(db.find_balance(id).await.unwrap(), Some(5));
-    let key = key(id);
+    let key = key(id, 1);
     db.create_api_key(key.clone(), entry("key.created", NOW + 1, Some(id))).await.unwrap();
     db.adjust_balance(paid(id, 7), entry("balance.added", NOW + 2, Some(id))).await.unwrap();
     db.revoke_api_key(key.id.into(), NOW, entry("key.revoked", NOW + 3, None)).await.unwrap();
@@ -76,11 +50,11 @@ async fn a_change_and_its_entry_are_one(db: Database) {
 async fn a_change_that_fails_leaves_no_entry(db: Database) {
     let id = new_organization(&db).await;
     let before = db.count("audit_entries").await;
-    let key = key(id);
+    let key = key(id, 1);
     db.create_api_key(key.clone(), entry("key.created", NOW, Some(id))).await.unwrap();
     let again = db.create_api_key(key, entry("key.created", NOW, Some(id))).await;
     assert!(matches!(again, Err(StoreError::Conflict)));
-    let nobodys = self::key(Uuid::new_v4());
+    let nobodys = crate::accounts::key(Uuid::new_v4(), 2);
     assert!(db.create_api_key(nobodys, entry("key.created", NOW, None)).await.is_err());
     assert!(db.revoke_api_key(Uuid::new_v4(), NOW, entry("key.revoked", NOW, None)).await.unwrap().is_none());
     // Less than there is.
@@ -95,9 +69,9 @@ async fn an_entry_that_fails_leaves_no_change(db: Database) {
     let refused = organization();
     let prepaid = paid(refused.id.0, 5);
     assert!(db.create_organization(refused, Some(prepaid), taken.clone()).await.is_err());
-    assert!(db.create_api_key(key(id), taken.clone()).await.is_err());
+    assert!(db.create_api_key(key(id, 2), taken.clone()).await.is_err());
     assert!(db.adjust_balance(paid(id, 5), taken.clone()).await.is_err());
-    let key = key(id);
+    let key = key(id, 1);
     db.create_api_key(key.clone(), audit_entry()).await.unwrap();
     assert!(db.revoke_api_key(key.id.into(), NOW, taken).await.is_err());
     assert_eq!((db.count("organizations").await, db.count("api_keys").await), (2, 1));

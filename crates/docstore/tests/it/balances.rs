@@ -15,7 +15,7 @@ on_both_backends!(
     searches_that_were_paid_and_never_recorded_are_refunded_once,
 );
 
-fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+pub fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
     BalanceEntry {
         id: Id(Uuid::new_v4()),
         organization_id: organization_id.into(),
