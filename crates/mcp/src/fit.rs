@@ -27,7 +27,11 @@ pub(crate) fn document(response: &mut DocumentResponse, limit: usize) -> LeftOut
     if let Some(captures) = &mut response.capture_history {
         left_out.captures = shed_tail(captures, &mut over);
     }
-    left_out.headings = shed_tail(&mut response.doc.headings, &mut over);
+    // Headings tell where to go on: only those of a very long list go.
+    let excess = chars(&response.doc.headings).saturating_sub(limit / 8).min(over);
+    let mut left = excess;
+    left_out.headings = shed_tail(&mut response.doc.headings, &mut left);
+    over -= excess - left;
     if let Some(passages) = &mut response.passages {
         left_out.passages = shed_tail(passages, &mut over);
     }

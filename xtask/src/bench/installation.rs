@@ -140,6 +140,17 @@ impl Installation {
         Ok((text(&made, "key")?, text(&made, "api_key_id")?))
     }
 
+    /// Makes a further key of an organization, with these scopes alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Installation::tenant`].
+    pub fn scoped_key(&self, organization: &str, scopes: &str) -> anyhow::Result<String> {
+        let made =
+            self.run(&["admin", "key", "create", "--org", organization, "--name", "scoped", "--scopes", scopes])?;
+        made["key"].as_str().map(str::to_owned).with_context(|| format!("no `key` in {made}"))
+    }
+
     /// Imports a file into the web index, which no server owns meanwhile.
     ///
     /// # Errors

@@ -1,17 +1,18 @@
-//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract, and
-//! black-box acceptance folders. The project's own end-to-end tests are Rust and live with the server.
+//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract,
+//! the official client of the Model Context Protocol, and black-box acceptance folders. The project's own end-to-end tests are Rust and live with the server.
 
 mod contract;
+mod mcp;
 
 use crate::services::Cluster;
 use crate::{interrupt, server};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract is tested
+    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract and MCP are tested
     path: Option<PathBuf>,
     /// Run the server on a private PostgreSQL instead of SQLite
     #[arg(long)]
@@ -27,7 +28,7 @@ pub struct Options {
     pytest: Vec<String>,
 }
 
-/// Builds the server, holds it against its contract, and runs pytest (`PYTHON` names another interpreter than
+/// Builds the server, holds it against its contract, has an MCP client use it, and runs pytest (`PYTHON` names another interpreter than
 /// `python3`).
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
@@ -37,11 +38,53 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     };
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let kept = contract::run(&server, &python)?;
+    let served = mcp::run(&server, options.release, &python)?;
     let passed = match &options.path {
         Some(path) => accept(options, path, &server, &python)?,
         None => true,
     };
-    Ok(interrupt::exit_code(kept && passed))
+    // At the end, where it is seen: what was left out says so itself.
+    for left_out in [&kept, &served].into_iter().filter_map(Outcome::left_out) {
+        eprintln!("\n!!! {left_out}");
+    }
+    Ok(interrupt::exit_code(kept.is_good() && served.is_good() && passed))
+}
+
+/// What came of a part of the tests.
+enum Outcome {
+    Passed,
+    Failed,
+    /// Nothing was tested, and this is why.
+    LeftOut(String),
+}
+
+impl Outcome {
+    fn of(status: std::process::ExitStatus) -> Self {
+        if status.success() { Outcome::Passed } else { Outcome::Failed }
+    }
+
+    fn left_out(&self) -> Option<&str> {
+        match self {
+            Outcome::LeftOut(why) => Some(why),
+            Outcome::Passed | Outcome::Failed => None,
+        }
+    }
+
+    /// In CI, what is not tested is a failure.
+    fn is_good(&self) -> bool {
+        match self {
+            Outcome::Passed => true,
+            Outcome::Failed => false,
+            Outcome::LeftOut(_) => std::env::var_os("CI").is_none(),
+        }
+    }
+}
+
+/// Whether the interpreter has a module.
+fn has_module(python: &OsStr, module: &str) -> bool {
+    let mut command = std::process::Command::new(python);
+    command.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// Whether the acceptance tests pass.

@@ -145,6 +145,7 @@ fn llms_txt(published: &Published, public_url: &str) -> String {
          Every call needs `Authorization: Bearer API_KEY`, but for the descriptions below.\n\n## Descriptions\n\n\
          - [OpenAPI 3.1]({public_url}/openapi/public.json): every operation, field and error\n\
          - [Reference]({public_url}/docs): the same for people\n\
+         - MCP: `POST {public_url}/mcp` (streamable HTTP, the same keys)\n\
          - [Installer of the skills]({public_url}/skills/install.sh): a shell script\n\n## Skills\n\n"
     );
     for skill in &published.skills {

@@ -90,7 +90,20 @@ async fn many_passages_and_headings_are_cut_from_the_end() {
     assert_eq!(passages[0]["ordinal"], 0);
     let left_out = format!("to fit: {} passages", 200 - passages.len());
     assert!(text(&result).contains(&left_out) && text(&result).contains("query_relevant"), "{}", text(&result));
+    assert_eq!(result["structuredContent"]["doc"]["headings"].as_array().map(Vec::len), Some(50));
     assert!(result["structuredContent"].get("usage").is_none(), "it would state another length");
+}
+
+#[tokio::test]
+async fn endless_headings_leave_room_for_the_content() {
+    let fake = Fake::default();
+    let mut long = document(&"word ".repeat(3_400));
+    long.doc.headings = (0..5_000).map(|number| format!("Heading {number}")).collect();
+    *fake.document.borrow_mut() = long;
+    let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string()})).await;
+    assert!(size(&result) <= LIMIT);
+    assert!(result["structuredContent"]["content"]["char_count"].as_i64() > Some(12_000));
+    assert_eq!(result["structuredContent"]["doc"]["headings"][0], "Heading 0");
 }
 
 #[tokio::test]

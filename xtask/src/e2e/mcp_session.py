@@ -1,0 +1,154 @@
+"""The official MCP client against a running server: over HTTP and over standard input and output.
+
+Reads BASE_URL, API_KEY (every scope), READER_KEY (document:read alone) and RETRIEVAL (the command line program).
+"""
+
+import asyncio
+import json
+import os
+from contextlib import asynccontextmanager
+
+import mcp.client.session as client_session
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+BASE = os.environ["BASE_URL"]
+KEY = os.environ["API_KEY"]
+READER = os.environ["READER_KEY"]
+PROGRAM = os.environ["RETRIEVAL"]
+
+TOOLS = ["search", "read_document", "submit_feedback", "list_files"]
+LIMIT = 20_000
+
+
+@asynccontextmanager
+async def over_http(mode, key=KEY, query=""):
+    async with create_mcp_http_client(headers={"Authorization": f"Bearer {key}"}) as http:
+        async with Client(streamable_http_client(f"{BASE}/mcp{query}", http_client=http), mode=mode) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_stdio(mode, key=KEY, arguments=()):
+    environment = {"RETRIEVAL_BASE_URL": BASE, "RETRIEVAL_API_KEY": key, "HOME": os.getcwd()}
+    program = StdioServerParameters(command=PROGRAM, args=["mcp", *arguments], env=environment)
+    async with Client(program, mode=mode) as client:
+        yield client
+
+
+def text(result):
+    [item] = result.content
+    assert item.type == "text", item
+    return item.text
+
+
+def error(result):
+    """The error of a failed call, as a model reads it."""
+    assert result.is_error, result
+    return json.loads(text(result))["error"]
+
+
+async def use_every_tool(client):
+    """The client holds every result against the schema of its tool, and fails when it does not fit."""
+    listed = (await client.list_tools()).tools
+    assert [tool.name for tool in listed] == TOOLS, listed
+    for tool in listed:
+        assert tool.description and tool.title and tool.input_schema["type"] == "object", tool
+        assert tool.output_schema["type"] == "object" and tool.annotations.destructive_hint is False, tool
+
+    found = await client.call_tool("search", {"query": "what moves the tides"})
+    assert not found.is_error and found.structured_content["results"], found
+    assert len(text(found)) + len(json.dumps(found.structured_content, ensure_ascii=False)) <= LIMIT
+    first = found.structured_content["results"][0]
+    assert first["doc_id"] in text(found) and first["canonical_url"] in text(found), text(found)
+
+    # Part by part, the text is the document.
+    whole, arguments = "", {"doc_id": first["doc_id"]}
+    while True:
+        part = await client.call_tool("read_document", arguments)
+        assert not part.is_error, part
+        assert len(text(part)) + len(json.dumps(part.structured_content, ensure_ascii=False, separators=(",", ":"))) <= LIMIT
+        content = part.structured_content["content"]
+        whole += content["text"]
+        if not content["truncated"]:
+            break
+        assert f'"start_char": {len(whole)}' in text(part), text(part)
+        capture = part.structured_content["provenance"]["capture_id"]
+        arguments["content"] = {"range": {"start_char": len(whole), "capture_id": capture}}
+    assert whole.count("The moon moves the tides") == 2000, len(whole)
+
+    stored = await client.call_tool("submit_feedback", {"event_type": "result_helpful", "doc_id": first["doc_id"]})
+    assert stored.structured_content["accepted"] is True, stored
+    files = await client.call_tool("list_files", {})
+    assert files.structured_content["files"] == [], files
+
+    refused = error(await client.call_tool("search", {"query": 5}))
+    assert (refused["code"], refused["details"]["field"]) == ("validation_error", "query"), refused
+    unknown = {"doc_id": "0190a6d2-6a5c-4cc0-8c5e-0f4c5a1b0001"}
+    assert error(await client.call_tool("read_document", unknown))["code"] == "document_not_found"
+    try:
+        await client.call_tool("no_such_tool", {})
+        raise AssertionError("an unknown tool was called")
+    except MCPError as refusal:
+        assert refusal.error.code == -32602, refusal
+
+
+async def use_the_connector(client):
+    assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
+    found = await client.call_tool("search", {"query": "tides"})
+    assert json.loads(text(found)) == found.structured_content
+    first = found.structured_content["results"][0]
+    assert set(first) == {"id", "title", "url"}, first
+    fetched = await client.call_tool("fetch", {"id": first["id"]})
+    assert json.loads(text(fetched)) == fetched.structured_content
+    assert fetched.structured_content["url"] == first["url"] and "moon" in fetched.structured_content["text"]
+    assert error(await client.call_tool("fetch", {"id": "nonsense"}))["code"] == "validation_error"
+
+
+async def use_a_key_that_may_only_read(client, is_hidden):
+    names = [tool.name for tool in (await client.list_tools()).tools]
+    assert names == (["read_document"] if is_hidden else TOOLS), names
+    assert error(await client.call_tool("search", {"query": "tides"}))["code"] == "insufficient_scope"
+
+
+async def use_plain_http():
+    """What the client does not do by itself."""
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with create_mcp_http_client() as http:
+        key = {"Authorization": f"Bearer {KEY}"}
+        send = lambda body, **headers: http.post(f"{BASE}/mcp", json=body, headers={**key, **headers})
+        missing = await http.post(f"{BASE}/mcp", json=ping)
+        assert missing.status_code == 401 and missing.headers["WWW-Authenticate"] == "Bearer", missing
+        assert (await http.get(f"{BASE}/mcp", headers=key)).status_code == 405
+        assert (await send(ping, Origin="https://evil.example")).status_code == 403
+        assert (await send(ping, **{"MCP-Protocol-Version": "1999-01-01"})).status_code == 400
+        assert (await send([ping])).status_code == 400
+        for asked, agreed in [("2025-06-18", "2025-06-18"), ("2024-11-05", "2025-11-25"), ("x", "2025-11-25")]:
+            hello = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "e2e", "version": "1"}}
+            answer = await send({**ping, "method": "initialize", "params": hello})
+            assert answer.json()["result"]["protocolVersion"] == agreed, answer.text
+
+
+async def main():
+    for reach in (over_http, over_stdio):
+        # The current revision, the one before, and the one before that.
+        for mode, offered in [("auto", None), ("legacy", "2025-11-25"), ("legacy", "2025-06-18")]:
+            if offered:
+                client_session.LATEST_HANDSHAKE_VERSION = offered
+            async with reach(mode) as client:
+                assert client.protocol_version == (offered or "2026-07-28"), client.protocol_version
+                assert client.server_info.name == "retrieval" and client.instructions
+                await use_every_tool(client)
+        async with reach("auto", key=READER) as client:
+            await use_a_key_that_may_only_read(client, is_hidden=reach is over_http)
+    for mode in ("auto", "legacy"):
+        async with over_http(mode, query="?profile=connector") as client:
+            await use_the_connector(client)
+        async with over_stdio(mode, arguments=["--profile", "connector"]) as client:
+            await use_the_connector(client)
+    await use_plain_http()
+    print("MCP: the official client got what it asked for, over HTTP and over standard input and output")
+
+
+asyncio.run(main())
