@@ -300,11 +300,29 @@ pub enum Profile {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
     use super::*;
     use clap::CommandFactory;
 
     #[test]
     fn the_command_line_fits_together() {
         Cli::command().debug_assert();
+    }
+
+    /// Agents run what the skills tell them to, word for word.
+    #[test]
+    fn the_commands_of_the_skills_are_commands() {
+        let published = skills::Published::new("https://search.example.com").unwrap();
+        let mut tried = 0;
+        for text in published.skills.iter().chain(&published.agents) {
+            for line in text.text.lines().map(str::trim).filter(|line| line.starts_with("retrieval ")) {
+                let command = line.split(['|', '>']).next().unwrap_or(line);
+                let words = shlex::split(command).unwrap_or_else(|| panic!("{}: `{line}` is no command", text.name));
+                let parsed = Cli::try_parse_from(words);
+                assert!(parsed.is_ok(), "{}: `{line}`: {}", text.name, parsed.err().unwrap());
+                tried += 1;
+            }
+        }
+        assert!(tried >= 4, "only {tried} commands were found");
     }
 }

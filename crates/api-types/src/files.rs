@@ -125,6 +125,10 @@ pub enum RunState {
     Completed,
     /// Terminal: the run could not be done.
     Failed,
+    /// For readers alone: one that a newer server knows, and not taken for an end.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
 }
 
 /// The 202 answer of `POST /v1/files/index`.

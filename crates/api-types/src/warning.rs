@@ -36,4 +36,8 @@ pub enum WarningCode {
     StaleRange,
     /// Document: some requested passages are not in the latest capture. Details: `passage_ids`.
     StalePassageId,
+    /// For readers alone: one that a newer server knows. An answer is worth reading all the same.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
 }

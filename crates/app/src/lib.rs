@@ -81,6 +81,7 @@ pub struct App {
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
+    file_counts: files::room::FileCounts,
     /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
     runtime: Handle,
 }
@@ -108,6 +109,7 @@ impl App {
             second_stage,
             limiter,
             rerank_failures: Default::default(),
+            file_counts: files::room::FileCounts::new(),
             runtime: Handle::current(),
         }
     }

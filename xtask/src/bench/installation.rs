@@ -117,6 +117,15 @@ impl Installation {
         self.folder().join("data")
     }
 
+    /// Makes the tables, which the server does itself where the database is embedded.
+    ///
+    /// # Errors
+    ///
+    /// When the command fails.
+    pub fn migrate(&self) -> anyhow::Result<()> {
+        crate::shell::output(&mut self.command(&["migrate"])).map(drop)
+    }
+
     /// Makes an organization and a key.
     ///
     /// # Errors

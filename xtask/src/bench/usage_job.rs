@@ -32,6 +32,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     match Cluster::start() {
         Ok(cluster) => {
             let installation = Installation::new(program)?.with_setting("RETRIEVAL__DATABASE__URL", &cluster.url);
+            installation.migrate()?;
             on(&installation, &recorder, &cluster.url, count, section)
         }
         Err(error) => {

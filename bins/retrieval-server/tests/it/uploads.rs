@@ -11,7 +11,8 @@ use crate::support::{Client, Database, Server, chunked, put, until};
 on_both_databases!(
     an_upload_of_another_length_is_refused,
     a_url_is_good_for_one_upload,
-    an_upload_that_breaks_off_stores_nothing
+    an_upload_that_breaks_off_stores_nothing,
+    an_organization_has_so_many_files_and_no_more
 );
 
 fn presigned_url(client: &Client, name: &str, size: usize) -> String {
@@ -99,4 +100,24 @@ fn an_upload_that_breaks_off_stores_nothing(database: Database) {
     let whole = vec![b'y'; 1_000_000];
     until("the URL takes the whole file", Duration::from_secs(10), || (put(&url, &whole).status == 200).then_some(()));
     assert_eq!(size(client.get("/v1/files").ok()), Some(1_000_000));
+}
+
+fn an_organization_has_so_many_files_and_no_more(database: Database) {
+    let server = Server::start_with(database, "[files]\nmax_per_organization = 3\n");
+    let (full, other) = (server.tenant("full"), server.tenant("other"));
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        full.upload(name, "some text");
+    }
+    let refused = |name: &str| {
+        let error = full.presign(name, 9).error(400, "validation_error");
+        assert_eq!(error["details"]["field"], "filename");
+    };
+    refused("d.txt");
+    // What is there may be replaced, and others have room of their own.
+    full.upload("a.txt", "other text");
+    other.upload("d.txt", "some text");
+    assert_eq!(full.delete("/v1/files/b.txt").ok()["deleted"], true);
+    full.upload("d.txt", "some text");
+    refused("e.txt");
+    refused("b.txt");
 }

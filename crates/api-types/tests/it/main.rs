@@ -264,3 +264,17 @@ fn codes_are_snake_case_with_a_status_that_exists() {
     }
     assert_eq!((ErrorCode::ProviderUnavailable.status(), ErrorCode::RetrievalNotConfigured.status()), (502, 503));
 }
+
+#[test]
+fn what_a_newer_server_says_is_read_as_unknown_and_not_published() {
+    let warning: api_types::Warning =
+        serde_json::from_value(json!({"code": "something_new", "message": "x", "details": {}})).unwrap();
+    assert_eq!(warning.code, api_types::WarningCode::Unknown);
+    assert_eq!(serde_json::from_value::<api_types::RunState>(json!("paused")).unwrap(), api_types::RunState::Unknown);
+    assert_eq!(serde_json::from_value::<api_types::RunState>(json!("running")).unwrap(), api_types::RunState::Running);
+    let published = Value::from(schemas::components("#/components/schemas/"));
+    for name in ["WarningCode", "RunState"] {
+        assert!(published[name].is_object(), "{name}");
+        assert!(!published[name].to_string().contains("unknown\""), "{}", published[name]);
+    }
+}

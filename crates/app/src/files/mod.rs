@@ -1,6 +1,7 @@
 //! The private knowledge base: uploads, the list of files, indexing runs.
 
 mod name;
+pub(crate) mod room;
 
 pub use docstore::{RunMode, RunState, RunStats};
 
@@ -105,12 +106,12 @@ impl App {
 
     /// A new name counts against the organization's limit; a known one is a replacement.
     async fn make_room(&self, organization_id: Uuid, object_key: &str) -> Result<()> {
-        if self.store.find_file(organization_id, object_key.to_owned()).await?.is_some() {
+        let known = self.store.find_file(organization_id, object_key.to_owned()).await?;
+        if known.is_some_and(|file| file.withdrawn_at.is_none()) {
             return Ok(());
         }
         let most = self.options.max_files_per_organization;
-        let count = self.store.count_files(organization_id).await?;
-        if u64::try_from(count).unwrap_or(0) >= most {
+        if !self.file_counts.take_place(&self.store, organization_id, most).await? {
             return Err(Error::invalid("filename", format!("the organization has {most} files, which is the maximum")));
         }
         Ok(())

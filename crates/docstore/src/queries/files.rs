@@ -36,7 +36,8 @@ pub async fn find_file(connection: &mut Conn, organization_id: Id, object_key: S
 }
 
 pub async fn count_files(connection: &mut Conn, organization_id: Id) -> Result<i64> {
-    Ok(files::table.filter(files::organization_id.eq(organization_id)).count().get_result(connection).await?)
+    let files = files::table.filter(files::organization_id.eq(organization_id));
+    Ok(files.filter(files::withdrawn_at.is_null()).count().get_result(connection).await?)
 }
 
 /// The organization's files in key order.

@@ -97,6 +97,6 @@ fn show(status: &Answer<IndexStatusResponse>, terminal: &Terminal) -> Result<(),
             let reason = status.error.as_deref().unwrap_or("it does not say why");
             Err(Failure::Partial(format!("the indexing run {} failed: {reason}", status.sync_id)))
         }
-        RunState::Queued | RunState::Planning | RunState::Running | RunState::Completed => Ok(()),
+        RunState::Queued | RunState::Planning | RunState::Running | RunState::Completed | RunState::Unknown => Ok(()),
     }
 }
