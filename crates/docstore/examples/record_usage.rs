@@ -1,6 +1,7 @@
 //! Fills a docstore with the requests of a busy organization, spread over the last days, the way that the service
 //! itself records them: `record_usage URL ORGANIZATION KEYS COUNT DAYS`, the keys' ids with commas between them. Prints
 //! how many are recorded from time to time. For measurements.
+#![expect(clippy::print_stdout, reason = "an example may print")]
 
 use std::error::Error;
 use std::path::Path;

@@ -87,20 +87,24 @@ pub(crate) static SYNC_ID: Parameter = Parameter {
     example: "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d",
 };
 
+fn time_or_empty() -> Value {
+    json!({"type": "string", "anyOf": [{"format": "date-time"}, {"const": ""}]})
+}
+
 /// The query parameters of the usage overview.
 pub(crate) static USAGE: [Parameter; 5] = [
     Parameter {
         name: "from",
         place: Place::Query,
-        description: "Start of the window (ISO 8601). 30 days before its end when left out.",
-        schema: || json!({"type": "string", "format": "date-time"}),
+        description: "Start of the window (ISO 8601). Left out or empty: 30 days before its end.",
+        schema: time_or_empty,
         example: "2026-05-01T00:00:00Z",
     },
     Parameter {
         name: "to",
         place: Place::Query,
-        description: "End of the window (ISO 8601). Now when left out.",
-        schema: || json!({"type": "string", "format": "date-time"}),
+        description: "End of the window (ISO 8601). Left out or empty: now.",
+        schema: time_or_empty,
         example: "2026-05-08T00:00:00Z",
     },
     Parameter {

@@ -1,5 +1,5 @@
-//! The published contract against a running server: Schemathesis makes requests from the OpenAPI document, good and bad,
-//! and holds every answer against it.
+//! The published contract: that it is OpenAPI (`openapi-spec-validator`), and that a running server does what it says.
+//! Schemathesis makes requests from the document, good and bad, and holds every answer against it.
 
 use super::{Outcome, has_module};
 use crate::bench::installation::Installation;
@@ -12,17 +12,21 @@ use std::process::Command;
 const SETTINGS: [(&str, &str); 2] =
     [("schemathesis.toml", include_str!("schemathesis.toml")), ("hooks.py", include_str!("hooks.py"))];
 
-/// Whether the server does what its document says. Without Schemathesis nothing is tested.
+/// Whether the server does what its document says. Without these packages nothing is tested.
 ///
 /// # Errors
 ///
 /// When the server does not start.
 pub fn run(server: &Path, python: &OsStr) -> anyhow::Result<Outcome> {
-    if !has_module(python, "schemathesis.cli") {
-        let python = python.display();
-        return Ok(Outcome::LeftOut(format!(
-            "The contract was NOT tested: `{python} -m schemathesis.cli` does not run. pip install schemathesis"
-        )));
+    for (module, package) in
+        [("schemathesis.cli", "schemathesis"), ("openapi_spec_validator", "openapi-spec-validator")]
+    {
+        if !has_module(python, module) {
+            let python = python.display();
+            return Ok(Outcome::LeftOut(format!(
+                "The contract was NOT tested: `{python} -m {module}` does not run. pip install {package}"
+            )));
+        }
     }
     let installation = Installation::new(server)?;
     let tenant = installation.tenant()?;
@@ -30,6 +34,13 @@ pub fn run(server: &Path, python: &OsStr) -> anyhow::Result<Outcome> {
     let running = installation.serve_with(&[("RETRIEVAL__FETCH__TIMEOUT_MS", "1")])?;
     for (name, content) in SETTINGS {
         std::fs::write(installation.folder().join(name), content)?;
+    }
+    let document = installation.folder().join("openapi.json");
+    std::fs::write(&document, installation.client(&tenant).get("/openapi/public.json")?)?;
+    let mut validator = Command::new(python);
+    validator.args(["-m", "openapi_spec_validator"]).arg(&document);
+    if !interrupt::status(&mut validator)?.success() {
+        return Ok(Outcome::Failed);
     }
     let mut schemathesis = Command::new(python);
     schemathesis

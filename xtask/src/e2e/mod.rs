@@ -1,8 +1,10 @@
-//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract,
-//! the official client of the Model Context Protocol, and black-box acceptance folders. The project's own end-to-end tests are Rust and live with the server.
+//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract, the
+//! official client of the Model Context Protocol, the users' own programs, and black-box acceptance folders. The
+//! project's own end-to-end tests are Rust and live with the server.
 
 mod contract;
 mod mcp;
+mod programs;
 
 use crate::services::Cluster;
 use crate::{interrupt, server};
@@ -12,7 +14,7 @@ use std::process::{ExitCode, Stdio};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract and MCP are tested
+    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract, MCP and the programs are tested
     path: Option<PathBuf>,
     /// Run the server on a private PostgreSQL instead of SQLite
     #[arg(long)]
@@ -28,8 +30,8 @@ pub struct Options {
     pytest: Vec<String>,
 }
 
-/// Builds the server, holds it against its contract, has an MCP client use it, and runs pytest (`PYTHON` names another interpreter than
-/// `python3`).
+/// Builds the server, holds it against its contract, has an MCP client and the users' programs use it, and runs pytest
+/// (`PYTHON` names another interpreter than `python3`).
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
@@ -39,6 +41,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let kept = contract::run(&server, &python)?;
     let served = mcp::run(&server, options.release, &python)?;
+    let used = programs::run(&server, options.release)?;
     let passed = match &options.path {
         Some(path) => accept(options, path, &server, &python)?,
         None => true,
@@ -47,7 +50,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     for left_out in [&kept, &served].into_iter().filter_map(Outcome::left_out) {
         eprintln!("\n!!! {left_out}");
     }
-    Ok(interrupt::exit_code(kept.is_good() && served.is_good() && passed))
+    Ok(interrupt::exit_code(kept.is_good() && served.is_good() && used.is_good() && passed))
 }
 
 /// What came of a part of the tests.

@@ -19,6 +19,7 @@ mod door;
 mod file_names;
 mod first_start;
 mod healing;
+mod installer;
 mod instances;
 mod main_job;
 mod meilisearch;

@@ -1,0 +1,106 @@
+//! The installer of the skills, as somebody runs it who has nothing yet.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{Database, Finished, Server, run};
+
+on_both_databases!(an_empty_home_gets_all_skills_and_loses_them_again, what_was_changed_on_the_way_is_not_installed);
+
+const SKILLS: [&str; 4] = ["retrieval-read", "retrieval-research", "retrieval-search", "retrieval-workspace"];
+
+struct Home {
+    folder: TempDir,
+    script: PathBuf,
+}
+
+impl Home {
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("install.sh");
+        fs::write(&path, script).unwrap();
+        Self { folder, script: path }
+    }
+
+    fn install(&self, arguments: &[&str]) -> Finished {
+        let mut command = Command::new("sh");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.arg(&self.script).args(arguments).env_clear().env("PATH", path).env("HOME", self.folder.path());
+        command.env("RETRIEVAL_API_KEY", "rk_secret").current_dir(self.folder.path());
+        run(command, b"")
+    }
+
+    /// Everything but the script, as paths from the home.
+    fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        walk(self.folder.path(), &mut files);
+        let own = files.iter().map(|path| path.strip_prefix(self.folder.path()).unwrap().display().to_string());
+        let mut names: Vec<String> = own.filter(|name| name != "install.sh").collect();
+        names.sort();
+        names
+    }
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { walk(&path, files) } else { files.push(path) }
+    }
+}
+
+/// The script that the server gives, or `None` on a machine that cannot run any: told, and an error in CI.
+fn script(server: &Server) -> Option<String> {
+    let fetches = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !fetches("curl") && !fetches("wget") {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "neither curl nor wget is installed");
+        println!("NOT RUN: neither curl nor wget is installed");
+        return None;
+    }
+    Some(ureq::get(format!("{}/skills/install.sh", server.base())).call().unwrap().body_mut().read_to_string().unwrap())
+}
+
+fn an_empty_home_gets_all_skills_and_loses_them_again(database: Database) {
+    let server = Server::start(database);
+    let Some(script) = script(&server) else { return };
+    let home = Home::new(&script);
+    let tried = home.install(&["--dry-run"]);
+    assert_eq!((tried.code(), home.files()), (Some(0), vec![]), "{tried:#?}");
+
+    let done = home.install(&[]);
+    assert_eq!(done.code(), Some(0), "{done:#?}");
+    assert!(done.stdout.contains(".agents/skills"), "where they went is said: {done:#?}");
+    assert!(!format!("{done:?}").contains("rk_secret"), "{done:#?}");
+    let mut expected: Vec<String> = SKILLS.iter().map(|name| format!(".agents/skills/{name}/SKILL.md")).collect();
+    expected.insert(0, ".agents/agents/retrieval-researcher.md".to_owned());
+    let skills = |files: Vec<String>| files.into_iter().filter(|name| name.ends_with(".md")).collect::<Vec<_>>();
+    assert_eq!(skills(home.files()), expected);
+    let served = ureq::get(format!("{}/skills/retrieval-read/SKILL.md", server.base())).call();
+    let installed = fs::read_to_string(home.folder.path().join(".agents/skills/retrieval-read/SKILL.md")).unwrap();
+    assert_eq!(served.unwrap().body_mut().read_to_string().unwrap(), installed);
+
+    let files = home.files();
+    assert_eq!((home.install(&[]).code(), home.files()), (Some(0), files), "a second time changes nothing");
+    assert_eq!((home.install(&["--uninstall"]).code(), skills(home.files())), (Some(0), vec![]));
+}
+
+fn what_was_changed_on_the_way_is_not_installed(database: Database) {
+    let server = Server::start(database);
+    let Some(script) = script(&server) else { return };
+    // Every digest is another's now, as it would be for another text.
+    let digests: Vec<&str> = script.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).collect();
+    assert_eq!(digests.len(), SKILLS.len() + 1);
+    let broken = digests.iter().fold(script.clone(), |script, digest| script.replace(digest, &"0".repeat(64)));
+    let home = Home::new(&broken);
+    let refused = home.install(&[]);
+    assert_ne!(refused.code(), Some(0), "{refused:#?}");
+    assert!(!home.files().iter().any(|name| name.ends_with(".md")), "{:?}", home.files());
+    // A download that breaks off, wherever it does, runs nothing.
+    for end in (1..10).map(|tenth| script.len() * tenth / 10) {
+        let cut = Home::new(&script[..script.floor_char_boundary(end)]);
+        cut.install(&[]);
+        assert_eq!(cut.files(), [] as [&str; 0]);
+    }
+}
