@@ -80,9 +80,10 @@ operations! {
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
     /// The same, by hand.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
-    /// Gives back what was debited in `[from, before)` for searches that were never recorded, since their server died,
-    /// and were not given back yet. Returns how many.
-    write balances::refund_unrecorded_searches(organization_id: Uuid, from: i64, before: i64, now: i64) -> usize;
+    /// The searches that were debited in `[from, before)` and never recorded: refunded, or lost with their server.
+    read balances::find_unrecorded_searches(organization_id: Uuid, from: i64, before: i64) -> Vec<Id>;
+    /// Gives back what these searches cost since `from`, and was not given back yet. Returns how many they were.
+    write balances::refund_searches(organization_id: Uuid, search_ids: Vec<Id>, from: i64, now: i64) -> usize;
     /// The ledger, oldest first, after the entry of this time and id.
     read balances::list_balance_entries(organization_id: Uuid, after: Option<(i64, Id)>, limit: i64) -> Vec<BalanceEntry>;
     /// Cents; `None` for an organization that never had a balance.

@@ -1,3 +1,4 @@
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use uuid::Uuid;
@@ -50,11 +51,31 @@ pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: 
     Ok(balance)
 }
 
-pub async fn refund_unrecorded_searches(
+pub async fn find_unrecorded_searches(
     connection: &mut Conn,
     organization_id: Id,
     from: i64,
     before: i64,
+) -> Result<Vec<Id>> {
+    let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
+    let unrecorded: Vec<Option<Id>> = balance_entries::table
+        .filter(balance_entries::organization_id.eq(organization_id))
+        .filter(balance_entries::created_at.ge(from))
+        .filter(balance_entries::created_at.lt(before))
+        .filter(balance_entries::cents.lt(0))
+        .filter(balance_entries::search_id.is_not_null())
+        .filter(not(exists(recorded)))
+        .select(balance_entries::search_id)
+        .load(connection)
+        .await?;
+    Ok(unrecorded.into_iter().flatten().collect())
+}
+
+pub async fn refund_searches(
+    connection: &mut Conn,
+    organization_id: Id,
+    search_ids: Vec<Id>,
+    from: i64,
     now: i64,
 ) -> Result<usize> {
     // Whoever refunds has the balance, so that two instances that look at the same time do not both do so.
@@ -62,33 +83,21 @@ pub async fn refund_unrecorded_searches(
     if balance.first::<i64>(connection).await.optional()?.is_none() {
         return Ok(0);
     }
-    let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
-    let unrecorded: Vec<BalanceEntry> = balance_entries::table
-        .filter(balance_entries::organization_id.eq(organization_id))
-        .filter(balance_entries::created_at.ge(from))
-        .filter(balance_entries::created_at.lt(before))
-        .filter(balance_entries::cents.lt(0))
-        .filter(balance_entries::search_id.is_not_null())
-        .filter(diesel::dsl::not(diesel::dsl::exists(recorded)))
-        .select(BalanceEntry::as_select())
-        .load(connection)
-        .await?;
     let mut refunded = 0;
-    for debit in unrecorded {
-        let given_back: i64 = balance_entries::table
+    for search_id in search_ids {
+        let entries: Vec<BalanceEntry> = balance_entries::table
             .filter(balance_entries::organization_id.eq(organization_id))
             .filter(balance_entries::created_at.ge(from))
-            .filter(balance_entries::search_id.eq(debit.search_id))
-            .filter(balance_entries::cents.gt(0))
-            .count()
-            .get_result(connection)
+            .filter(balance_entries::search_id.eq(search_id))
+            .order(balance_entries::cents)
+            .select(BalanceEntry::as_select())
+            .load(connection)
             .await?;
-        if given_back > 0 {
-            continue;
-        }
+        let spent = entries.iter().fold(0_i64, |sum, entry| sum.saturating_add(entry.cents));
+        let Some(debit) = entries.into_iter().next().filter(|_| spent < 0) else { continue };
         let refund = BalanceEntry {
             id: Id(Uuid::now_v7()),
-            cents: debit.cents.saturating_neg(),
+            cents: spent.saturating_neg(),
             reason: "refund".to_owned(),
             created_at: now,
             ..debit

@@ -1,5 +1,7 @@
 //! Balances: every change explained by an entry, and never below zero.
 
+use std::collections::HashSet;
+
 use docstore::{BalanceEntry, Id, Search, StoreError, Strings};
 use uuid::Uuid;
 
@@ -122,6 +124,7 @@ async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Databa
         db.post_balance_entry(debit.clone()).await.unwrap().unwrap();
     }
     let refund = BalanceEntry { id: Id(Uuid::new_v4()), cents: 3, ..given_back };
+    let given_back = refund.search_id.unwrap();
     db.post_balance_entry(refund).await.unwrap().unwrap();
     let search = Search {
         search_id: answered.search_id.unwrap(),
@@ -135,11 +138,15 @@ async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Databa
     db.record_searches(vec![search], vec![]).await.unwrap();
 
     assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 4 * 3));
+    let unrecorded = db.find_unrecorded_searches(ours, NOW, NOW + 10).await.unwrap();
+    let expected: HashSet<_> = [given_back, lost.search_id.unwrap()].into();
+    assert_eq!(unrecorded.iter().copied().collect::<HashSet<_>>(), expected);
+    assert_eq!(db.refund_searches(theirs, unrecorded.clone(), NOW, NOW + 20).await.unwrap(), 0);
     // Two instances look at the same time.
-    let look = || db.refund_unrecorded_searches(ours, NOW, NOW + 10, NOW + 20);
-    let (one, other) = tokio::join!(look(), look());
+    let refund = || db.refund_searches(ours, unrecorded.clone(), NOW, NOW + 20);
+    let (one, other) = tokio::join!(refund(), refund());
     assert_eq!(one.unwrap() + other.unwrap(), 1);
-    assert_eq!(look().await.unwrap(), 0);
+    assert_eq!(refund().await.unwrap(), 0);
     assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 3 * 3));
     assert_eq!(db.find_balance(theirs).await.unwrap(), Some(97));
     let ledger = db.list_balance_entries(ours, None, 100).await.unwrap();
