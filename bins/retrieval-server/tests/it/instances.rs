@@ -6,9 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Server, until};
+use crate::support::{Client, Database, Server, until, uuid_of};
 
-on_both_databases!(two_instances_let_exactly_the_limit_through, a_redis_that_is_away_closes_or_opens_the_door);
+on_both_databases!(
+    two_instances_let_exactly_the_limit_through,
+    two_instances_spend_exactly_the_balance,
+    a_redis_that_is_away_closes_or_opens_the_door
+);
 
 const CALLERS: usize = 16;
 const CALLS: usize = 15;
@@ -69,6 +73,37 @@ fn two_instances_let_exactly_the_limit_through(database: Database) {
         }
     }
     assert!(answers.iter().any(|(_, through)| !through), "the limit was never met");
+}
+
+fn two_instances_spend_exactly_the_balance(database: Database) {
+    const SEARCHES: usize = 40;
+    const CENTS: usize = 10;
+    let one = Server::start(database);
+    // Each has an index of its own, in which nothing is: it is the money that they share.
+    let other = Server::start_with(one.same_database(), "");
+    let cents = CENTS.to_string();
+    let organization = one.admin(&["org", "create", "--name", "prepaid", "--prepaid-cents", &cents]);
+    let organization = uuid_of(&organization["organization_id"]);
+    let made = one.create_key(organization, &["--limit-rps", "100000"]);
+    let clients = [&one, &other].map(|server| server.client(made["key"].as_str(), organization));
+    let together = Barrier::new(SEARCHES);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let searches: Vec<_> = (0..SEARCHES)
+            .map(|search| {
+                let (client, together) = (&clients[search % 2], &together);
+                scope.spawn(move || {
+                    together.wait();
+                    client.search("walrus", json!({})).status
+                })
+            })
+            .collect();
+        searches.into_iter().map(|search| search.join().unwrap()).collect()
+    });
+    let count = |status| statuses.iter().filter(|other| **other == status).count();
+    assert_eq!((count(200), count(402)), (CENTS, SEARCHES - CENTS), "{statuses:?}");
+    let ledger = one.command(&["admin", "balance", "ledger", "--org", &organization.to_string()]).lines();
+    assert_eq!(ledger.len(), 1 + CENTS);
+    assert_eq!(ledger.iter().map(|entry| entry["cents"].as_i64().unwrap()).sum::<i64>(), 0);
 }
 
 /// A value of `/metrics`, 0 where nothing was counted yet.
