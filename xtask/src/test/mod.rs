@@ -66,8 +66,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         nextest::run(&options.selection(), &options.filters, &environment)?
     };
 
-    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let missing = if in_ci { services.missing_in_ci() } else { vec![] };
+    let missing = if nextest::in_ci() { services.missing_in_ci() } else { vec![] };
     let mut lines = services.summary();
     lines.extend(missing.iter().map(|name| format!("FAILED: CI=true, and {name} was not tested")));
     if !examples_hold {

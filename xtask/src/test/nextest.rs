@@ -7,6 +7,11 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
+/// Whether this is a run of continuous integration, as all services of that kind say it.
+pub fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
 /// Runs the tests of the crates of `selection` that match `filters`, all where there are none.
 ///
 /// # Errors
@@ -18,6 +23,11 @@ pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)])
     if with_nextest {
         command.args(["nextest", "run", "--no-fail-fast"]).args(selection);
         command.args(["--color", if std::io::stderr().is_terminal() { "always" } else { "never" }]);
+        if in_ci() {
+            // A shared machine may stall for seconds in the middle of an end-to-end test. What passes only the second time
+            // is told at the end, as flaky.
+            command.args(["--retries", "1", "--final-status-level", "flaky"]);
+        }
         command.args(filters);
     } else {
         eprintln!("cargo-nextest is not installed: `cargo test` runs the tests, one crate after the other");

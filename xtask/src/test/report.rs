@@ -6,7 +6,7 @@ pub struct Report {
     pub succeeded: bool,
     /// The runner's closing line: `Summary [ 0.5s] 12 tests run: 12 passed, 0 skipped`.
     pub summary: Option<String>,
-    /// The lines that name a failed test.
+    /// The lines that name a failed test, or one that failed at first.
     pub failures: Vec<String>,
     pub skipped: u32,
     /// The tests that are ignored by their own mark.
@@ -21,7 +21,7 @@ impl Report {
             return Self::default();
         };
         let failed = |line: &&String| {
-            ["FAIL", "TIMEOUT", "SIG", "ABORT", "LEAK-FAIL", "EXEC"]
+            ["FAIL", "FLAKY", "TIMEOUT", "SIG", "ABORT", "LEAK-FAIL", "EXEC"]
                 .iter()
                 .any(|mark| line.trim_start().starts_with(mark))
         };
