@@ -3,7 +3,7 @@
 
 use super::installation::Installation;
 use super::report::{Report, Section};
-use super::{Options, client::Client, go_on, process, progress};
+use super::{Options, client::Client, go_on, load, process, progress};
 use crate::services::{Provided, Redis, Service};
 use anyhow::bail;
 use indicatif::ProgressBar;
@@ -81,9 +81,6 @@ fn ask(clients: &[Client], requests: usize, bar: &ProgressBar) -> anyhow::Result
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = clients.iter().map(|client| scope.spawn(|| work(client))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))?)
-    })?;
+    load::together(clients, work)?;
     Ok(begun.elapsed())
 }

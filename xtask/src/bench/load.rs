@@ -48,6 +48,18 @@ impl Outcome {
     }
 }
 
+/// Has every client do `work`, all at the same time.
+///
+/// # Errors
+///
+/// The first of theirs.
+pub fn together(clients: &[Client], work: impl Fn(&Client) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = clients.iter().map(|client| scope.spawn(|| work(client))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))?)
+    })
+}
+
 /// Sends `count` requests, round and round through `bodies`, which must not be empty.
 ///
 /// # Errors

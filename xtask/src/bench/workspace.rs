@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::installation::{Installation, Tenant};
-use super::{go_on, progress, spinner};
+use super::{go_on, load, progress, spinner};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,8 +56,8 @@ impl<'a> Workspace<'a> {
         let bar = progress(files.len(), "uploading files");
         let next = AtomicUsize::new(0);
         let begun = Instant::now();
-        let work = || -> anyhow::Result<()> {
-            let client = self.client();
+        let clients: Vec<Client> = (0..clients.max(1)).map(|_| self.client()).collect();
+        let work = |client: &Client| -> anyhow::Result<()> {
             while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                 go_on()?;
                 let asked = json!({"filename": file.name, "size": file.bytes.len()});
@@ -67,12 +67,7 @@ impl<'a> Workspace<'a> {
             }
             Ok(())
         };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..clients.max(1)).map(|_| scope.spawn(work)).collect();
-            threads
-                .into_iter()
-                .try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))?)
-        })?;
+        load::together(&clients, work)?;
         let took = begun.elapsed();
         bar.finish_and_clear();
         Ok(took)

@@ -60,24 +60,38 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
 /// Rows that are read at a time.
 const PAGE: i64 = 1_000;
 
+/// Prints all rows, one a line. `page` reads those behind a place, `place` says where a row is; an empty page is the end.
+async fn print_rows<Row, Place>(
+    mut page: impl AsyncFnMut(Option<Place>) -> docstore::Result<Vec<Row>>,
+    place: impl Fn(&Row) -> Place,
+    line: impl Fn(&Row) -> Value,
+) -> anyhow::Result<()> {
+    let mut behind = None;
+    loop {
+        let rows = page(behind.take()).await?;
+        rows.iter().for_each(|row| output::json(&line(row)));
+        let Some(last) = rows.last() else { return Ok(()) };
+        behind = Some(place(last));
+    }
+}
+
 async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result<()> {
     accounts::balance(store, organization_id).await?;
-    let mut after = None;
-    loop {
-        let page = store.list_balance_entries(organization_id, after, PAGE).await?;
-        for entry in &page {
-            output::json(&json!({
+    print_rows(
+        async |after| store.list_balance_entries(organization_id, after, PAGE).await,
+        |entry| (entry.created_at, entry.id),
+        |entry| {
+            json!({
                 "entry_id": entry.id.0,
                 "cents": entry.cents,
                 "reason": entry.reason,
                 "search_id": entry.search_id.map(|id| id.0),
                 "identity": entry.identity,
                 "created_at": time(Some(entry.created_at)),
-            }));
-        }
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some((last.created_at, last.id));
-    }
+            })
+        },
+    )
+    .await
 }
 
 async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
@@ -87,11 +101,15 @@ async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
         since: audit.since.map(to_ms),
     };
     let mut left = audit.limit.map_or(i64::MAX, i64::from);
-    let mut before = None;
-    while left > 0 {
-        let page = store.list_audit_entries(filter.clone(), before, left.min(PAGE)).await?;
-        for entry in &page {
-            output::json(&json!({
+    print_rows(
+        async |before| {
+            let page = store.list_audit_entries(filter.clone(), before, left.min(PAGE)).await?;
+            left -= page.len() as i64;
+            Ok(page)
+        },
+        |entry| (entry.created_at, entry.id),
+        |entry| {
+            json!({
                 "audit_id": entry.id.0,
                 "created_at": time(Some(entry.created_at)),
                 "actor": entry.actor,
@@ -99,22 +117,18 @@ async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
                 "organization_id": entry.organization_id.map(|id| id.0),
                 "subject_id": entry.subject_id.map(|id| id.0),
                 "details": entry.details.0,
-            }));
-        }
-        let Some(last) = page.last() else { break };
-        before = Some((last.created_at, last.id));
-        left -= page.len() as i64;
-    }
-    Ok(())
+            })
+        },
+    )
+    .await
 }
 
 async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
-    let mut after = None;
-    loop {
-        let page = store.export_feedback(after, PAGE).await?;
-        for FeedbackExport { event, search, document } in &page {
-            let ranked = search.as_ref().map(|search| &search.results.0);
-            output::json(&json!({
+    print_rows(
+        async |after| store.export_feedback(after, PAGE).await,
+        |FeedbackExport { event, .. }| (event.created_at, event.feedback_id),
+        |FeedbackExport { event, search, document }| {
+            json!({
                 "feedback_id": event.feedback_id.0,
                 "organization_id": event.organization_id.0,
                 "session_id": event.session_id.0,
@@ -122,7 +136,7 @@ async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
                 "created_at": time(Some(event.created_at)),
                 "query": event.query.as_ref().or(search.as_ref().map(|search| &search.query)),
                 "search_id": event.search_id.map(|id| id.0),
-                "ranked_list": ranked,
+                "ranked_list": search.as_ref().map(|search| &search.results.0),
                 "rank": event.result_rank,
                 "doc_id": event.doc_id.map(|id| id.0),
                 "passage_id": event.passage_id.map(|id| id.0),
@@ -130,25 +144,21 @@ async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
                 "title": document.as_ref().map(|document| &document.title),
                 "comment": event.comment,
                 "client_model": event.client_model,
-            }));
-        }
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some((last.event.created_at, last.event.feedback_id));
-    }
+            })
+        },
+    )
+    .await
 }
 
 async fn show_run(store: &Docstore, sync_id: Uuid) -> anyhow::Result<()> {
     let Some(run) = store.find_any_run(sync_id).await? else { bail!("there is no run `{sync_id}`") };
     output::note(&format!("run {sync_id} of organization {}: {}", run.organization_id, run.state().as_str()));
-    let mut after = None;
-    loop {
-        let page = store.list_files_of_run(sync_id, after.take(), PAGE).await?;
-        for file in &page {
-            output::json(&json!({ "name": file.name, "outcome": file.outcome, "reason": file.reason }));
-        }
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some(last.object_key.clone());
-    }
+    print_rows(
+        async |after| store.list_files_of_run(sync_id, after, PAGE).await,
+        |file| file.object_key.clone(),
+        |file| json!({ "name": file.name, "outcome": file.outcome, "reason": file.reason }),
+    )
+    .await
 }
 
 fn organization_json(organization: &Organization) -> Value {

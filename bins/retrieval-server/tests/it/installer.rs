@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use uuid::Uuid;
 
-use crate::support::{Database, Finished, Server, run};
+use crate::support::{Client, Database, Finished, Server, run};
 
 on_both_databases!(an_empty_home_gets_all_skills_and_loses_them_again, what_was_changed_on_the_way_is_not_installed);
 
@@ -51,6 +52,11 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// Who has no key yet.
+fn anybody(server: &Server) -> Client {
+    server.client(None, Uuid::nil())
+}
+
 /// The script that the server gives, or `None` on a machine that cannot run any: told, and an error in CI.
 fn script(server: &Server) -> Option<String> {
     let fetches = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -59,7 +65,7 @@ fn script(server: &Server) -> Option<String> {
         println!("NOT RUN: neither curl nor wget is installed");
         return None;
     }
-    Some(ureq::get(format!("{}/skills/install.sh", server.base())).call().unwrap().body_mut().read_to_string().unwrap())
+    Some(anybody(server).get("/skills/install.sh").text)
 }
 
 fn an_empty_home_gets_all_skills_and_loses_them_again(database: Database) {
@@ -77,9 +83,9 @@ fn an_empty_home_gets_all_skills_and_loses_them_again(database: Database) {
     expected.insert(0, ".agents/agents/retrieval-researcher.md".to_owned());
     let skills = |files: Vec<String>| files.into_iter().filter(|name| name.ends_with(".md")).collect::<Vec<_>>();
     assert_eq!(skills(home.files()), expected);
-    let served = ureq::get(format!("{}/skills/retrieval-read/SKILL.md", server.base())).call();
+    let served = anybody(&server).get("/skills/retrieval-read/SKILL.md").text;
     let installed = fs::read_to_string(home.folder.path().join(".agents/skills/retrieval-read/SKILL.md")).unwrap();
-    assert_eq!(served.unwrap().body_mut().read_to_string().unwrap(), installed);
+    assert_eq!(served, installed);
 
     let files = home.files();
     assert_eq!((home.install(&[]).code(), home.files()), (Some(0), files), "a second time changes nothing");

@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::support::{Client, Database, Server, until, uuid_of};
 
@@ -106,18 +107,19 @@ fn two_instances_spend_exactly_the_balance(database: Database) {
     assert_eq!(ledger.iter().map(|entry| entry["cents"].as_i64().unwrap()).sum::<i64>(), 0);
 }
 
+fn operations(server: &Server) -> Client {
+    Client::new(&server.operations(), None, Uuid::nil())
+}
+
 /// A value of `/metrics`, 0 where nothing was counted yet.
 fn counted(server: &Server, name: &str) -> u64 {
-    let text =
-        ureq::get(format!("{}/metrics", server.operations())).call().unwrap().body_mut().read_to_string().unwrap();
+    let text = operations(server).get("/metrics").text;
     let value = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.strip_prefix(name));
     value.map_or(0, |value| value.rsplit(' ').next().unwrap().parse().unwrap())
 }
 
 fn limiter_state(server: &Server) -> Value {
-    let ready =
-        ureq::get(format!("{}/readyz", server.operations())).call().unwrap().body_mut().read_to_string().unwrap();
-    let ready: Value = serde_json::from_str(&ready).unwrap();
+    let ready = operations(server).get("/readyz").ok();
     let dependencies = ready["dependencies"].as_array().unwrap();
     dependencies.iter().find(|dependency| dependency["name"] == "rate_limit").unwrap().clone()
 }

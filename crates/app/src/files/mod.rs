@@ -164,13 +164,18 @@ impl App {
                 self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms())
             })
             .await?;
-        let Some(Withdrawal { hidden }) = withdrawn else { return Ok(false) };
+        let Some(Withdrawal { hidden, queued }) = withdrawn else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
         let existed = self.blobs.head(&object_key).await?.is_some();
         if existed {
             self.blobs.delete(&object_key).await?;
+        }
+        // Only now: a run that is quicker than we are would take the object away before we have seen it.
+        if queued {
+            self.wake_runner();
+        } else if existed {
             self.start_run(viewer, RunMode::Incremental).await?;
         }
         Ok(existed || hidden)
@@ -178,7 +183,15 @@ impl App {
 
     /// Queues a run, or joins the one that waits already.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
-        Ok(self.queueing(viewer, mode, |run| self.store.request_run(run)).await?.into())
+        let run = self.queueing(viewer, mode, |run| self.store.request_run(run)).await?;
+        self.wake_runner();
+        Ok(run.into())
+    }
+
+    fn wake_runner(&self) {
+        if let Some(runner) = &self.runner {
+            runner.wake();
+        }
     }
 
     /// Has `operation` queue a run, with another try when two callers do so at the same moment: the later one finds the
@@ -191,12 +204,7 @@ impl App {
         loop {
             let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
             match operation(run).await {
-                Ok(outcome) => {
-                    if let Some(runner) = &self.runner {
-                        runner.wake();
-                    }
-                    return Ok(outcome);
-                }
+                Ok(outcome) => return Ok(outcome),
                 Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
                 Err(error) => return Err(error.into()),
             }

@@ -101,10 +101,11 @@ pub async fn withdraw_file(
         .execute(connection)
         .await?;
     let hidden = documents::hide_workspace_document(connection, organization_id, doc_id, now).await?;
-    if hidden || outcome.is_some() {
+    let queued = hidden || outcome.is_some();
+    if queued {
         runs::request_run(connection, run).await?;
     }
-    Ok(Some(Withdrawal { hidden }))
+    Ok(Some(Withdrawal { hidden, queued }))
 }
 
 /// Forgets names whose object is gone.

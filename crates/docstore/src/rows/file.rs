@@ -37,6 +37,8 @@ impl File {
 pub struct Withdrawal {
     /// Whether there was a document to hide.
     pub hidden: bool,
+    /// Whether a run waits that will see to the rest.
+    pub queued: bool,
 }
 
 /// What a run learned of one file.

@@ -129,10 +129,11 @@ async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Dat
     // No run has seen it, so none has to look after it.
     let untouched = run(ours);
     let answer = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
-    assert_eq!(answer, Some(Withdrawal { hidden: false }));
+    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: false }));
     assert!(db.find_run(ours, untouched.sync_id.0).await.unwrap().is_none());
     let queued = run(ours);
-    db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap().unwrap();
+    let answer = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
+    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: true }));
     assert!(db.find_run(ours, queued.sync_id.0).await.unwrap().is_some());
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();

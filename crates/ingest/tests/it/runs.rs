@@ -58,7 +58,7 @@ async fn a_deletion_that_broke_off_is_brought_to_its_end() {
     let run = IndexRun::queued(Id(Uuid::new_v4()), Id(world.organization_id), RunMode::Full, now_ms());
     let sync_id = run.sync_id.0;
     let withdrawn = world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, now_ms()).await.unwrap();
-    assert_eq!(withdrawn, Some(Withdrawal { hidden: true }));
+    assert_eq!(withdrawn, Some(Withdrawal { hidden: true, queued: true }));
     let run = world.wait(sync_id).await;
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
     assert!(world.blobs.inner.head(&world.key("a.txt")).await.unwrap().is_none());
