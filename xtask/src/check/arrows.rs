@@ -8,17 +8,18 @@ use super::workspace::Crate;
 /// A new arrow is a decision about the design: add it here with the change that needs it, and say why there.
 const MAY_USE: &[(&str, &[&str])] = &[
     // Pure: other services link these without a server, a database or a runtime.
-    ("retrieval-core", &[]),
+    ("model", &[]),
+    ("retrieval-core", &["model"]),
     ("api-types", &[]),
-    // What the wire offers, as data.
-    ("openapi", &["api-types"]),
-    // The same operations as tools of models; for the server and for `retrieval mcp`.
-    ("mcp", &["api-types", "openapi"]),
+    // The operations of the API, as data.
+    ("openapi", &["api-types", "model"]),
+    // The same operations as MCP tools, for the server and for `retrieval mcp`.
+    ("mcp", &["api-types", "model", "openapi"]),
     // Seams and what stands on its own.
     ("access-tokens", &[]),
-    ("engine", &["retrieval-core"]),
+    ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
-    ("docstore", &[]),
+    ("docstore", &["model"]),
     ("extract", &[]),
     ("fetcher", &[]),
     ("rate-limit", &[]),
@@ -28,16 +29,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("skills", &[]),
     ("warc", &[]),
     // Adapters: one outside library each, behind their seam.
-    ("engine-tantivy", &["engine", "retrieval-core"]),
-    ("engine-meilisearch", &["engine", "retrieval-core"]),
+    ("engine-tantivy", &["engine", "model", "retrieval-core"]),
+    ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
     ("blobs-s3", &["blobs"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("rerank-http", &["rerank"]),
     // Use cases.
-    ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "rate-limit", "rerank", "retrieval-core"]),
+    ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "model", "retrieval-core"]),
+    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "rate-limit", "rerank", "retrieval-core"]),
     // The edge.
-    ("http-actix", &["api-types", "app", "mcp", "openapi", "rate-limit", "retrieval-core", "skills"]),
+    ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),
     ("xtask", &["api-types", "openapi"]),
     // The other side of the wire.
     ("retrieval-client", &["api-types"]),

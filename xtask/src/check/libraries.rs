@@ -78,6 +78,7 @@ const ALLOW_LISTS: &[(&str, &[&str])] = &[
             "whatlang",
         ],
     ),
+    ("model", &["uuid"]),
     ("openapi", &["serde_json", "uuid"]),
     ("api-types", &["schemars", "serde", "serde_json", "thiserror", "time", "url", "uuid", "validator"]),
 ];

@@ -1,0 +1,34 @@
+use crate::names::named_enum;
+
+named_enum! {
+    /// A permission of an API key or access token. Each operation requires one.
+    Scope: "scope" {
+        SearchRead = "search:read",
+        DocumentRead = "document:read",
+        FeedbackWrite = "feedback:write",
+        FilesRead = "files:read",
+        FilesWrite = "files:write",
+        UsageRead = "usage:read",
+        ResearchRead = "research:read",
+        ResearchWrite = "research:write",
+    }
+}
+
+named_enum! {
+    /// The state of an API key.
+    KeyState: "key state" {
+        Active = "active",
+        Expired = "expired",
+        Revoked = "revoked",
+    }
+}
+
+named_enum! {
+    /// An operator's change to an organization, a key or a balance.
+    AuditAction: "audit action" {
+        OrganizationCreated = "organization.created",
+        KeyCreated = "key.created",
+        KeyRevoked = "key.revoked",
+        BalanceAdded = "balance.added",
+    }
+}

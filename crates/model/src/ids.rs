@@ -1,0 +1,65 @@
+use std::fmt;
+
+use uuid::Uuid;
+
+/// Defines a newtype of `Uuid`.
+macro_rules! id {
+    ($($(#[$meta:meta])* $name:ident;)*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+            pub struct $name(pub Uuid);
+
+            impl fmt::Display for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.0.fmt(f)
+                }
+            }
+
+            impl From<Uuid> for $name {
+                fn from(id: Uuid) -> Self {
+                    Self(id)
+                }
+            }
+
+            impl From<$name> for Uuid {
+                fn from(id: $name) -> Self {
+                    id.0
+                }
+            }
+
+            impl std::str::FromStr for $name {
+                type Err = uuid::Error;
+
+                fn from_str(text: &str) -> Result<Self, Self::Err> {
+                    text.parse().map(Self)
+                }
+            }
+        )*
+    };
+}
+
+id! {
+    /// An organization: the tenant that owns keys, files, grants and a balance.
+    OrganizationId;
+    /// An API key.
+    ApiKeyId;
+    /// A document: UUID v5 of its canonical URL.
+    DocId;
+    /// A capture: one snapshot of a document's content.
+    CaptureId;
+    /// A passage: UUID v5 of its document, content digest and ordinal.
+    PassageId;
+    /// A search and the ranked list that it returned.
+    SearchId;
+    /// A caller's session. It groups requests and is not an entity.
+    SessionId;
+    /// A feedback event.
+    FeedbackId;
+    /// An indexing run.
+    SyncId;
+    /// An entry of an organization's ledger.
+    BalanceEntryId;
+    /// An entry of the audit log.
+    AuditEntryId;
+}

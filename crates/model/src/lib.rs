@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod access;
+mod clock;
+mod collection;
+mod feedback;
+mod files;
+mod ids;
+mod ledger;
+mod names;
+mod runs;
+mod timestamp;
+
+pub use access::{AuditAction, KeyState, Scope};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use collection::{CaptureFormat, Collection, IndexName};
+pub use feedback::FeedbackEvent;
+pub use files::FileOutcome;
+pub use ids::{
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DocId, FeedbackId, OrganizationId, PassageId, SearchId,
+    SessionId, SyncId,
+};
+pub use ledger::BalanceReason;
+pub use names::UnknownName;
+pub use runs::{RunMode, RunState, RunStats};
+pub use timestamp::Timestamp;
