@@ -20,7 +20,8 @@ use pdf_oxide::object::Object;
 
 use self::layout::Style;
 use self::page_marks::Pages;
-use self::piece::{Glyph, Piece};
+use self::piece::Glyph;
+use self::running::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
 
 /// More pages than any book has; what follows them is not read.
@@ -63,7 +64,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// All pages, and why the first unreadable one was.
 fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Error>) {
     let mut unreadable = None;
-    let mut pages: Vec<Vec<Piece>> = Vec::new();
+    let mut pages: Vec<Page> = Vec::new();
     // Pages that are turned or written in columns from above are left to the library.
     let mut others: HashMap<usize, String> = HashMap::new();
     for page in 0..count {
@@ -74,18 +75,20 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
                 Ok(Vec::new())
             }
         });
-        pages.push(read.unwrap_or_else(|error| {
+        let pieces = read.unwrap_or_else(|error| {
             unreadable.get_or_insert(error);
             Vec::new()
-        }));
+        });
+        let sheet = document.get_page_media_box(page).ok().map(|(_, bottom, _, top)| (bottom, top));
+        pages.push(Page { pieces, sheet });
     }
     running::remove(&mut pages);
-    let style = Style::of(pages.iter().flatten());
+    let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
     // Of the pages in `blocks`, the block that each begins with.
     let mut begins = Vec::new();
-    for (page, pieces) in pages.into_iter().enumerate() {
+    for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
         if let Some(text) = others.remove(&page) {
             out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut begins));
             out.append_page(&text);

@@ -6,4 +6,5 @@ mod files;
 mod hostile;
 mod office;
 mod pages;
+mod pdf_pages;
 mod worker;
