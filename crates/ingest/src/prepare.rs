@@ -66,7 +66,8 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     let content_digest = digest(&markdown);
     let capture_id = Id(Uuid::now_v7());
     let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
-    let passages = passages::split(&markdown)
+    let page_starts: Vec<usize> = content.page_starts.iter().map(|start| *start as usize).collect();
+    let passages = passages::split_pages(&markdown, &page_starts)
         .into_iter()
         .map(|span| Passage {
             passage_id: Id(passages::passage_id(doc_id, &content_digest, span.ordinal)),
@@ -77,7 +78,12 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
             byte_end: column(span.bytes.end),
             char_start: column(span.chars.start),
             char_end: column(span.chars.end),
-            section_path: Strings(with_page(span.section_path, span.bytes.start, &content.page_starts)),
+            section_path: Strings(with_pages(
+                span.section_path.clone(),
+                span.text(&markdown),
+                span.bytes.start,
+                &page_starts,
+            )),
         })
         .collect();
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
@@ -119,14 +125,14 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     }
 }
 
-/// The page that a passage begins on is the outermost part of where it stands.
-fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Vec<String> {
-    // White space between pages belongs to the passage before.
-    let page = page_starts.partition_point(|page_start| (*page_start as usize) <= start);
-    if page == 0 {
-        return section_path;
-    }
-    std::iter::once(format!("Page {page}")).chain(section_path).collect()
+/// The pages that a passage is on are the outermost part of its section path.
+fn with_pages(section_path: Vec<String>, text: &str, start: usize, page_starts: &[usize]) -> Vec<String> {
+    let label = match passages::pages_of(text, start, page_starts) {
+        None => return section_path,
+        Some((first, last)) if first == last => format!("Page {first}"),
+        Some((first, last)) => format!("Pages {first}-{last}"),
+    };
+    std::iter::once(label).chain(section_path).collect()
 }
 
 /// `sha256:` and the hex digest of the text.

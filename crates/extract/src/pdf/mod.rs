@@ -19,7 +19,7 @@ use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
 use self::layout::Style;
-use self::page_marks::Pages;
+use self::page_marks::{PageStart, Pages};
 use self::piece::Glyph;
 use self::running::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
@@ -86,22 +86,21 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
-    // Of the pages in `blocks`, the block that each begins with.
-    let mut begins = Vec::new();
+    // Of the pages in `blocks`.
+    let mut starts = Vec::new();
     for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
         if let Some(text) = others.remove(&page) {
-            out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut begins));
+            out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut starts));
             out.append_page(&text);
             continue;
         }
-        begins.push(blocks.len());
+        let mut start = PageStart::Block(blocks.len());
         for region in columns::regions(pieces) {
-            let start = blocks.len();
-            layout::blocks(region, &style, &mut blocks);
-            layout::continue_paragraph(&mut blocks, start);
+            page_marks::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        starts.push(start);
     }
-    out.append(&blocks, &begins);
+    out.append(&blocks, &starts);
     (out, unreadable)
 }
 

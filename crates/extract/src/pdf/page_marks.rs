@@ -1,31 +1,51 @@
-//! Where pages begin in the markdown of all of them.
+//! The places in the markdown of a document where its pages start.
 
+use super::layout;
 use crate::blocks::{self, Block};
 use crate::tidy;
 
-/// Stands at the end of the block before a page's first while the markdown is tidied. No character of any text (Unicode,
-/// 23.7): a document that holds it has no pages.
-const MARK: char = '\u{fdd0}';
+/// Stands where a page starts while the markdown is tidied. A noncharacter (Unicode 16, section 23.7), which is removed
+/// from the document's own text.
+pub(super) const MARK: char = '\u{fdd0}';
 
-/// Markdown of pages, and the byte at which each begins.
+/// Markdown of pages, and the byte at which each page starts.
 #[derive(Default)]
 pub(super) struct Pages {
     pub markdown: String,
     pub starts: Vec<u32>,
 }
 
-impl Pages {
-    /// Appends pages; each begins with the block that `begins` says.
-    pub(super) fn append(&mut self, blocks: &[Block], begins: &[usize]) {
-        let (source, starts) = blocks::write_with_starts(blocks);
-        if source.contains(MARK) {
-            self.push(&tidy::markdown(&source), &vec![0; begins.len()]);
-            return;
+/// The start of a page in a list of blocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PageStart {
+    /// In front of the block at this index.
+    Block(usize),
+    /// At a mark inside a paragraph of an earlier page.
+    Inside,
+}
+
+/// Appends the blocks of a page's next region. A paragraph that goes on from the last of `blocks` is added to it.
+pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, page_start: &mut PageStart) {
+    let begins_page = *page_start == PageStart::Block(blocks.len());
+    if let Some((paragraph, next)) = layout::continuation(blocks, &mut region) {
+        layout::join(paragraph, &next);
+        if begins_page {
+            paragraph.insert(paragraph.len() - next.len(), MARK);
+            *page_start = PageStart::Inside;
         }
-        let mut marked = String::with_capacity(source.len() + begins.len() * MARK.len_utf8());
+    }
+    blocks.append(&mut region);
+}
+
+impl Pages {
+    /// Appends pages with the given starts in `blocks`.
+    pub(super) fn append(&mut self, blocks: &[Block], page_starts: &[PageStart]) {
+        let (source, starts) = blocks::write_with_starts(blocks);
+        let mut marked = String::with_capacity(source.len() + page_starts.len() * MARK.len_utf8());
         let mut done = 0;
-        for begin in begins {
-            let start = starts.get(*begin).copied().unwrap_or(source.len());
+        for page_start in page_starts {
+            let PageStart::Block(block) = page_start else { continue };
+            let start = starts.get(*block).copied().unwrap_or(source.len());
             // Behind the last line's text rather than its end, so that no line is added.
             let end = source[..start].trim_end_matches('\n').len().max(done);
             marked.push_str(&source[done..end]);
@@ -35,7 +55,7 @@ impl Pages {
         marked.push_str(&source[done..]);
         let tidied = tidy::markdown(&marked);
         let mut markdown = String::with_capacity(tidied.len());
-        let mut offsets = Vec::with_capacity(begins.len());
+        let mut offsets = Vec::with_capacity(page_starts.len());
         for (number, part) in tidied.split(MARK).enumerate() {
             if number > 0 {
                 offsets.push(markdown.len());
@@ -83,22 +103,32 @@ mod tests {
         ];
         let mut pages = Pages::default();
         // The third page is empty, and the last one too.
-        pages.append(&blocks, &[0, 3, 5, 5, 6]);
+        pages.append(&blocks, &[0, 3, 5, 5, 6].map(PageStart::Block));
         assert_eq!(pages.markdown, tidy::markdown(&blocks::write(&blocks)));
         let rest: Vec<&str> = pages.starts.iter().map(|start| pages.markdown[*start as usize..].trim()).collect();
         assert!(rest[0].starts_with("# One") && rest[1].starts_with("- b"), "{rest:?}");
         assert_eq!(rest[2..], ["last", "last", ""]);
         pages.append_page("## Turned");
-        pages.append(&[paragraph("end")], &[0]);
+        pages.append(&[paragraph("end")], &[PageStart::Block(0)]);
         assert!(pages.markdown.ends_with("last\n\n## Turned\n\nend\n"));
         let rest: Vec<&str> = pages.starts[5..].iter().map(|start| &pages.markdown[*start as usize..]).collect();
         assert_eq!(rest, ["## Turned\n\nend\n", "end\n"]);
     }
 
     #[test]
-    fn a_document_that_holds_the_mark_is_one_page() {
+    fn a_page_may_start_inside_a_paragraph() {
+        let mut blocks = Vec::new();
+        let mut starts = Vec::new();
+        for page in [vec!["It begins here and"], vec!["goes on over a divi-"], vec!["sion", "Another"]] {
+            let mut start = PageStart::Block(blocks.len());
+            append_region(&mut blocks, page.into_iter().map(paragraph).collect(), &mut start);
+            starts.push(start);
+        }
+        assert_eq!(starts, [PageStart::Block(0), PageStart::Inside, PageStart::Inside]);
         let mut pages = Pages::default();
-        pages.append(&[paragraph("a\u{fdd0}b"), paragraph("c")], &[0, 1]);
-        assert_eq!((pages.markdown.as_str(), pages.starts), ("a\u{fdd0}b\n\nc\n", vec![0, 0]));
+        pages.append(&blocks, &starts);
+        assert_eq!(pages.markdown, "It begins here and goes on over a division\n\nAnother\n");
+        let rest: Vec<&str> = pages.starts.iter().map(|start| &pages.markdown[*start as usize..]).collect();
+        assert!(rest[1].starts_with("goes on") && rest[2].starts_with("sion\n\nAnother"), "{rest:?}");
     }
 }

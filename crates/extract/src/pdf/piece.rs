@@ -2,7 +2,7 @@
 
 use pdf_oxide::layout::{FontWeight, TextChar};
 
-use super::bidi;
+use super::{bidi, page_marks};
 
 /// A wider gap than so many ems parts two pieces.
 const PIECE_GAP: f32 = 0.75;
@@ -55,7 +55,7 @@ pub(super) fn glyphs(chars: Vec<TextChar>) -> Option<Vec<Glyph>> {
         .into_iter()
         .filter(|c| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
         .filter(|c| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
-        .filter(|c| !c.char.is_control() && c.char != '\u{fffd}' && c.char != '\u{ad}')
+        .filter(|c| !c.char.is_control() && !matches!(c.char, '\u{fffd}' | '\u{ad}' | page_marks::MARK))
         .map(|c| {
             let width =
                 if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };
