@@ -18,6 +18,7 @@ mod readmes;
 mod signatures;
 mod sources;
 mod tracked;
+mod unused;
 mod workspace;
 
 pub use breach::Breach;
@@ -40,6 +41,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         ("pure crates keep to their short lists", libraries::check_allow_lists(&crates)),
         ("no banned library anywhere in the build", graph::check(&metadata)),
         ("manifests inherit from the workspace", manifests::check(&crates)),
+        ("each dependency is used", unused::check(&crates, &sources)),
         ("each crate's folder is named after its package", folders::check(&crates)),
         ("each crate has a README, headed by the package's name", readmes::check(&crates)),
         ("doc comments and headings open with a verb or a noun", openings::check(&sources, &crates, &root)?),

@@ -36,6 +36,11 @@ impl Source {
         Some(segments)
     }
 
+    /// Returns true for a file of the library or program itself, its build script included.
+    pub fn is_built(&self) -> bool {
+        self.in_src.is_some() || self.file.ends_with("/build.rs")
+    }
+
     /// Returns the tokens of the product's code in this file; none for files outside `src` and for unit tests.
     pub fn tokens(&self) -> Vec<(code::Token, usize)> {
         let product = self.in_src.as_ref().is_some_and(|path| !path.iter().any(|part| is_tests(&stem(part))));

@@ -6,10 +6,12 @@ mod apt;
 pub mod meilisearch;
 mod postgres;
 mod redis;
+mod s3;
 
 pub use meilisearch::Meilisearch;
 pub use postgres::{Cluster, Postgres};
 pub use redis::Redis;
+pub use s3::ExternalS3;
 
 use std::any::Any;
 use std::net::{Ipv4Addr, TcpListener};
