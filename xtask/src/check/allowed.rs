@@ -38,7 +38,6 @@ pub const OPENINGS: Allowed = &[
     ("settings", 4),
     ("skills", 2),
     ("warc", 15),
-    ("xtask", 50),
 ];
 
 /// Reads of the system's clock outside `clocks::READERS`.

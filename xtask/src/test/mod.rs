@@ -32,7 +32,7 @@ impl Options {
         }
     }
 
-    /// Whether a library is among those crates: cargo takes a search for documentation in programs alone as an error.
+    /// Returns true where a library is among those crates: `cargo test --doc` fails for programs alone.
     fn has_library(&self) -> bool {
         let libraries = shell::root().join("crates");
         self.packages.is_empty() || self.packages.iter().any(|package| libraries.join(package).is_dir())

@@ -1,4 +1,4 @@
-//! What came of the tests, read from the runner's lines and said again at the very end.
+//! Result of the tests, read from the runner's lines and repeated at the very end.
 
 /// The result of a run of tests.
 #[derive(Debug, Default, PartialEq, Eq)]
