@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// What a shell reports of a program that Ctrl-C ended.
+/// Exit status that a shell reports for a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 /// A terminal sends its Ctrl-C to our children as well, and they stop in their own way: they get this long for it.
@@ -28,7 +28,7 @@ pub fn watch() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether we were asked to end.
+/// Returns true after a request to end.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)
 }
@@ -82,7 +82,7 @@ pub fn signal(id: u32, signal: Signal) {
     }
 }
 
-/// Whether there is a process `id`, of whomever.
+/// Returns true where a process `id` of any user exists.
 pub fn is_running(id: u32) -> bool {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))

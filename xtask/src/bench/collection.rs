@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-/// What is imported and what is asked.
+/// Documents to import and queries to send.
 pub struct Collection {
     pub name: String,
     pub documents: Vec<Document>,
@@ -49,7 +49,7 @@ impl Collection {
         Ok(Self { name, documents, queries })
     }
 
-    /// What a report calls it.
+    /// Returns the name for reports, with the sizes.
     pub fn title(&self) -> String {
         let Self { name, documents, queries } = self;
         format!("{name} ({} documents, {} queries)", documents.len(), queries.len())

@@ -1,4 +1,4 @@
-//! What a folder holds.
+//! Size of a folder on disk.
 
 use anyhow::Context;
 use std::path::Path;

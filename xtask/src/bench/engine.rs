@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::Value;
 use std::time::SystemTime;
 
-/// What the service searches in.
+/// Search engine under test.
 pub enum Engine {
     Embedded,
     Meilisearch(Meilisearch),

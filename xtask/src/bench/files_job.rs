@@ -15,7 +15,7 @@ use std::path::Path;
 const FILES: usize = 10_000;
 const UPLOADERS: usize = 4;
 const LARGE_PDF_BYTES: usize = 99 << 20;
-/// What the bomb unpacks to.
+/// Unpacked size of the bomb.
 const BOMB_BYTES: usize = 4 << 30;
 
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {

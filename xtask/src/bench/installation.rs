@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 /// Above what any machine answers: the limit is not what is measured.
 const LIMIT_RPS: u32 = 100_000;
-/// How often an import is looked at: an error of at most this much in its time.
+/// Polling interval of an import, and the largest error of its duration.
 const POLL: Duration = Duration::from_millis(5);
 
 /// A data folder with its configuration, and the program that works on it.
@@ -41,7 +41,7 @@ pub struct Tenant {
     pub key_id: String,
 }
 
-/// What came of an import.
+/// Result of an import.
 pub struct Import {
     pub took: Duration,
     /// Documents that it says it took in.
@@ -112,7 +112,7 @@ impl Installation {
         }
     }
 
-    /// Where the server keeps everything.
+    /// Returns the data folder of the server.
     pub fn data(&self) -> PathBuf {
         self.folder().join("data")
     }
@@ -213,7 +213,7 @@ impl Installation {
         Server::start(command, &self.server_log(), &self.operations())
     }
 
-    /// What the server of the last start says.
+    /// Returns the log of the last start.
     pub fn server_log(&self) -> PathBuf {
         self.folder().join("server.log")
     }
@@ -228,7 +228,7 @@ impl Installation {
         Client::new(&self.operations, "")
     }
 
-    /// Where the API is reached.
+    /// Returns the address of the API.
     pub fn base(&self) -> &str {
         &self.base
     }

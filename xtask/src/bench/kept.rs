@@ -13,7 +13,7 @@ pub struct Kept {
     is_complete: bool,
 }
 
-/// What was imported: the file `kept.json`, written when it is there whole.
+/// Description of the import: the file `kept.json`, written once the import is complete.
 #[derive(Deserialize, Serialize)]
 struct Note {
     collection: String,
@@ -61,7 +61,7 @@ impl Kept {
         &self.folder
     }
 
-    /// Whether the import is there.
+    /// Returns true for a complete import.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -8,8 +8,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is asked, and how an answer that holds something is told from an empty one. A search of the text is cheap, beside
-/// other clients that are being measured.
+/// Request of a load, with the text by which a response with content differs from an empty one. Searching for a text is
+/// cheap beside the clients that are measured.
 #[derive(Clone, Copy)]
 pub struct Kind {
     path: &'static str,
@@ -19,7 +19,7 @@ pub struct Kind {
 pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };
 pub const READ: Kind = Kind { path: "/v1/document", mark: b"\"content\":{" };
 
-/// What came of a load of requests.
+/// Result of a load of requests.
 #[derive(Default)]
 pub struct Outcome {
     pub latencies: Samples,

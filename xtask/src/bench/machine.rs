@@ -1,4 +1,4 @@
-//! Where, when and of which commit figures were measured: without these they say nothing.
+//! Machine, time and commit of a measurement: figures mean nothing without them.
 
 use super::process::kilobytes;
 use crate::shell;

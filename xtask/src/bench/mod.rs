@@ -38,7 +38,7 @@ use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// What to measure
+    /// Benchmark to run
     #[arg(value_enum, default_value_t = Name::Main)]
     name: Name,
     /// Folder of a collection: corpus.jsonl or corpus.jsonl.gz (_id, title, text) and queries.jsonl (_id, text)
@@ -92,7 +92,7 @@ enum Name {
     Read,
     /// Uploading and indexing files: many small ones, unchanged ones, by type, and such as are made to hurt
     Files,
-    /// What a request costs beside the work that it asks for, counting in memory and in Redis
+    /// Overhead of a request without its query, counting in memory and in Redis
     Door,
     /// The usage overview over ten million requests, on SQLite and on PostgreSQL
     Usage,

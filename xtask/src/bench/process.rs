@@ -1,4 +1,4 @@
-//! What the system says of a running process (Linux: /proc).
+//! Memory and CPU time of a running process (Linux: /proc).
 
 use anyhow::Context;
 use std::path::Path;

@@ -26,7 +26,7 @@ struct Row {
     aim: Option<Aim>,
 }
 
-/// What a figure should be.
+/// Target of a figure.
 #[derive(Clone, Copy)]
 enum Aim {
     Below(f64),

@@ -18,7 +18,7 @@ const WARM_UP: usize = 100;
 /// Searches that the server tells the stages of.
 const TOLD_SEARCHES: usize = 300;
 
-/// What is measured, and what the figures should be.
+/// Program, engine and targets of a measurement.
 pub struct Subject<'a> {
     pub program: &'a Path,
     pub engine: &'a Engine,

@@ -1,4 +1,4 @@
-//! Where a search's time goes, by what the server itself logs of it.
+//! Time of a search by stage, from the server's own log.
 
 use super::samples::Samples;
 use serde_json::Value;

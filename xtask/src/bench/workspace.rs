@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often an indexing run is asked for its state: an error of at most this much in its time.
+/// Polling interval of an indexing run, and the largest error of its duration.
 const POLL: Duration = Duration::from_millis(10);
 
 /// A file to upload.
@@ -23,7 +23,7 @@ pub struct Workspace<'a> {
     tenant: Tenant,
 }
 
-/// What came of a run.
+/// Result of a run.
 pub struct Run {
     pub took: Duration,
     pub stats: Value,

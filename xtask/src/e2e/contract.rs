@@ -8,11 +8,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-/// What Schemathesis is told about the contract that the document cannot say.
+/// Configuration of Schemathesis: facts about the contract that the document cannot express.
 const SETTINGS: [(&str, &str); 2] =
     [("schemathesis.toml", include_str!("schemathesis.toml")), ("hooks.py", include_str!("hooks.py"))];
 
-/// Whether the server does what its document says. Without these packages nothing is tested.
+/// Tests that the server keeps its published document. Reports as untested where packages are missing.
 ///
 /// # Errors
 ///

@@ -10,13 +10,13 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What the client does and what it must get.
+/// Script of the client, with the results that it expects.
 const SESSION: &str = include_str!("mcp_session.py");
 
 /// Sentences of the page that is searched and read: more than one answer holds.
 const SENTENCES: usize = 2_000;
 
-/// Whether the client gets what it asks for. Without it nothing is tested.
+/// Tests the server with the official client. Reports as untested where it is missing.
 ///
 /// # Errors
 ///

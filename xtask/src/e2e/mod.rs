@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(interrupt::exit_code(kept.is_good() && served.is_good() && used.is_good() && passed))
 }
 
-/// What came of a part of the tests.
+/// Outcome of a part of the tests.
 enum Outcome {
     Passed,
     Failed,
@@ -83,14 +83,14 @@ impl Outcome {
     }
 }
 
-/// Whether the interpreter has a module.
+/// Returns true where the interpreter has a module.
 fn has_module(python: &OsStr, module: &str) -> bool {
     let mut command = std::process::Command::new(python);
     command.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Whether the acceptance tests pass.
+/// Runs the acceptance tests.
 fn accept(options: &Options, path: &Path, server: &Path, python: &OsStr) -> anyhow::Result<bool> {
     let mut pytest = std::process::Command::new(python);
     pytest.args(["-m", "pytest", "-q"]).arg(path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);

@@ -1,11 +1,11 @@
-//! What users run on their own machines, against a live server: the command line, and the installer of the skills. The
+//! Programs that users run, against a live server: the command line, and the installer of the skills. The
 //! scenarios are tests of the server.
 
 use super::Outcome;
 use crate::{interrupt, server, shell};
 use std::path::Path;
 
-/// Whether they do what they should.
+/// Runs the scenarios of both programs.
 ///
 /// # Errors
 ///

@@ -56,7 +56,7 @@ impl Account {
     }
 }
 
-/// Whether we run as root.
+/// Returns true for root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

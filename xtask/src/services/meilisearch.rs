@@ -26,7 +26,7 @@ impl Service for Meilisearch {
     }
 }
 
-/// Where it is, if the environment says so.
+/// Returns its address, if the environment names one.
 pub fn address() -> Option<String> {
     std::env::var(ADDRESS).ok().filter(|url| !url.is_empty())
 }

@@ -6,10 +6,12 @@ mod apt;
 pub mod meilisearch;
 mod postgres;
 mod redis;
+mod s3;
 
 pub use meilisearch::Meilisearch;
 pub use postgres::{Cluster, Postgres};
 pub use redis::Redis;
+pub use s3::ExternalS3;
 
 use std::any::Any;
 use std::net::{Ipv4Addr, TcpListener};
@@ -22,11 +24,11 @@ pub trait Service {
     /// Starts it, or says where it already runs, or why it cannot be had.
     fn provide(&self) -> Provided;
 
-    /// Whether CI fails when the tests had to do without.
+    /// Returns true for a service that must be tested in CI.
     fn required_in_ci(&self) -> bool;
 }
 
-/// What came of [`Service::provide`].
+/// Outcome of [`Service::provide`].
 pub enum Provided {
     Running(Running),
     Absent { reason: String },
@@ -36,7 +38,7 @@ pub enum Provided {
 pub struct Running {
     /// Version or address, for the summary.
     pub how: String,
-    /// What the tests find it by.
+    /// Environment variables that name the service to the tests.
     pub environment: Vec<(&'static str, String)>,
     /// Stops what was started when it is dropped.
     pub _guard: Option<Box<dyn Any>>,

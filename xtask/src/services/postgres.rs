@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What the tests find the database by: a role that may create databases.
+/// Variable that names the database to the tests: a role that may create databases.
 const VARIABLE: &str = "TEST_DATABASE_URL";
 
 /// The first start of a cluster on a slow disk takes seconds.
@@ -76,9 +76,9 @@ impl Service for Postgres {
 pub struct Cluster {
     /// Address of its database `postgres`, as a superuser without a password.
     pub url: String,
-    /// What `postgres --version` says.
+    /// Output of `postgres --version`.
     pub version: String,
-    /// Where its programs are, `psql` among them.
+    /// Folder of its programs, `psql` among them.
     pub programs: PathBuf,
     server: Child,
     _folder: TempDir,
@@ -213,7 +213,7 @@ fn remove_leftovers(temporary: &Path) {
     }
 }
 
-/// Whether the server has written `ready` as the last line of its pid file (PostgreSQL 10 and newer).
+/// Returns true once the server has written `ready` as the last line of its pid file (PostgreSQL 10 and newer).
 fn is_ready(data: &Path) -> bool {
     let file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     file.lines().last().is_some_and(|line| line.trim() == "ready")

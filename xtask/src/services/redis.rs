@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the tests find it by.
+/// Variable that names the server to the tests.
 const VARIABLE: &str = "RATE_LIMIT_REDIS_URL";
 const PROGRAM: &str = "redis-server";
 const START_TIMEOUT: Duration = Duration::from_secs(20);

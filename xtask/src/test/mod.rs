@@ -2,8 +2,9 @@
 
 mod nextest;
 mod report;
+mod untested;
 
-use crate::services::{Meilisearch, Postgres, Redis, Services};
+use crate::services::{ExternalS3, Meilisearch, Postgres, Redis, Services};
 use crate::{interrupt, shell};
 use anyhow::bail;
 use report::Report;
@@ -31,7 +32,7 @@ impl Options {
         }
     }
 
-    /// Whether a library is among those crates: cargo takes a search for documentation in programs alone as an error.
+    /// Returns true where a library is among those crates: `cargo test --doc` fails for programs alone.
     fn has_library(&self) -> bool {
         let libraries = shell::root().join("crates");
         self.packages.is_empty() || self.packages.iter().any(|package| libraries.join(package).is_dir())
@@ -49,6 +50,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Box::new(Postgres { disabled: options.no_postgres }),
         Box::new(Redis),
         Box::new(Meilisearch),
+        Box::new(ExternalS3),
     ]);
     let mut environment: Vec<(&str, &str)> = services.environment().collect();
     let server = server.to_string_lossy();
@@ -68,6 +70,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
     let missing = if nextest::in_ci() { services.missing_in_ci() } else { vec![] };
     let mut lines = services.summary();
+    lines.extend(untested::lines(nextest::in_ci()));
     lines.extend(missing.iter().map(|name| format!("FAILED: CI=true, and {name} was not tested")));
     if !examples_hold {
         lines.push("FAILED: an example in the documentation does not hold".to_owned());

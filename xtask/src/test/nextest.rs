@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
-/// Whether this is a run of continuous integration, as all services of that kind say it.
+/// Returns true in continuous integration, by the variable that all services of that kind set.
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }

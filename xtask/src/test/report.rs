@@ -1,4 +1,4 @@
-//! What came of the tests, read from the runner's lines and said again at the very end.
+//! Result of the tests, read from the runner's lines and repeated at the very end.
 
 /// The result of a run of tests.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,11 @@ impl Report {
                 .cloned()
                 .collect(),
             skipped,
+            ignored: lines
+                .iter()
+                .filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored"))
+                .map(|(name, _)| name.to_owned())
+                .collect(),
             ..Self::default()
         }
     }
@@ -114,12 +119,14 @@ mod tests {
     fn results_of_cargo_test_are_added_up() {
         let report = Report::of_cargo_test(&lines(
             "test a::b ... ok\n\
+             test a::slow ... ignored, a measurement\n\
              test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
              test c::d ... FAILED\n\
              test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.01s",
         ));
         assert_eq!(report.summary.as_deref(), Some("     Summary 6 tests run: 5 passed, 1 failed, 3 skipped"));
         assert_eq!(report.failures, ["test c::d ... FAILED"]);
+        assert_eq!(report.ignored, ["a::slow"]);
     }
 
     #[test]
