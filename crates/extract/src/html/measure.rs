@@ -1,27 +1,27 @@
-//! How much running text stands where on a page, and how much of it is links.
+//! Amount of running text and link text per element.
 
 use std::collections::HashMap;
 
 use dom_query::{NodeId, NodeRef};
 
-/// Elements whose text is no text of the page.
+/// Elements without visible text.
 const SILENT: [&str; 14] = [
     "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
     "select", "textarea", "button",
 ];
 
-/// Least weight of a block that counts as running text: half a line.
-const RUNNING: f64 = 40.0;
-/// Largest share of link text in a block that counts as running text.
-const RUNNING_LINKS: f64 = 0.4;
+/// Minimum weight of running text in a block: half a line.
+const MIN_RUNNING: f64 = 40.0;
+/// Maximum share of link text in a block of running text.
+const MAX_RUNNING_LINKS: f64 = 0.4;
 
-/// Sums over an element and all in it. Weights are characters; one of a script without spaces weighs as much as the
-/// letters of half a word.
+/// Sums over an element and its descendants. Weights are in characters; a character of a script without spaces weighs
+/// as much as half a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measure {
     pub text: f64,
     pub links: f64,
-    /// Weight of blocks that are running text, without their links.
+    /// Weight of running text, without its links.
     pub running: f64,
     pub anchors: usize,
 }
@@ -39,7 +39,7 @@ impl Measure {
     }
 }
 
-/// The measures of a page's elements.
+/// Measures of a page's elements.
 pub(super) struct Measures(HashMap<NodeId, Measure>);
 
 impl Measures {
@@ -82,7 +82,7 @@ impl Measures {
                 sum.add(self.element(&child, link, gathered));
             }
         }
-        if is_block && own.text >= RUNNING && own.links <= own.text * RUNNING_LINKS {
+        if is_block && own.text >= MIN_RUNNING && own.links <= own.text * MAX_RUNNING_LINKS {
             sum.running += own.text - own.links;
         }
         self.0.insert(element.id, sum);
