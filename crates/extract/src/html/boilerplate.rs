@@ -191,7 +191,7 @@ struct Classifier {
     all: f64,
     /// Running text outside marked elements.
     unmarked: f64,
-    /// Elements that are not boilerplate, whatever their marks.
+    /// Elements that are never boilerplate, even with marks.
     kept: HashSet<NodeId>,
 }
 

@@ -84,7 +84,7 @@ fn take(fields: &serde_json::Map<String, Value>, data: &mut LinkedData) {
     data.author = data.author.take().or_else(|| fields.get("author").and_then(people));
 }
 
-/// A name, an entity with a name, or several.
+/// Returns a name from a string, an entity with a name, or a list of these.
 fn people(value: &Value) -> Option<String> {
     match value {
         Value::String(name) => names::one_line(name).filter(|name| !name.starts_with("http")),

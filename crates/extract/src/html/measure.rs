@@ -54,14 +54,14 @@ impl Measures {
         self.0.get(&node.id).copied().unwrap_or_default()
     }
 
-    /// Measures an element; `block` gathers the inline text of the nearest block around.
+    /// Measures an element; adds its inline text to `block`, the nearest enclosing block.
     fn element(&mut self, element: &NodeRef, in_link: bool, block: &mut Measure) -> Measure {
         let name = element.node_name().unwrap_or_default();
         let name: &str = &name;
         if SILENT.contains(&name) {
             return Measure::default();
         }
-        // A link to a place on the same page leads nowhere else: headings link to themselves.
+        // Links to places on the same page do not count, because headings link to themselves.
         let leads_away = name == "a" && element.attr("href").is_some_and(|href| !href.trim_start().starts_with('#'));
         let link = in_link || leads_away;
         let is_block = is_block(name);
@@ -90,18 +90,18 @@ impl Measures {
     }
 }
 
-/// Weight of a text; white space weighs nothing.
+/// Returns the weight of a text; white space has none.
 pub(super) fn weight(text: &str) -> f64 {
     let letters = text.chars().filter(|c| !c.is_whitespace());
     letters.map(|c| if is_wide(c) { 2.5 } else { 1.0 }).sum()
 }
 
-/// Characters that each stand for half a word: Chinese, Japanese, Korean.
+/// Matches characters that are worth half a word: Chinese, Japanese, Korean.
 pub(super) fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Elements that a paragraph does not run through.
+/// Returns true for elements that end a paragraph.
 pub(super) fn is_block(name: &str) -> bool {
     matches!(
         name,
