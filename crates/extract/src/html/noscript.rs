@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::measure::weight;
-use super::{shape, strip};
+use super::{nesting, plain_text};
 
 /// Minimum weight of text for a `noscript` to be content, rather than an image or a request to enable scripts.
 const MIN_CONTENT: f64 = 250.0;

@@ -329,7 +329,7 @@ impl<'a> Content<'a> {
             && let Some(Block::Heading { text: heading, .. }) =
                 self.slide_heading.and_then(|at| self.blocks.get_mut(at))
         {
-            let text = names::unmarked(&text.replace('\n', " "));
+            let text = names::strip_markup(&text.replace('\n', " "));
             if text == *heading {
                 return;
             }
