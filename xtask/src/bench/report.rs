@@ -188,7 +188,7 @@ mod tests {
         assert!(text.contains("abacus, 2 cores"));
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert!(lines.contains(&vec!["p50", "ms", "1.50", "(target:", "below", "5)"]), "{text}");
-        assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "AIM:", "below", "25"]), "{text}");
+        assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "TARGET:", "below", "25"]), "{text}");
         assert!(lines.contains(&vec!["searches/s", "300", "(target:", "at", "least", "300)"]), "{text}");
         assert!(text.contains("MISSES THE TARGET: at least 2000"), "{text}");
     }
