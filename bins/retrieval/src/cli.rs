@@ -96,7 +96,7 @@ pub struct Search {
     /// Organization whose workspace is searched [default: settings file]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
-    /// Maximum number of results, 1-50
+    /// Maximum number of results, 1-50 [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=50))]
     pub max_results: Option<i64>,
     /// Preferred domain; repeatable
@@ -166,7 +166,7 @@ pub struct Read {
     /// Maximum characters; with --all, characters per part [default: 20000; with --all 200000]
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars: Option<i64>,
-    /// Offset of the first character
+    /// Offset of the first character [default: 0]
     #[arg(long, value_name = "CHAR", value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "all")]
     pub start: Option<i64>,
     /// Capture that --start refers to; a newer capture gives a warning
