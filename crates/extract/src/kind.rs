@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A type of document that the service knows, decided by the file name and checked against the content.
+/// Supported document type, chosen by the file extension and checked against the content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -42,8 +42,8 @@ impl FileKind {
         FileKind::Tsv,
     ];
 
-    /// The kind that the name's last extension stands for, whatever its case; `None` without one or for an
-    /// unknown one. `htm` is `Html`.
+    /// Returns the kind of the last extension, ignoring case; `htm` is `Html`. Returns `None` for a missing or unknown
+    /// extension.
     pub fn from_name(name: &str) -> Option<FileKind> {
         let (stem, extension) = name.rsplit_once('.')?;
         if stem.is_empty() {
@@ -55,7 +55,7 @@ impl FileKind {
         FileKind::ALL.into_iter().find(|kind| extension.eq_ignore_ascii_case(kind.as_str()))
     }
 
-    /// The lowercase extension without its dot; also the `kind:` label of a document.
+    /// Returns the lowercase extension without its dot, which is also the `kind:` label of a document.
     pub fn as_str(self) -> &'static str {
         match self {
             FileKind::Pdf => "pdf",
@@ -77,7 +77,7 @@ impl FileKind {
         }
     }
 
-    /// The registered media type (IANA), without parameters.
+    /// Returns the IANA media type without parameters.
     pub fn mime(self) -> &'static str {
         match self {
             FileKind::Pdf => "application/pdf",
@@ -99,12 +99,12 @@ impl FileKind {
         }
     }
 
-    /// Whether this build reads the kind.
+    /// Returns true if this build reads the kind.
     pub fn is_supported(self) -> bool {
         true
     }
 
-    /// Every extension that this build reads, `htm` included, in the order of [`FileKind::ALL`].
+    /// Returns all extensions that this build reads, including `htm`, in the order of [`FileKind::ALL`].
     pub fn supported_extensions() -> Vec<&'static str> {
         let mut extensions = Vec::new();
         for kind in FileKind::ALL.into_iter().filter(|kind| kind.is_supported()) {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_extension_decides_whatever_its_case() {
+    fn last_extension_decides_ignoring_case() {
         for (name, kind) in [
             ("report.PDF", Some(FileKind::Pdf)),
             ("page.htm", Some(FileKind::Html)),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_extensions_agree() {
+    fn kinds_round_trip_through_extensions() {
         for kind in FileKind::ALL {
             assert_eq!(FileKind::from_name(&format!("a.{}", kind.as_str())), Some(kind));
         }

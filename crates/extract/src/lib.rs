@@ -1,4 +1,4 @@
-//! Bytes of a document to clean markdown, in this process or in a bounded worker process.
+//! Converts documents to clean markdown, in this process or in a bounded worker process.
 
 mod blocks;
 mod charset;
@@ -30,9 +30,9 @@ pub use read::{InProcess, extract};
 
 use async_trait::async_trait;
 
-/// Reads documents; [`worker::WorkerPool`] does it in other processes, [`InProcess`] in this one.
+/// Document reader: [`worker::WorkerPool`] uses separate processes, [`InProcess`] the current one.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// Reads one document. Never panics and always ends: what a document does to its reader is an error.
+    /// Reads one document. Always returns and never panics: a document that breaks its reader is an error.
     async fn extract(&self, request: ExtractRequest, input: worker::Input) -> Result<Extracted, ExtractError>;
 }

@@ -6,19 +6,19 @@ use crate::{
     office, pdf, plain_text, rtf,
 };
 
-/// Readers recurse with the nesting of a document.
+/// Stack size in bytes of the reader thread: readers recurse with the nesting of a document.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Reads one document in this process, on a thread of its own with a large stack.
+/// Reads one document in this process, on its own thread with a large stack.
 ///
-/// A reader that panics is [`ExtractErrorKind::Crashed`]. Memory and time are bounded only as far as the readers
-/// bound themselves: for documents from outside use [`crate::worker::WorkerPool`].
+/// Memory and time are bounded only by the readers' own limits. Use [`crate::worker::WorkerPool`] for untrusted
+/// documents.
 ///
 /// # Errors
-/// As [`ExtractErrorKind`] tells them apart.
+/// Returns the cause as an [`ExtractErrorKind`]; a reader that panics gives [`ExtractErrorKind::Crashed`].
 pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     if !request.kind.is_supported() {
-        let message = format!("`{}` is not read by this build", request.kind.as_str());
+        let message = format!("this build does not read `{}` files", request.kind.as_str());
         return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
     }
     std::thread::scope(|scope| {
@@ -26,7 +26,9 @@ pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, Extr
             .name("extract".into())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || read(request, bytes))
-            .map_err(|error| ExtractError::new(ExtractErrorKind::OutOfMemory, format!("no thread: {error}")))?;
+            .map_err(|error| {
+                ExtractError::new(ExtractErrorKind::OutOfMemory, format!("cannot start a thread: {error}"))
+            })?;
         reader.join().unwrap_or_else(|panic| {
             let said = panic
                 .downcast_ref::<&str>()
@@ -55,7 +57,7 @@ fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractErro
     }
 }
 
-/// Reads in this process, unbounded: for tests and for tools that read their user's own files.
+/// Extractor without process isolation, for tests and for tools that read their user's own files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InProcess;
 

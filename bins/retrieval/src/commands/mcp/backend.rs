@@ -10,10 +10,10 @@ use retrieval_client::{Answer, Client, Error};
 use serde_json::Map;
 use uuid::Uuid;
 
-/// The status of what never got an answer of the service: that of a gateway.
-const NO_ANSWER: u16 = 502;
+/// Status for requests without a response of the service, as a gateway would return.
+const BAD_GATEWAY: u16 = 502;
 
-/// The service at the other end of a connection. It knows what the key may do; we do not.
+/// MCP backend that forwards to the service, which checks the permissions of the key.
 pub struct Remote {
     pub client: Client,
     pub workspace_id: Option<Uuid>,
@@ -50,20 +50,20 @@ impl Backend for Remote {
 }
 
 async fn answer<T>(request: impl Future<Output = Result<Answer<T>, Error>>) -> Result<T, Failure> {
-    request.await.map(|answer| answer.body).map_err(told)
+    request.await.map(|answer| answer.body).map_err(to_failure)
 }
 
-/// What the model is told: the service's own error, or why there is none.
-fn told(error: Error) -> Failure {
+/// Converts an error for the model: the service's own error, or the cause of a missing response.
+fn to_failure(error: Error) -> Failure {
     let Some(api) = error.api() else {
         let failure = crate::failure::Failure::Client(error);
         let error = ErrorBody { code: failure.code().to_owned(), message: failure.message(), details: Map::new() };
-        return Failure { status: NO_ANSWER, error };
+        return Failure { status: BAD_GATEWAY, error };
     };
     let error = ErrorBody { code: api.code.clone(), message: api.message.clone(), details: api.details.clone() };
     let failure = Failure { status: api.status, error };
     match &api.rate_limit {
-        // When to try again.
+        // ColorChoice to try again.
         Some(limit) if api.status == 429 => failure.with("reset_at", limit.reset_at.clone()),
         _ => failure,
     }

@@ -1,13 +1,13 @@
-//! Where pages begin in the markdown of all of them.
+//! Page offsets in the markdown of a document.
 
 use crate::blocks::{self, Block};
 use crate::tidy;
 
-/// Stands at the end of the block before a page's first while the markdown is tidied. No character of any text (Unicode,
-/// 23.7): a document that holds it has no pages.
+/// Page separator while the markdown is tidied, placed at the end of the block before the page's first block. It is a
+/// noncharacter (Unicode, 23.7): a document that contains it gets no page offsets.
 const MARK: char = '\u{fdd0}';
 
-/// Markdown of pages, and the byte at which each begins.
+/// Markdown of pages, with the byte offset at which each page starts.
 #[derive(Default)]
 pub(super) struct Pages {
     pub markdown: String,
@@ -15,18 +15,18 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Appends pages; each begins with the block that `begins` says.
-    pub(super) fn append(&mut self, blocks: &[Block], begins: &[usize]) {
+    /// Appends pages; `first_blocks` has the index of each page's first block.
+    pub(super) fn append(&mut self, blocks: &[Block], first_blocks: &[usize]) {
         let (source, starts) = blocks::write_with_starts(blocks);
         if source.contains(MARK) {
-            self.push(&tidy::markdown(&source), &vec![0; begins.len()]);
+            self.push(&tidy::markdown(&source), &vec![0; first_blocks.len()]);
             return;
         }
-        let mut marked = String::with_capacity(source.len() + begins.len() * MARK.len_utf8());
+        let mut marked = String::with_capacity(source.len() + first_blocks.len() * MARK.len_utf8());
         let mut done = 0;
-        for begin in begins {
-            let start = starts.get(*begin).copied().unwrap_or(source.len());
-            // Behind the last line's text rather than its end, so that no line is added.
+        for first_block in first_blocks {
+            let start = starts.get(*first_block).copied().unwrap_or(source.len());
+            // Directly behind the text of the last line, so that the mark adds no line.
             let end = source[..start].trim_end_matches('\n').len().max(done);
             marked.push_str(&source[done..end]);
             marked.push(MARK);
@@ -35,20 +35,20 @@ impl Pages {
         marked.push_str(&source[done..]);
         let tidied = tidy::markdown(&marked);
         let mut markdown = String::with_capacity(tidied.len());
-        let mut offsets = Vec::with_capacity(begins.len());
+        let mut offsets = Vec::with_capacity(first_blocks.len());
         for (number, part) in tidied.split(MARK).enumerate() {
             if number > 0 {
                 offsets.push(markdown.len());
             }
             markdown.push_str(part);
         }
-        // With nothing in front of the first mark, its line end is one too many.
+        // A mark at the very start leaves a surplus line end.
         let lead = markdown.len() - markdown.trim_start_matches('\n').len();
         offsets.iter_mut().for_each(|offset| *offset = offset.saturating_sub(lead));
         self.push(&markdown[lead..], &offsets);
     }
 
-    /// Appends a page that is markdown already.
+    /// Appends a page of finished markdown.
     pub(super) fn append_page(&mut self, markdown: &str) {
         self.push(&tidy::markdown(markdown), &[0]);
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_begin_where_their_first_block_does() {
+    fn pages_start_at_their_first_block() {
         let blocks = [
             Block::Heading { level: 1, text: "One".into() },
             paragraph("first"),
@@ -82,7 +82,7 @@ mod tests {
             paragraph("last"),
         ];
         let mut pages = Pages::default();
-        // The third page is empty, and the last one too.
+        // The third and the last page are empty.
         pages.append(&blocks, &[0, 3, 5, 5, 6]);
         assert_eq!(pages.markdown, tidy::markdown(&blocks::write(&blocks)));
         let rest: Vec<&str> = pages.starts.iter().map(|start| pages.markdown[*start as usize..].trim()).collect();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_holds_the_mark_is_one_page() {
+    fn document_with_separator_has_no_page_offsets() {
         let mut pages = Pages::default();
         pages.append(&[paragraph("a\u{fdd0}b"), paragraph("c")], &[0, 1]);
         assert_eq!((pages.markdown.as_str(), pages.starts), ("a\u{fdd0}b\n\nc\n", vec![0, 0]));

@@ -1,4 +1,4 @@
-//! What is asked and what is shown.
+//! Requests and output of the commands.
 
 use std::process::Stdio;
 
@@ -36,7 +36,7 @@ fn document(asked: &Asked, whole: &str) -> Value {
 }
 
 #[test]
-fn every_flag_of_a_search_reaches_the_service() {
+fn search_flags_reach_the_service() {
     let server = StandIn::start(|_, _| Reply::json(200, &search()));
     let arguments = [
         "search",
@@ -94,7 +94,7 @@ fn every_flag_of_a_search_reaches_the_service() {
 }
 
 #[test]
-fn people_see_results_and_warnings_and_nothing_that_acts_on_the_terminal() {
+fn search_output_is_sanitized_and_has_warnings() {
     let server = StandIn::start(|_, _| Reply::json(200, &search()));
     let done = Home::new().run_at(&server, &["search", "tides"]);
     assert_eq!(done.code, Some(0), "{done:#?}");
@@ -106,7 +106,7 @@ fn people_see_results_and_warnings_and_nothing_that_acts_on_the_terminal() {
 }
 
 #[test]
-fn content_goes_through_a_pipe_as_it_is() {
+fn piped_content_is_unchanged() {
     let whole = "# Tides\r\n\u{1b}[31m潮\n";
     let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, whole)));
     let done = Home::new().run_at(&server, &["read", ID]);
@@ -116,7 +116,7 @@ fn content_goes_through_a_pipe_as_it_is() {
 }
 
 #[test]
-fn a_long_document_is_read_in_parts_or_whole() {
+fn long_document_is_read_in_parts_or_whole() {
     let server = StandIn::start(|asked, _| Reply::json(200, &document(asked, "0123456789\n")));
     let home = Home::new();
     let part = home.run_at(&server, &["read", "https://a.example/", "--max-chars", "4", "--start", "2"]);
@@ -130,7 +130,7 @@ fn a_long_document_is_read_in_parts_or_whole() {
 }
 
 #[test]
-fn a_document_without_content_is_not_found() {
+fn document_without_content_is_not_found() {
     let server = StandIn::start(|asked, _| {
         let mut body = document(asked, "");
         body.as_object_mut().unwrap().remove("content");
@@ -158,7 +158,7 @@ fn feedback_is_stored() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_pipe_is_success() {
     let whole = "x".repeat(1 << 20);
     let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, &whole)));
     let home = Home::new();
@@ -170,7 +170,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn completions_and_manual_are_there() {
+fn completions_and_manual_are_generated() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = home.run(&["completions", shell]);

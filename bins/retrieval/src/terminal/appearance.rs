@@ -1,8 +1,8 @@
-//! Colours and width.
+//! Colours and width of the output.
 
-use crate::cli::When;
+use crate::cli::ColorChoice;
 
-/// What a part of the output is.
+/// Style of a part of the output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {
     Title,
@@ -10,27 +10,27 @@ pub enum Style {
     Faint,
 }
 
-/// How output looks.
+/// Appearance of the output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Look {
+pub struct Appearance {
     pub colour: bool,
-    /// Columns; a pipe or a file has no end.
+    /// Columns; unlimited for pipes and files.
     pub width: usize,
 }
 
-impl Look {
-    pub fn detect(when: When, terminal: bool, environment: impl Fn(&str) -> Option<String>) -> Self {
+impl Appearance {
+    pub fn detect(when: ColorChoice, terminal: bool, environment: impl Fn(&str) -> Option<String>) -> Self {
         let colour = match when {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => wants_colour(terminal, &environment),
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => wants_colour(terminal, &environment),
         };
         let columns = environment("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         let width = if terminal { columns.or_else(window).unwrap_or(80) } else { usize::MAX };
         Self { colour, width }
     }
 
-    /// The text in its style. It must be harmless already.
+    /// Applies a style to sanitized text.
     pub fn paint(&self, style: Style, text: &str) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();
@@ -44,8 +44,8 @@ impl Look {
     }
 }
 
-/// NO_COLOR (<https://no-color.org>: set and not empty) wins; then CLICOLOR_FORCE, CLICOLOR=0 and the terminal
-/// (<https://bixense.com/clicolors>).
+/// Decides on colours: NO_COLOR (<https://no-color.org>: set and not empty) wins, followed by CLICOLOR_FORCE,
+/// CLICOLOR=0 and the terminal (<https://bixense.com/clicolors>).
 fn wants_colour(terminal: bool, environment: &impl Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
@@ -67,29 +67,29 @@ fn window() -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn colour(when: When, terminal: bool, variables: &[(&str, &str)]) -> bool {
+    fn colour(when: ColorChoice, terminal: bool, variables: &[(&str, &str)]) -> bool {
         let find =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Look::detect(when, terminal, find).colour
+        Appearance::detect(when, terminal, find).colour
     }
 
     #[test]
     fn colours_follow_flag_environment_and_terminal() {
-        assert!(colour(When::Auto, true, &[]));
-        assert!(!colour(When::Auto, false, &[]));
-        assert!(!colour(When::Auto, true, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
-        assert!(colour(When::Auto, true, &[("NO_COLOR", "")]));
-        assert!(colour(When::Auto, false, &[("CLICOLOR_FORCE", "1")]));
-        assert!(!colour(When::Auto, true, &[("CLICOLOR", "0")]));
-        assert!(!colour(When::Auto, true, &[("TERM", "dumb")]));
-        assert!(colour(When::Always, false, &[("NO_COLOR", "1")]));
-        assert!(!colour(When::Never, true, &[]));
+        assert!(colour(ColorChoice::Auto, true, &[]));
+        assert!(!colour(ColorChoice::Auto, false, &[]));
+        assert!(!colour(ColorChoice::Auto, true, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
+        assert!(colour(ColorChoice::Auto, true, &[("NO_COLOR", "")]));
+        assert!(colour(ColorChoice::Auto, false, &[("CLICOLOR_FORCE", "1")]));
+        assert!(!colour(ColorChoice::Auto, true, &[("CLICOLOR", "0")]));
+        assert!(!colour(ColorChoice::Auto, true, &[("TERM", "dumb")]));
+        assert!(colour(ColorChoice::Always, false, &[("NO_COLOR", "1")]));
+        assert!(!colour(ColorChoice::Never, true, &[]));
     }
 
     #[test]
-    fn a_pipe_has_no_width() {
+    fn pipes_have_unlimited_width() {
         let columns = |name: &str| (name == "COLUMNS").then(|| "40".to_owned());
-        assert_eq!(Look::detect(When::Auto, true, columns).width, 40);
-        assert_eq!(Look::detect(When::Auto, false, columns).width, usize::MAX);
+        assert_eq!(Appearance::detect(ColorChoice::Auto, true, columns).width, 40);
+        assert_eq!(Appearance::detect(ColorChoice::Auto, false, columns).width, usize::MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! An imported data folder that outlives its measurement, so that the next one need not import again.
+//! Imported data folders that are kept for later measurements.
 
 use super::collection::Collection;
 use super::engine::Engine;
@@ -6,29 +6,29 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A folder with a finished import, or one that is to get it.
+/// Folder with a finished import, or for a new one.
 pub struct Kept {
     folder: PathBuf,
     note: Note,
     is_complete: bool,
 }
 
-/// Description of the import: the file `kept.json`, written once the import is complete.
+/// Description of the import in the file `kept.json`, written when the import is complete.
 #[derive(Deserialize, Serialize)]
 struct Note {
     collection: String,
     documents: usize,
-    /// Of titles and texts: other documents are hardly as long to the byte.
+    /// Size of titles and texts, which identifies the collection with high probability.
     bytes: usize,
     index_prefix: String,
 }
 
 impl Kept {
-    /// The folder for a collection and an engine below `root`.
+    /// Opens the folder for a collection and an engine below `root`.
     ///
     /// # Errors
     ///
-    /// When it holds something else than an import of this collection.
+    /// Returns an error if it has other content than an import of this collection.
     pub fn open(root: &Path, collection: &Collection, engine: &Engine) -> anyhow::Result<Self> {
         let folder = root.join(format!("{}-{}", collection.name, engine.name()));
         let note = Note {
@@ -42,7 +42,7 @@ impl Kept {
             return Ok(kept);
         }
         let written = std::fs::read(kept.file())
-            .with_context(|| format!("`{}` holds no finished import: remove it", kept.folder.display()))?;
+            .with_context(|| format!("`{}` has no finished import: remove it", kept.folder.display()))?;
         let found: Note = serde_json::from_slice(&written)?;
         let same = (&found.collection, found.documents, found.bytes)
             == (&kept.note.collection, kept.note.documents, kept.note.bytes);
@@ -61,21 +61,21 @@ impl Kept {
         &self.folder
     }
 
-    /// Returns true for a complete import.
+    /// Returns true if the import is complete.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Put before the names of its indexes in a shared search server.
+    /// Returns the prefix of its index names in a shared search server.
     pub fn index_prefix(&self) -> &str {
         &self.note.index_prefix
     }
 
-    /// Notes that the import is there now.
+    /// Marks the import as complete.
     ///
     /// # Errors
     ///
-    /// When the note cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn complete(&self) -> anyhow::Result<()> {
         std::fs::write(self.file(), serde_json::to_vec(&self.note)?)
             .with_context(|| format!("cannot write `{}`", self.file().display()))
@@ -93,14 +93,14 @@ mod tests {
     use crate::bench::topics;
 
     #[test]
-    fn a_finished_import_is_known_again_and_another_collection_is_refused() {
+    fn finished_import_is_reused_and_another_collection_is_rejected() {
         let root = tempfile::tempdir().unwrap();
         let (made, other) = (topics::collection(1, 10, 2), topics::collection(2, 10, 2));
 
         let first = Kept::open(root.path(), &made, &Engine::Embedded).unwrap();
         assert!(!first.is_complete());
         std::fs::create_dir(first.folder()).unwrap();
-        assert!(Kept::open(root.path(), &made, &Engine::Embedded).is_err(), "an import that was cut off is no import");
+        assert!(Kept::open(root.path(), &made, &Engine::Embedded).is_err(), "an unfinished import is rejected");
         first.complete().unwrap();
 
         let again = Kept::open(root.path(), &made, &Engine::Embedded).unwrap();

@@ -1,16 +1,16 @@
-//! Running heads and feet: what stands at the edge of page after page.
+//! Removal of running heads and feet: lines repeated at the edge of most pages.
 
 use std::collections::HashMap;
 
 use super::piece::Piece;
 
-/// Lines at the top and bottom of each page that are looked at.
+/// Number of lines examined at the top and bottom of each page.
 const EDGE_LINES: usize = 3;
-/// The share of pages that must have a line for it to be a running one, and the least number of them.
+/// Minimum share and minimum number of pages that repeat a line.
 const SHARE: f32 = 0.5;
 const MIN_PAGES: usize = 3;
 
-/// Takes out of the pages what stands on most of them at the same edge (numbers aside), and page numbers.
+/// Removes lines repeated at the same edge of most pages, ignoring digits. This includes page numbers.
 pub(super) fn remove(pages: &mut [Vec<Piece>]) {
     if pages.len() < MIN_PAGES {
         return;
@@ -35,7 +35,7 @@ pub(super) fn remove(pages: &mut [Vec<Piece>]) {
     }
 }
 
-/// Baseline, edge and text (digits as `#`) of the first and last lines.
+/// Returns baseline, edge (true for the top) and text (digits as `#`) of the first and last lines.
 fn edges(page: &[Piece]) -> Vec<(f32, bool, String)> {
     let mut lines: Vec<(f32, String)> = Vec::new();
     for piece in page {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_page_has_is_taken_out() {
+    fn lines_on_every_page_are_removed() {
         let piece = |text: String, y| Piece { text, x0: 0.0, x1: 50.0, y, size: 10.0, bold: false };
         let mut pages: Vec<Vec<Piece>> = (1..=4)
             .map(|number| {

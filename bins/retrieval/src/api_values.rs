@@ -1,15 +1,15 @@
-//! The API's own words as arguments.
+//! Argument parsers for enum values of the API.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads one of `words` as the type that the API knows it by.
+/// Parses one of `values` into its API type.
 fn one_of<T: DeserializeOwned + Clone + Send + Sync + 'static>(
-    words: &'static [&'static str],
+    values: &'static [&'static str],
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(words).try_map(|word| serde_json::from_value::<T>(Value::String(word)))
+    PossibleValuesParser::new(values).try_map(|word| serde_json::from_value::<T>(Value::String(word)))
 }
 
 pub fn verbosity() -> impl TypedValueParser<Value = Verbosity> {
@@ -34,7 +34,7 @@ pub fn event() -> impl TypedValueParser<Value = EventType> {
     ])
 }
 
-/// `day` and `pd` alike.
+/// Accepts both `day` and `pd`.
 pub fn freshness() -> impl TypedValueParser<Value = Freshness> {
     PossibleValuesParser::new(["day", "week", "month", "year", "pd", "pw", "pm", "py"]).map(|word| match &*word {
         "day" | "pd" => Freshness::Pd,
@@ -44,7 +44,7 @@ pub fn freshness() -> impl TypedValueParser<Value = Freshness> {
     })
 }
 
-/// A word of the API as it stands on the wire.
+/// Returns the wire name of an API value.
 pub fn wire(word: &impl serde::Serialize) -> String {
     match serde_json::to_value(word) {
         Ok(Value::String(word)) => word,

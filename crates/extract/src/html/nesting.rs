@@ -1,16 +1,16 @@
-//! How deep a page is nested, by one linear scan and without a tree.
+//! Nesting depth of a page, by one linear scan without a tree.
 
-/// A tag with more attributes counts as endless depth: parsers compare each with all before it.
+/// Maximum attributes of a tag; more count as unlimited depth, because parsers compare each with all previous ones.
 const MAX_ATTRIBUTES: usize = 2_000;
 
-/// Elements whose end tag may be left out, or that have none: they do not count as open.
+/// Elements without an end tag or with an optional one, which do not count as open.
 const UNCOUNTED: [&str; 33] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr", "p",
     "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "option", "optgroup", "html", "head",
     "body", "rt", "rp", "keygen",
 ];
 
-/// The largest number of elements open at one time, or any number above `enough` as soon as it is passed.
+/// Returns the largest number of open elements; stops as soon as it exceeds `enough`.
 pub(super) fn depth(source: &str, enough: usize) -> usize {
     let bytes = source.as_bytes();
     let (mut open, mut deepest) = (0usize, 0usize);
@@ -43,7 +43,7 @@ pub(super) fn depth(source: &str, enough: usize) -> usize {
             continue;
         }
         if name.eq_ignore_ascii_case(b"script") || name.eq_ignore_ascii_case(b"style") {
-            // Text up to the end tag, `<` included; the end tag itself has nothing to close.
+            // Skips text up to the end tag including `<`; the end tag closes nothing itself.
             at += find_end_tag(&bytes[at..], name);
             continue;
         }
@@ -56,10 +56,10 @@ pub(super) fn depth(source: &str, enough: usize) -> usize {
     deepest
 }
 
-/// How many attributes a tag has, nearly, and where it ends.
+/// Returns the approximate number of a tag's attributes and the offset of its end.
 fn attributes(bytes: &[u8], from: usize) -> (usize, usize) {
     let (mut count, mut quote) = (0, None);
-    // The last byte that is no white space, and whether there was white space behind it.
+    // Last non-space byte, and whether white space followed it.
     let (mut before, mut apart) = (0u8, true);
     for (offset, &byte) in bytes[from..].iter().enumerate() {
         match quote {
@@ -86,7 +86,7 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }
 
-/// Distance to just behind the element's end tag's name.
+/// Returns the distance to the byte after the name of the element's end tag.
 pub(super) fn find_end_tag(bytes: &[u8], name: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = find(&bytes[at..], b"</") {

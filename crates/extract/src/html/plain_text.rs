@@ -1,16 +1,16 @@
-//! The text of a page without a tree: for pages that are too large or too deep for one.
+//! Text of a page without a tree, for pages that are too large or too deep to parse.
 
-use super::shape;
+use super::nesting;
 
-/// Elements whose text is no text of the page.
+/// Elements without visible text.
 const SKIPPED: [&str; 6] = ["script", "style", "template", "noscript", "svg", "iframe"];
-/// Elements that a sentence runs through.
+/// Elements that do not interrupt a sentence.
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "s", "small",
     "span", "strong", "sub", "sup", "u",
 ];
 
-/// The text, a line for each block, and the page's title.
+/// Returns the text, one line per block, and the page's title.
 pub(super) fn text(source: &str) -> (String, Option<String>) {
     let mut raw = String::with_capacity(source.len() / 2);
     let mut title = None;
@@ -33,12 +33,12 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
         let end_tag = rest.starts_with("</");
         let after = &rest[rest.find('>').map_or(rest.len(), |end| end + 1)..];
         if !end_tag && (SKIPPED.contains(&name.as_str()) || name == "title") {
-            let distance = shape::find_end_tag(after.as_bytes(), name.as_bytes());
+            let distance = nesting::find_end_tag(after.as_bytes(), name.as_bytes());
             let inner_end = distance.saturating_sub(name.len() + 2).min(after.len());
             if name == "title" && title.is_none() && after.is_char_boundary(inner_end) {
                 title = Some(unescape(&after[..inner_end]));
             }
-            // The end tag's own `>` is taken off with the next text.
+            // The `>` of the end tag is removed with the next text.
             rest = after.get(distance..).unwrap_or_default().trim_start_matches('>');
             continue;
         }
@@ -65,14 +65,14 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
     (out, title)
 }
 
-/// Line breaks in the source are only spaces.
+/// Appends text; line breaks in the source are spaces.
 fn push(text: &str, out: &mut String) {
     for c in unescape(text).chars() {
         out.push(if c == '\n' || c == '\r' { ' ' } else { c });
     }
 }
 
-/// Resolves numeric references and the few names that matter.
+/// Resolves numeric references and the most common named ones.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_lines_and_scripts_are_gone() {
+    fn blocks_become_lines_and_scripts_are_dropped() {
         let (text, title) = text(
             "<html><title>A &amp; B</title><script>var a = '<p>';</script><div>One <b>two</b>\nthree<p>Four &#x41;<!-- no --></div> 1 < 2",
         );
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_markup_ends() {
+    fn malformed_markup_terminates() {
         for source in ["<", "</", "<div", "&", "&#;", "<!--", "<script>", "<title>", "é<é", "<title>é</titlé"] {
             let _ = text(source);
         }

@@ -1,4 +1,4 @@
-//! What only a terminal shows: the hidden prompt, widths, and content that would act.
+//! Behaviour on a terminal: hidden prompt, widths, sanitized content.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use crate::stand_in::{Reply, StandIn};
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 const COLUMNS: u16 = 40;
 
-/// A terminal of 40 columns: what is typed goes into `keyboard`, the program has `screen`.
+/// Pseudo-terminal of 40 columns: the test types into `keyboard`, the program uses `screen`.
 struct Pty {
     keyboard: File,
     screen: OwnedFd,
@@ -44,13 +44,13 @@ impl Pty {
         tcgetattr(&self.screen).unwrap().local_modes.contains(LocalModes::ECHO)
     }
 
-    /// All that was shown, after the program has ended.
+    /// Returns the complete output after the program has ended.
     fn shown(self) -> String {
         let Self { mut keyboard, screen } = self;
         drop(screen);
         let mut bytes = Vec::new();
         let mut part = [0; 4096];
-        // Once nobody has the other side, reading fails instead of ending.
+        // After the other side is closed, reading fails instead of returning 0.
         while let Ok(count @ 1..) = keyboard.read(&mut part) {
             bytes.extend_from_slice(&part[..count]);
         }
@@ -58,7 +58,7 @@ impl Pty {
     }
 }
 
-/// Waits until the prompt has turned the echo off.
+/// Waits until the prompt has disabled echo.
 fn wait_for_prompt(pty: &Pty) {
     let started = Instant::now();
     while pty.echoes() {
@@ -68,21 +68,21 @@ fn wait_for_prompt(pty: &Pty) {
 }
 
 #[test]
-fn the_key_is_not_shown_while_it_is_typed() {
+fn typed_key_is_hidden() {
     let server = StandIn::start(|_, _| Reply::json(200, &json!({ "request_id": ID, "files": [] })));
     let (home, mut pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command(&["login", "--base-url", server.address()]));
     wait_for_prompt(&pty);
     pty.keyboard.write_all(format!("{KEY}\n").as_bytes()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(pty.echoes(), "the terminal is as before");
+    assert!(pty.echoes(), "echo is restored");
     let shown = pty.shown();
-    assert!(shown.contains("API key for http") && shown.contains("the key is good") && !shown.contains(KEY), "{shown}");
+    assert!(shown.contains("API key for http") && shown.contains("key verified") && !shown.contains(KEY), "{shown}");
     assert!(home.config().is_file());
 }
 
 #[test]
-fn a_prompt_that_is_interrupted_leaves_the_terminal_as_it_was() {
+fn interrupted_prompt_restores_the_terminal() {
     let (home, pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command(&["login"]));
     wait_for_prompt(&pty);
@@ -92,7 +92,7 @@ fn a_prompt_that_is_interrupted_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn tables_fit_the_window_and_names_do_not_act() {
+fn tables_fit_the_window_and_names_are_sanitized() {
     let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z" },
         { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z" }]);
     let server = StandIn::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
@@ -107,7 +107,7 @@ fn tables_fit_the_window_and_names_do_not_act() {
 }
 
 #[test]
-fn json_on_a_terminal_is_the_same_json_and_does_not_act() {
+fn json_on_a_terminal_is_sanitized_and_equal() {
     let body = json!({ "request_id": ID, "files": [], "note": "\u{9b}2J" });
     let sent = body.clone();
     let server = StandIn::start(move |_, _| Reply::json(200, &sent));
