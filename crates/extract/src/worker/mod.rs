@@ -1,8 +1,8 @@
 //! Extraction in separate processes: what a document does to its reader costs one process and one error.
 //!
 //! [`WorkerPool`] starts worker processes on demand and talks to them through their standard input and output
-//! ([`protocol`]); [`run`] is what the worker program does. A worker gives up its rights before it reads the first
-//! byte ([`jail`]), and everything it says is checked as if it came from the document's author.
+//! (`protocol`); [`run`] is what the worker program does. A worker gives up its rights before it reads the first
+//! byte (`jail`), and everything it says is checked as if it came from the document's author.
 
 mod fate;
 mod jail;
