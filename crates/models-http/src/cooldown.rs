@@ -1,19 +1,19 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an endpoint that was late is left alone.
+/// Time without requests after a timeout.
 const LENGTH: Duration = Duration::from_secs(1);
 
-/// The moment until which nobody is to be asked.
+/// Period during which the endpoint gets no requests.
 #[derive(Default)]
-pub struct Pause(Mutex<Option<Instant>>);
+pub struct Cooldown(Mutex<Option<Instant>>);
 
-impl Pause {
+impl Cooldown {
     pub fn start(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(LENGTH);
     }
 
-    pub fn is_on(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
     }
 }

@@ -1,7 +1,6 @@
-#![doc = include_str!("../README.md")]
+//! Client of `/rerank` endpoints.
 
 mod dialect;
-mod pause;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,26 +8,28 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
+use models::ModelError;
+use models::scoring::Reranker;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use rerank::{RerankError, Reranker};
 
-use crate::dialect::Dialect;
-use crate::pause::Pause;
+use self::dialect::Dialect;
+use crate::cooldown::Cooldown;
 
-/// Texts of one request.
+/// Texts per request.
 const BATCH: usize = 32;
-/// A longer answer is none: a score takes some 50 bytes.
-const MAX_ANSWER: usize = 1 << 20;
+/// Maximum response size in bytes; a score takes about 50.
+const MAX_RESPONSE: usize = 1 << 20;
 const POOL_IDLE: Duration = Duration::from_secs(20);
 
+/// Endpoint and limits of an `HttpReranker`.
 #[derive(Clone)]
 pub struct HttpRerankerOptions {
-    /// The endpoint itself, such as `http://host:8080/rerank`; `/rerank` is added to an address without a path.
+    /// Endpoint URL, such as `http://host:8080/rerank`; `/rerank` is added to a URL without a path.
     pub url: String,
-    /// Empty for endpoints that serve one model.
+    /// Model name; empty for endpoints that serve one model.
     pub model: String,
     pub api_key: Option<String>,
-    /// For one call, over all its batches.
+    /// Timeout of one call, over all its batches.
     pub timeout: Duration,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Debug for HttpRerankerOptions {
     }
 }
 
-/// Asks a `/rerank` endpoint.
+/// Reranker behind a `/rerank` endpoint.
 pub struct HttpReranker {
     client: reqwest::Client,
     url: reqwest::Url,
@@ -49,16 +50,16 @@ pub struct HttpReranker {
     authorization: Option<HeaderValue>,
     timeout: Duration,
     dialect: Dialect,
-    pause: Pause,
-    well: AtomicBool,
+    cooldown: Cooldown,
+    healthy: AtomicBool,
 }
 
 impl HttpReranker {
-    /// Does not reach out yet.
+    /// Builds the client without connecting.
     ///
     /// # Errors
-    /// `Unreachable` when the address is none or the key cannot be sent.
-    pub fn new(options: HttpRerankerOptions) -> Result<Self, RerankError> {
+    /// `Unreachable` when the URL is invalid or the key is not a valid header value.
+    pub fn new(options: HttpRerankerOptions) -> Result<Self, ModelError> {
         let HttpRerankerOptions { url, model, api_key, timeout } = options;
         let mut url = reqwest::Url::parse(&url).map_err(unreachable)?;
         if url.path() == "/" {
@@ -79,72 +80,72 @@ impl HttpReranker {
             .tcp_nodelay(true)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            // Reading the certificates takes longer than the rest of a start.
+            // Loading the certificates takes longer than the rest of the start.
             .tls_built_in_root_certs(url.scheme() == "https")
             .build()
             .map_err(unreachable)?;
         let version = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
-        let well = AtomicBool::new(true);
-        let (dialect, pause) = (Dialect::default(), Pause::default());
-        Ok(Self { client, url, model, version, authorization, timeout, dialect, pause, well })
+        let healthy = AtomicBool::new(true);
+        let (dialect, cooldown) = (Dialect::default(), Cooldown::default());
+        Ok(Self { client, url, model, version, authorization, timeout, dialect, cooldown, healthy })
     }
 
-    async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, RerankError> {
-        let first = self.dialect.known();
-        let (status, answer) = self.send(first.body(&self.model, query, texts)?).await?;
+    async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
+        let first = self.dialect.last_accepted();
+        let (status, body) = self.send(first.body(&self.model, query, texts)?).await?;
         if status == 200 {
-            return first.scores(&answer, texts.len());
+            return first.scores(&body, texts.len());
         }
-        // An endpoint of the other dialect misses a field; any other refusal is repeated in it.
+        // An endpoint of the other dialect misses a field. Any other rejection is repeated in that dialect.
         if !matches!(status, 400 | 422) {
-            return Err(RerankError::Status(status));
+            return Err(ModelError::Status(status));
         }
         let second = first.other();
-        let (status, answer) = self.send(second.body(&self.model, query, texts)?).await?;
+        let (status, body) = self.send(second.body(&self.model, query, texts)?).await?;
         if status != 200 {
-            return Err(RerankError::Status(status));
+            return Err(ModelError::Status(status));
         }
-        let scores = second.scores(&answer, texts.len())?;
+        let scores = second.scores(&body, texts.len())?;
         self.dialect.remember(second);
         Ok(scores)
     }
 
-    async fn send(&self, body: Vec<u8>) -> Result<(u16, Vec<u8>), RerankError> {
+    async fn send(&self, body: Vec<u8>) -> Result<(u16, Vec<u8>), ModelError> {
         let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key.clone());
         }
-        let mut response = request.send().await.map_err(late_or_unreachable)?;
-        let mut answer = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(late_or_unreachable)? {
-            if answer.len() + chunk.len() > MAX_ANSWER {
-                return Err(RerankError::Nonsense(format!("it is longer than {MAX_ANSWER} bytes")));
+        let mut response = request.send().await.map_err(timeout_or_unreachable)?;
+        let mut received = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
+            if received.len() + chunk.len() > MAX_RESPONSE {
+                return Err(ModelError::InvalidResponse(format!("longer than {MAX_RESPONSE} bytes")));
             }
-            answer.extend_from_slice(&chunk);
+            received.extend_from_slice(&chunk);
         }
-        Ok((response.status().as_u16(), answer))
+        Ok((response.status().as_u16(), received))
     }
 }
 
 #[async_trait]
 impl Reranker for HttpReranker {
-    async fn score(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, RerankError> {
+    async fn score(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        // An endpoint that hangs would cost every search the whole limit.
-        if self.pause.is_on() {
-            return Err(RerankError::LeftAlone);
+        // A hanging endpoint would cost every search the whole timeout.
+        if self.cooldown.is_active() {
+            return Err(ModelError::CoolingDown);
         }
         let batches = try_join_all(texts.chunks(BATCH).map(|batch| self.batch(query, batch)));
         let outcome = match tokio::time::timeout(self.timeout, batches).await {
             Ok(outcome) => outcome.map(|batches| batches.concat()),
-            Err(_) => Err(RerankError::Late),
+            Err(_) => Err(ModelError::Timeout),
         };
-        if matches!(outcome, Err(RerankError::Late)) {
-            self.pause.start();
+        if matches!(outcome, Err(ModelError::Timeout)) {
+            self.cooldown.start();
         }
-        self.well.store(outcome.is_ok(), Ordering::Relaxed);
+        self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
         outcome
     }
 
@@ -152,16 +153,16 @@ impl Reranker for HttpReranker {
         &self.version
     }
 
-    fn is_well(&self) -> bool {
-        self.well.load(Ordering::Relaxed)
+    fn is_healthy(&self) -> bool {
+        self.healthy.load(Ordering::Relaxed)
     }
 }
 
-fn unreachable(error: impl std::error::Error + Send + Sync + 'static) -> RerankError {
-    RerankError::Unreachable(error.into())
+fn unreachable(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
+    ModelError::Unreachable(error.into())
 }
 
-fn late_or_unreachable(error: reqwest::Error) -> RerankError {
-    // The address may hold what nobody is to read in a log.
-    if error.is_timeout() { RerankError::Late } else { unreachable(error.without_url()) }
+fn timeout_or_unreachable(error: reqwest::Error) -> ModelError {
+    // The URL may contain secrets that do not belong in a log.
+    if error.is_timeout() { ModelError::Timeout } else { unreachable(error.without_url()) }
 }

@@ -1,35 +1,24 @@
-#![doc = include_str!("../README.md")]
-
-use std::error::Error;
+//! Rating of texts against a query.
 
 use async_trait::async_trait;
 
-/// A model behind the service. Implementations are cheap to share (`Arc<dyn Reranker>`).
+use crate::ModelError;
+
+/// Model that rates texts against a query. Implementations are cheap to share (`Arc<dyn Reranker>`).
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// How well each text answers the query, in the order of the texts: finite, higher is better, comparable inside one
-    /// call only. Ends within a time of the implementation's own.
-    async fn score(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, RerankError>;
+    /// Returns the relevance of each text to the query, in the order of the texts.
+    ///
+    /// Scores are finite, higher is better, and they are comparable within one call only. Implementations enforce their
+    /// own timeout.
+    ///
+    /// # Errors
+    /// `ModelError` when the scores of any text are missing.
+    async fn score(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError>;
 
-    /// Names the model in answers. Says nothing of where it is.
+    /// Returns the model's name as shown in search responses. It does not reveal the endpoint.
     fn version(&self) -> &str;
 
-    /// Whether the last call was answered.
-    fn is_well(&self) -> bool;
-}
-
-/// Why there are no scores. The caller goes on without.
-#[derive(Debug, thiserror::Error)]
-pub enum RerankError {
-    #[error("the reranker did not answer within its time")]
-    Late,
-    /// A moment ago it was late; it is not asked again yet.
-    #[error("the reranker was late a moment ago and is left alone")]
-    LeftAlone,
-    #[error("the reranker cannot be reached")]
-    Unreachable(#[source] Box<dyn Error + Send + Sync>),
-    #[error("the reranker answered with status {0}")]
-    Status(u16),
-    #[error("the reranker's answer makes no sense: {0}")]
-    Nonsense(String),
+    /// Returns `true` unless the last call failed.
+    fn is_healthy(&self) -> bool;
 }

@@ -22,8 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("docstore", &["model"]),
     ("extract", &[]),
     ("fetcher", &[]),
+    ("models", &[]),
     ("rate-limit", &[]),
-    ("rerank", &[]),
     ("s3-server", &[]),
     ("settings", &[]),
     ("skills", &[]),
@@ -33,10 +33,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
     ("blobs-s3", &["blobs"]),
     ("rate-limit-redis", &["rate-limit"]),
-    ("rerank-http", &["rerank"]),
+    ("models-http", &["models"]),
     // Use cases.
     ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "model", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "rate-limit", "rerank", "retrieval-core"]),
+    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "models", "rate-limit", "retrieval-core"]),
     // The edge.
     ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),
     ("xtask", &["api-types", "openapi"]),

@@ -22,7 +22,7 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 
 /// Those who call other services over HTTP.
 const HTTP_CLIENTS: &[&str] =
-    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "rerank-http", "retrieval-client"];
+    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "models-http", "retrieval-client"];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
 const HTTP: &[&str] = &[
@@ -31,7 +31,7 @@ const HTTP: &[&str] = &[
     "engine-meilisearch",
     "fetcher",
     "http-actix",
-    "rerank-http",
+    "models-http",
     "retrieval-client",
     "s3-server",
 ];

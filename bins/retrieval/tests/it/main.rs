@@ -9,5 +9,5 @@ mod mcp;
 mod on_a_terminal;
 mod program;
 #[expect(dead_code, reason = "the client's own tests use all of it")]
-#[path = "../../../../crates/client/tests/it/stand_in.rs"]
+#[path = "../../../../crates/retrieval-client/tests/it/stand_in.rs"]
 mod stand_in;

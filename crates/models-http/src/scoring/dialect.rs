@@ -1,17 +1,17 @@
-//! The two forms of the request and of its answer.
+//! Request and response formats of `/rerank` endpoints.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rerank::RerankError;
+use models::ModelError;
 use serde::{Deserialize, Serialize};
 
-/// What the endpoint understood last.
+/// Format that the endpoint accepted last.
 #[derive(Default)]
 pub struct Dialect {
     texts: AtomicBool,
 }
 
-/// How a request is written.
+/// Format of requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Form {
     /// Cohere, Jina, vLLM.
@@ -33,13 +33,13 @@ struct DocumentsRequest<'a> {
 struct TextsRequest<'a> {
     query: &'a str,
     texts: &'a [String],
-    /// Else a text that is too long for the model is an error.
+    /// Without it, a text too long for the model is an error.
     truncate: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer {
+enum Response {
     Results { results: Vec<Score> },
     List(Vec<Score>),
 }
@@ -52,7 +52,7 @@ struct Score {
 }
 
 impl Dialect {
-    pub fn known(&self) -> Form {
+    pub fn last_accepted(&self) -> Form {
         if self.texts.load(Ordering::Relaxed) { Form::Texts } else { Form::Documents }
     }
 
@@ -69,34 +69,40 @@ impl Form {
         }
     }
 
-    pub fn body(self, model: &str, query: &str, texts: &[String]) -> Result<Vec<u8>, RerankError> {
+    pub fn body(self, model: &str, query: &str, texts: &[String]) -> Result<Vec<u8>, ModelError> {
         let body = match self {
             Form::Documents => {
                 serde_json::to_vec(&DocumentsRequest { model, query, documents: texts, top_n: texts.len() })
             }
             Form::Texts => serde_json::to_vec(&TextsRequest { query, texts, truncate: true }),
         };
-        body.map_err(|error| RerankError::Nonsense(error.to_string()))
+        body.map_err(|error| ModelError::InvalidResponse(error.to_string()))
     }
 
-    /// The scores by text, where each of `count` texts has exactly one.
-    pub fn scores(self, answer: &[u8], count: usize) -> Result<Vec<f32>, RerankError> {
-        let nonsense = |what: String| RerankError::Nonsense(what);
-        let answer: Answer = serde_json::from_slice(answer).map_err(|error| nonsense(error.to_string()))?;
-        let (Answer::Results { results: list } | Answer::List(list)) = answer;
+    /// Returns the scores in the order of the texts.
+    ///
+    /// # Errors
+    /// `InvalidResponse` unless each of the `count` texts has exactly one finite score.
+    pub fn scores(self, body: &[u8], count: usize) -> Result<Vec<f32>, ModelError> {
+        let response: Response = serde_json::from_slice(body).map_err(|error| invalid(error.to_string()))?;
+        let (Response::Results { results: list } | Response::List(list)) = response;
         let mut scores = vec![None; count];
         for Score { index, score } in list {
             let Some(place) = scores.get_mut(index) else {
-                return Err(nonsense(format!("it scores text {index} of {count}")));
+                return Err(invalid(format!("text {index} of {count} is scored")));
             };
             let score = score as f32;
             if !score.is_finite() || place.replace(score).is_some() {
-                return Err(nonsense(format!("it scores text {index} twice, or as no number")));
+                return Err(invalid(format!("text {index} is scored twice or with no finite number")));
             }
         }
-        let missing = || nonsense("it does not score all texts".to_owned());
+        let missing = || invalid("not all texts are scored".to_owned());
         scores.into_iter().collect::<Option<Vec<f32>>>().ok_or_else(missing)
     }
+}
+
+fn invalid(detail: String) -> ModelError {
+    ModelError::InvalidResponse(detail)
 }
 
 #[cfg(test)]
@@ -108,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn both_answers_are_read_in_the_order_of_the_texts() {
+    fn scores_of_both_formats_follow_the_order_of_the_texts() {
         let results = r#"{"id": "x", "results": [{"index": 1, "relevance_score": 0.5, "document": {"text": "b"}},
                           {"index": 0, "relevance_score": -1}], "usage": {"total_tokens": 3}}"#;
         assert_eq!(scores(results), Some(vec![-1.0, 0.5]));
@@ -116,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_make_no_sense_are_refused() {
+    fn invalid_responses_are_rejected() {
         for answer in [
             "",
             "[]",
@@ -134,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_those_of_the_dialects() {
+    fn requests_follow_their_dialect() {
         let texts = ["a".to_owned(), "b".to_owned()];
         let body = |form: Form, model| String::from_utf8(form.body(model, "q", &texts).expect("JSON")).expect("UTF-8");
         assert_eq!(body(Form::Documents, "m"), r#"{"model":"m","query":"q","documents":["a","b"],"top_n":2}"#);

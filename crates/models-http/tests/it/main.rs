@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rerank::{RerankError, Reranker};
-use rerank_http::{HttpReranker, HttpRerankerOptions};
+use models::ModelError;
+use models::scoring::Reranker;
+use models_http::{HttpReranker, HttpRerankerOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -90,12 +91,12 @@ async fn documents_are_scored_in_batches_and_come_back_in_order() {
     assert_eq!(scores, (0..70).map(|number| number as f32).collect::<Vec<_>>());
     assert_eq!(requests.load(Ordering::SeqCst), 3);
     assert_eq!(reranker.version(), "http:m");
-    assert!(reranker.is_well());
+    assert!(reranker.is_healthy());
     assert!(reranker.score("which?", &[]).await.expect("nothing to do").is_empty());
 }
 
 #[tokio::test]
-async fn the_other_dialect_is_found_and_remembered() {
+async fn accepted_dialect_is_remembered() {
     let requests = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&requests);
     let url = endpoint(move |_, body| {
@@ -114,22 +115,22 @@ async fn the_other_dialect_is_found_and_remembered() {
 }
 
 #[tokio::test]
-async fn failures_are_typed_and_in_time() {
+async fn failures_are_typed() {
     let failing = endpoint(|_, _| Some((503, json!({})))).await;
-    assert!(matches!(reranker(&failing).score("q", &numbers(1)).await, Err(RerankError::Status(503))));
+    assert!(matches!(reranker(&failing).score("q", &numbers(1)).await, Err(ModelError::Status(503))));
     let refusing = endpoint(|_, _| Some((400, json!({})))).await;
-    assert!(matches!(reranker(&refusing).score("q", &numbers(1)).await, Err(RerankError::Status(400))));
+    assert!(matches!(reranker(&refusing).score("q", &numbers(1)).await, Err(ModelError::Status(400))));
     let senseless = endpoint(|_, _| Some((200, json!({ "results": [] })))).await;
-    assert!(matches!(reranker(&senseless).score("q", &numbers(1)).await, Err(RerankError::Nonsense(_))));
+    assert!(matches!(reranker(&senseless).score("q", &numbers(1)).await, Err(ModelError::InvalidResponse(_))));
     let nobody = reranker("http://127.0.0.1:1/rerank");
     let error = nobody.score("q", &numbers(1)).await.expect_err("nobody is there");
-    assert!(matches!(error, RerankError::Unreachable(_)));
-    assert!(!nobody.is_well());
+    assert!(matches!(error, ModelError::Unreachable(_)));
+    assert!(!nobody.is_healthy());
     assert!(!format!("{error:?}").contains("127.0.0.1:1/"), "{error:?}");
 }
 
 #[tokio::test]
-async fn an_endpoint_that_hangs_costs_the_limit_once_and_is_asked_again_later() {
+async fn hanging_endpoint_is_skipped_after_one_timeout_and_retried_later() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let url = endpoint(move |_, body| {
@@ -140,8 +141,8 @@ async fn an_endpoint_that_hangs_costs_the_limit_once_and_is_asked_again_later() 
     .await;
     let reranker = reranker(&url);
     let started = Instant::now();
-    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(RerankError::Late)));
-    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(RerankError::LeftAlone)));
+    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::Timeout)));
+    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::CoolingDown)));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     let answered = async {
         while reranker.score("q", &numbers(1)).await.is_err() {
@@ -153,7 +154,7 @@ async fn an_endpoint_that_hangs_costs_the_limit_once_and_is_asked_again_later() 
 }
 
 #[test]
-fn the_key_is_never_shown_and_addresses_are_checked() {
+fn key_is_hidden_and_url_is_checked() {
     let options = HttpRerankerOptions {
         url: "nowhere".into(),
         model: String::new(),
