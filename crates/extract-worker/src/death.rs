@@ -1,27 +1,27 @@
-//! Why a worker died.
+//! Causes of a worker's death.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use crate::{ExtractError, ExtractErrorKind};
+use extract::{ExtractError, ExtractErrorKind};
 
 const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// The error for a document whose worker ended while reading it. `stderr` is the last the worker said: the Rust
-/// runtime names a failed allocation there before it aborts.
-pub(super) fn explain(status: Option<ExitStatus>, stderr: &str) -> ExtractError {
+/// Returns the error for a document whose worker ended while reading it. `stderr` is the end of the worker's output: the
+/// Rust runtime names a failed allocation there before it aborts.
+pub fn explain(status: Option<ExitStatus>, stderr: &str) -> ExtractError {
     let signal = status.and_then(|status| status.signal());
     let no_memory = stderr.contains("memory allocation of") || stderr.contains("capacity overflow");
     let (kind, why) = match signal {
-        Some(SIGXCPU) => (ExtractErrorKind::TimedOut, "it used up its CPU time".to_owned()),
-        Some(SIGABRT) if no_memory => (ExtractErrorKind::OutOfMemory, "it used up its memory".to_owned()),
-        // The pool names its own kills itself: this one came from the kernel.
-        Some(SIGKILL) => (ExtractErrorKind::OutOfMemory, "the system killed it".to_owned()),
+        Some(SIGXCPU) => (ExtractErrorKind::TimedOut, "CPU time exceeded".to_owned()),
+        Some(SIGABRT) if no_memory => (ExtractErrorKind::OutOfMemory, "memory exceeded".to_owned()),
+        // The pool reports its own kills itself: this one came from the kernel.
+        Some(SIGKILL) => (ExtractErrorKind::OutOfMemory, "killed by the system".to_owned()),
         Some(signal) => (ExtractErrorKind::Crashed, format!("signal {signal}")),
         None => {
-            (ExtractErrorKind::Crashed, status.map_or("it cannot be asked".to_owned(), |status| status.to_string()))
+            (ExtractErrorKind::Crashed, status.map_or("exit status unknown".to_owned(), |status| status.to_string()))
         }
     };
     ExtractError::new(kind, format!("the extraction worker died: {why}"))
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_tell_the_cause() {
+    fn signal_and_stderr_determine_the_cause() {
         let said = "memory allocation of 8 bytes failed";
         for (raw, stderr, kind) in [
             (24, "", ExtractErrorKind::TimedOut),

@@ -1,18 +1,18 @@
-//! What a worker gives up before it reads a document.
+//! Rights that a worker drops before it reads a document.
 //!
-//! Limits hold on every Unix; the rest needs Linux, and what the kernel lacks is left out and told.
+//! Limits apply on every Unix; the rest needs Linux. Protections that the kernel lacks are skipped, and the report omits them.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::limits::Limits;
+use crate::limits::Limits;
 
-/// Files a worker may have open: the three it was born with and what the runtime opens for a moment.
+/// Open files per worker: the three standard streams and those that the runtime opens briefly.
 const OPEN_FILES: u64 = 16;
-/// CPU seconds between the signal that can be told apart (`SIGXCPU`) and the one that cannot (`SIGKILL`).
+/// CPU seconds between `SIGXCPU`, whose cause is certain, and `SIGKILL`, whose cause is not.
 const CPU_GRACE: u64 = 5;
 
-/// Enters the jail; returns what holds, for the log.
-pub(super) fn enter(limits: &Limits) -> String {
+/// Enters the jail and returns the protections in force, for the log.
+pub fn enter(limits: &Limits) -> String {
     let mut held = Vec::new();
     let total_cpu = limits.cpu_seconds.saturating_mul(u64::from(limits.files)).saturating_add(CPU_GRACE);
     for (name, resource, soft, hard) in [
@@ -27,12 +27,12 @@ pub(super) fn enter(limits: &Limits) -> String {
         }
     }
     #[cfg(target_os = "linux")]
-    held.extend(super::jail_linux::enter());
+    held.extend(crate::jail_linux::enter());
     held.join(", ")
 }
 
-/// Gives the next document its own CPU time: the limit counts from the start of the process.
-pub(super) fn renew_cpu(limits: &Limits) {
+/// Renews the CPU time for the next document: the kernel counts the limit from the start of the process.
+pub fn renew_cpu(limits: &Limits) {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec;
     let soft = u64::try_from(used).unwrap_or(0).saturating_add(limits.cpu_seconds).saturating_add(1);
     let maximum = rustix::process::getrlimit(Resource::Cpu).maximum;

@@ -9,13 +9,13 @@ use seccompiler::{
     TargetArch, apply_filter,
 };
 
-/// Gives up what the kernel lets go; returns what holds.
-pub(super) fn enter() -> Vec<&'static str> {
+/// Drops all rights that the kernel supports dropping and returns the protections in force.
+pub fn enter() -> Vec<&'static str> {
     let mut held = Vec::new();
     if set_parent_process_death_signal(Some(Signal::KILL)).is_ok() {
         held.push("dies with its parent");
     }
-    // Other processes of the same user cannot look into the documents.
+    // Other processes of the same user cannot read the documents from memory.
     if set_dumpable_behavior(DumpableBehavior::NotDumpable).is_ok() {
         held.push("not dumpable");
     }
@@ -27,14 +27,14 @@ pub(super) fn enter() -> Vec<&'static str> {
         Some(RulesetStatus::PartiallyEnforced) => held.push("landlock (in part)"),
         _ => {}
     }
-    // Last: it takes away the calls that the others need.
+    // Last: it forbids the calls that the others need.
     if seccomp().is_some() {
         held.push("seccomp");
     }
     held
 }
 
-/// No file can be opened and no connection made, whatever system call is used.
+/// Forbids opening files and making connections, whatever system call is used.
 fn landlock() -> Option<RulesetStatus> {
     let abi = ABI::V6;
     let status = Ruleset::default()
@@ -52,12 +52,12 @@ fn landlock() -> Option<RulesetStatus> {
     Some(status.ruleset)
 }
 
-/// Only the system calls that reading, writing to what is open, memory and threads need. Everything else fails as if
-/// the user had no right to it, so that a library that looks for a file goes on without.
+/// Allows only the system calls for open files, memory and threads. All others fail with `EPERM`, so that a library that
+/// looks for a file continues without it.
 fn seccomp() -> Option<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
-    // The flags of clone3 lie in memory that a filter cannot see. Said to be unknown, it is replaced by clone, whose
-    // flags can be seen. First, since the other filter takes away the call that installs filters.
+    // The flags of clone3 are in memory that a filter cannot read. With `ENOSYS`, libc falls back to clone, whose flags
+    // are arguments. This filter comes first, since the other one forbids the call that installs filters.
     let unknown = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let refused: BpfProgram = SeccompFilter::new(clone3, SeccompAction::Allow, unknown, arch).ok()?.try_into().ok()?;
@@ -85,7 +85,7 @@ fn rules() -> Option<BTreeMap<i64, Vec<SeccompRule>>> {
         libc::SYS_mprotect,
         libc::SYS_madvise,
         libc::SYS_futex,
-        // Decided by the other filter.
+        // The other filter decides.
         libc::SYS_clone3,
         libc::SYS_set_robust_list,
         libc::SYS_rseq,
@@ -112,9 +112,9 @@ fn rules() -> Option<BTreeMap<i64, Vec<SeccompRule>>> {
         rules.insert(call, Vec::new());
     }
     let own = u64::from(std::process::id());
-    // abort() sends the signal to its own thread; no other process can be signalled.
+    // abort() signals its own thread; other processes cannot be signalled.
     rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Eq, own)?]);
-    // Only its own limits.
+    // Its own limits only.
     rules.insert(libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Eq, 0)?, rule(0, SeccompCmpOp::Eq, own)?]);
     // Threads, not processes.
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());

@@ -1,10 +1,7 @@
-//! Extraction in separate processes: what a document does to its reader costs one process and one error.
-//!
-//! [`WorkerPool`] starts worker processes on demand and talks to them through their standard input and output
-//! ([`protocol`]); [`run`] is what the worker program does. A worker gives up its rights before it reads the first
-//! byte ([`jail`]), and everything it says is checked as if it came from the document's author.
+#![doc = include_str!("../README.md")]
 
-mod fate;
+mod death;
+mod extractor;
 mod jail;
 #[cfg(target_os = "linux")]
 mod jail_linux;
@@ -16,6 +13,7 @@ mod protocol;
 mod serve;
 mod spawner;
 
-pub use options::{Input, WorkerOptions};
+pub use extractor::{Extractor, InProcess, Input};
+pub use options::WorkerOptions;
 pub use pool::WorkerPool;
 pub use serve::run;

@@ -1,23 +1,23 @@
-//! The bounds that a worker sets itself, as the pool passes them: in one environment variable, since the arguments
-//! belong to the program and nothing may be read before the bounds hold.
+//! Limits that a worker sets on itself. The pool passes them in one environment variable: arguments belong to the program,
+//! and a worker reads no input before the limits apply.
 
-use super::options::WorkerOptions;
+use crate::options::WorkerOptions;
 
-/// Name of the variable: `memory cpu files output`, decimal.
-pub(super) const VARIABLE: &str = "EXTRACT_WORKER_LIMITS";
+/// Name of the variable; its value is `memory cpu files output` in decimal.
+pub const VARIABLE: &str = "EXTRACT_WORKER_LIMITS";
 
-/// Bounds of one worker process.
+/// Limits of one worker process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Limits {
+pub struct Limits {
     pub memory_bytes: u64,
-    /// For one document.
+    /// CPU seconds per document.
     pub cpu_seconds: u64,
     pub files: u32,
     pub max_output_bytes: usize,
 }
 
 impl Limits {
-    pub(super) fn of(options: &WorkerOptions) -> Self {
+    pub fn of(options: &WorkerOptions) -> Self {
         Self {
             memory_bytes: options.memory_bytes,
             cpu_seconds: options.cpu_seconds.max(1),
@@ -26,11 +26,11 @@ impl Limits {
         }
     }
 
-    pub(super) fn encode(&self) -> String {
+    pub fn encode(&self) -> String {
         format!("{} {} {} {}", self.memory_bytes, self.cpu_seconds, self.files, self.max_output_bytes)
     }
 
-    pub(super) fn decode(value: &str) -> Option<Self> {
+    pub fn decode(value: &str) -> Option<Self> {
         let mut numbers = value.split(' ');
         let limits = Self {
             memory_bytes: numbers.next()?.parse().ok()?,
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_survive_the_environment() {
+    fn encoded_limits_decode_to_the_same() {
         let limits = Limits { memory_bytes: 1 << 30, cpu_seconds: 30, files: 200, max_output_bytes: 7 };
         assert_eq!(Limits::decode(&limits.encode()), Some(limits));
         for bad in ["", "1 2 3", "1 2 3 4 5", "a b c d"] {

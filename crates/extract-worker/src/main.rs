@@ -1,5 +1,5 @@
-//! The extraction worker as a program of its own, for services that have no hidden subcommand for it.
+//! The extraction worker as a program of its own.
 
 fn main() -> std::process::ExitCode {
-    extract::worker::run()
+    extract_worker::run()
 }

@@ -2,14 +2,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use tokio::sync::Semaphore;
 
-use super::options::{Input, WorkerOptions};
-use super::process::{Outcome, Worker};
-use super::spawner::Spawner;
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor};
+use crate::process::{Outcome, Worker};
+use crate::spawner::Spawner;
+use crate::{Extractor, Input, WorkerOptions};
 
-/// Worker processes, started on demand, used again and ended when idle. Cheap to clone; dropping the last clone ends
+/// Pool of worker processes, started on demand, reused and ended when idle. Cheap to clone; dropping the last clone ends
 /// them.
 #[derive(Clone)]
 pub struct WorkerPool {
@@ -19,35 +19,35 @@ pub struct WorkerPool {
 struct Inner {
     options: WorkerOptions,
     spawner: OnceLock<Spawner>,
-    /// One permit a worker.
-    turns: Semaphore,
+    /// One permit per worker.
+    permits: Semaphore,
     idle: Mutex<Vec<Worker>>,
     reaper: OnceLock<()>,
 }
 
 impl WorkerPool {
-    /// A pool without workers yet. Touches neither the system nor a runtime.
+    /// Builds an empty pool. Needs no runtime and starts nothing.
     pub fn new(options: WorkerOptions) -> Self {
-        let turns = Semaphore::new(options.workers.max(1));
+        let permits = Semaphore::new(options.workers.max(1));
         let inner =
-            Inner { options, spawner: OnceLock::new(), turns, idle: Mutex::new(Vec::new()), reaper: OnceLock::new() };
+            Inner { options, spawner: OnceLock::new(), permits, idle: Mutex::new(Vec::new()), reaper: OnceLock::new() };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Has one document read by a worker, waiting for a free one. Dropping the future kills the worker.
+    /// Waits for a free worker and reads one document with it. Dropping the future kills the worker.
     ///
-    /// A document whose worker dies after having read others is tried once more by a fresh one, so that it does not
-    /// pay for what they left behind.
+    /// If a worker dies that has read other documents before, the document is retried once with a fresh worker: state that
+    /// the others left behind may be the cause.
     ///
     /// # Errors
-    /// What the reader said, or what became of it: see [`ExtractErrorKind`].
+    /// The reader's failure or the worker's: see [`ExtractErrorKind`].
     pub async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
         if !request.kind.is_supported() {
             let message = format!("`{}` is not read by this build", request.kind.as_str());
             return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
         }
         let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
-        let _turn = self.inner.turns.acquire().await.map_err(|_| ended())?;
+        let _permit = self.inner.permits.acquire().await.map_err(|_| ended())?;
         self.start_reaper();
         let (worker, fresh) = match self.take_idle() {
             Some(worker) => (worker, false),
@@ -64,11 +64,11 @@ impl WorkerPool {
         self.read_with(worker, &request, &input).await.unwrap_or_else(|(error, _)| Err(error))
     }
 
-    /// Ends all workers and refuses further documents; those being read go on to their end.
+    /// Drains the pool: waits for documents in progress, rejects further ones and ends all workers.
     pub async fn shutdown(&self) {
         let all = u32::try_from(self.inner.options.workers.max(1)).unwrap_or(u32::MAX);
-        let running = self.inner.turns.acquire_many(all).await;
-        self.inner.turns.close();
+        let running = self.inner.permits.acquire_many(all).await;
+        self.inner.permits.close();
         drop(running);
         let idle = std::mem::take(&mut *self.idle());
         for worker in idle {
@@ -76,12 +76,12 @@ impl WorkerPool {
         }
     }
 
-    /// Worker processes that wait for work.
+    /// Returns the number of idle worker processes.
     pub fn idle_workers(&self) -> usize {
         self.idle().len()
     }
 
-    /// `Err` holds the error and whether the worker was lost to it.
+    /// Reads one document. `Err` contains the error and `true` if the worker was lost.
     async fn read_with(
         &self,
         mut worker: Worker,
@@ -93,7 +93,7 @@ impl WorkerPool {
         match outcome {
             Outcome::Answered(answer) => {
                 let worn = worker.files >= options.files_per_worker;
-                // It told us itself that it has no memory for the input, and has ended.
+                // The worker reported that it has no memory for the input, and has ended.
                 let ended = matches!(&answer, Err(error) if error.kind == ExtractErrorKind::TooLarge);
                 if worn || ended {
                     worker.end().await;
@@ -115,7 +115,7 @@ impl WorkerPool {
         }
     }
 
-    /// The most recently used idle worker that still runs: the others may then grow old and be ended.
+    /// Returns the most recently used idle worker that still runs, so that the others reach the idle timeout.
     fn take_idle(&self) -> Option<Worker> {
         let mut idle = self.idle();
         while let Some(mut worker) = idle.pop() {
@@ -133,7 +133,7 @@ impl WorkerPool {
                 let started = Spawner::start(&self.inner.options).map_err(|error| {
                     ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {error}"))
                 })?;
-                // Of two that were started at once the second ends unused.
+                // If two start concurrently, the second ends unused.
                 let _ = self.inner.spawner.set(started);
                 self.inner.spawner.get().ok_or_else(|| ExtractError::new(ExtractErrorKind::Crashed, "no spawner"))?
             }
@@ -141,7 +141,7 @@ impl WorkerPool {
         Worker::start(spawner).await
     }
 
-    /// Started with the first document, since a pool may be made outside a runtime.
+    /// Starts the reaper with the first document, since a pool may be built outside a runtime.
     fn start_reaper(&self) {
         self.inner.reaper.get_or_init(|| {
             let inner = Arc::downgrade(&self.inner);
@@ -155,7 +155,7 @@ impl WorkerPool {
     }
 }
 
-/// Ends workers that have been idle for too long, as long as the pool lives.
+/// Ends workers that exceed the idle timeout, as long as the pool exists.
 async fn reap(inner: Weak<Inner>, every: Duration) {
     loop {
         tokio::time::sleep(every).await;

@@ -1,69 +1,69 @@
-//! One worker process, seen from the pool.
+//! The pool's side of one worker process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
-use super::options::Input;
-use super::protocol::{self, Reply, Task, broken};
-use super::{fate, spawner::Spawner};
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
+use crate::protocol::{self, Reply, Task, broken};
+use crate::spawner::Spawner;
+use crate::{Input, death};
 
-/// How much of what a worker says to nobody is kept, in bytes: its last words.
-const LAST_WORDS: usize = 4_096;
-/// How long a worker that closed its pipes may take to be gone.
+/// Bytes kept of the end of a worker's standard error.
+const STDERR_TAIL: usize = 4_096;
+/// Time for a worker that closed its pipes to exit.
 const EXIT_WAIT: Duration = Duration::from_secs(2);
 
-pub(super) struct Worker {
+pub struct Worker {
     child: Child,
     stdin: ChildStdin,
     stdout: ChildStdout,
-    last_words: Arc<Mutex<Vec<u8>>>,
-    listener: JoinHandle<()>,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
+    stderr_reader: JoinHandle<()>,
     /// Documents read so far.
     pub files: u32,
     pub idle_since: Instant,
 }
 
-/// How a document's reading went, for the pool to decide what becomes of the worker.
-pub(super) enum Outcome {
-    /// The worker answered and can go on.
+/// Result of one document, from which the pool decides about the worker.
+pub enum Outcome {
+    /// The worker answered and can be reused.
     Answered(Result<Extracted, ExtractError>),
-    /// The worker is gone or not to be trusted any more.
+    /// The worker is gone or no longer trusted.
     Lost(ExtractError),
-    /// The input could not be read; the worker was left in the middle of it.
+    /// The input could not be read, and the worker has received only a part of it.
     NoInput(ExtractError),
 }
 
 impl Worker {
-    pub(super) async fn start(spawner: &Spawner) -> Result<Self, ExtractError> {
+    pub async fn start(spawner: &Spawner) -> Result<Self, ExtractError> {
         let mut child = spawner.spawn().await?;
         let (Some(stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(broken("the worker has no pipes"));
         };
-        let last_words = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&last_words);
-        let listener = tokio::spawn(async move {
+        let stderr_tail = Arc::new(Mutex::new(Vec::new()));
+        let tail = Arc::clone(&stderr_tail);
+        let stderr_reader = tokio::spawn(async move {
             let mut buffer = [0; 1024];
             while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-                let said = String::from_utf8_lossy(&buffer[..read]);
-                tracing::debug!(worker = said.trim_end(), "extraction worker");
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                heard.extend_from_slice(&buffer[..read]);
-                let surplus = heard.len().saturating_sub(LAST_WORDS);
-                heard.drain(..surplus);
+                let text = String::from_utf8_lossy(&buffer[..read]);
+                tracing::debug!(worker = text.trim_end(), "extraction worker");
+                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                tail.extend_from_slice(&buffer[..read]);
+                let surplus = tail.len().saturating_sub(STDERR_TAIL);
+                tail.drain(..surplus);
             }
         });
-        Ok(Self { child, stdin, stdout, last_words, listener, files: 0, idle_since: Instant::now() })
+        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, files: 0, idle_since: Instant::now() })
     }
 
-    /// Has one document read, within the given time.
-    pub(super) async fn read(
+    /// Reads one document within the `wall` time.
+    pub async fn read(
         &mut self,
         request: &ExtractRequest,
         input: &Input,
@@ -85,7 +85,7 @@ impl Worker {
         match self.send(request, input).await {
             Ok(()) => {}
             Err(Sending::Input(error)) => return Outcome::NoInput(error),
-            // A worker that refuses an input says why and ends: the answer may be there already.
+            // A worker that rejects an input reports why and ends: its answer may be in the pipe already.
             Err(Sending::Pipe) => {}
         }
         match self.receive(max_output_bytes).await {
@@ -129,7 +129,10 @@ impl Worker {
         self.stdin.write_all(&head).await.map_err(|_| Sending::Pipe)
     }
 
-    /// The answer; an error for whatever a worker that does as it should would not say.
+    /// Receives the answer.
+    ///
+    /// # Errors
+    /// Any violation of the protocol.
     async fn receive(&mut self, max_output_bytes: usize) -> Result<Result<Extracted, ExtractError>, ExtractError> {
         let cut = |error: std::io::Error| broken(format!("no answer: {error}"));
         let length = self.stdout.read_u32_le().await.map_err(cut)? as usize;
@@ -145,7 +148,7 @@ impl Worker {
                 if bytes > max_output_bytes || !extracted.markdown.is_empty() {
                     return Err(broken(format!("an answer of {bytes} bytes")));
                 }
-                // Grows with what arrives, not with what was promised.
+                // Grows with the received bytes, not with the announced length.
                 let mut markdown = Vec::new();
                 (&mut self.stdout).take(bytes as u64).read_to_end(&mut markdown).await.map_err(cut)?;
                 if markdown.len() != bytes {
@@ -158,28 +161,28 @@ impl Worker {
         }
     }
 
-    /// Replaces "no answer" by the reason the worker died of, if it died.
+    /// Replaces the protocol error by the cause of death, if the worker died.
     async fn post_mortem(&mut self, error: ExtractError) -> ExtractError {
         match tokio::time::timeout(EXIT_WAIT, self.child.wait()).await {
             Ok(status) => {
-                // All it said is in the pipe; wait until it has been heard.
-                let _ = tokio::time::timeout(EXIT_WAIT, &mut self.listener).await;
-                let heard = self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                fate::explain(status.ok(), &String::from_utf8_lossy(&heard))
+                // The rest of its standard error is in the pipe; wait until it has been read.
+                let _ = tokio::time::timeout(EXIT_WAIT, &mut self.stderr_reader).await;
+                let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                death::explain(status.ok(), &String::from_utf8_lossy(&tail))
             }
             Err(_) => error,
         }
     }
 
-    /// Whether the process still runs, as far as can be seen without asking it.
-    pub(super) fn is_alive(&mut self) -> bool {
+    /// Returns `true` while the process runs, according to the operating system.
+    pub fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends the process and waits until it is gone.
-    pub(super) async fn end(mut self) {
+    /// Kills the process and waits for its exit.
+    pub async fn end(mut self) {
         let _ = self.child.kill().await;
-        self.listener.abort();
+        self.stderr_reader.abort();
     }
 }
 

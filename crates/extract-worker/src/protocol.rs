@@ -1,40 +1,39 @@
 //! Frames between pool and worker.
 //!
 //! A frame is the length of a JSON header (`u32`, little endian), the header, and a payload whose length the header
-//! names. To the worker: [`Task`] and the document's bytes. From the worker: [`Reply`] and the markdown. One reply for
-//! each task, in turn; the end of its input ends the worker.
+//! names. To the worker: [`Task`] and the document's bytes. From the worker: [`Reply`] and the markdown. Each task gets one
+//! reply, in order; the worker ends at the end of its input.
 
+use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use serde::{Deserialize, Serialize};
 
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
-
-/// Headers are small: names and properties. The bound keeps a worker from filling the pool's memory.
-pub(super) const MAX_HEADER_BYTES: usize = 1 << 20;
-/// Longest property that is passed on, in characters.
+/// Maximum header size in bytes, so that a worker cannot fill the pool's memory. Headers hold names and properties only.
+pub const MAX_HEADER_BYTES: usize = 1 << 20;
+/// Maximum length of a property in characters.
 const MAX_FIELD_CHARS: usize = 4_096;
 const MAX_LABELS: usize = 64;
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Task {
+pub struct Task {
     pub request: ExtractRequest,
-    /// Bytes of the document that follow.
+    /// Length in bytes of the document that follows.
     pub bytes: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
+pub enum Reply {
     Read {
-        /// Without its markdown.
+        /// Properties, without the markdown.
         extracted: Extracted,
-        /// Bytes of markdown that follow, UTF-8.
+        /// Length in bytes of the UTF-8 markdown that follows.
         bytes: u64,
     },
     Failed(ExtractError),
 }
 
-/// Length and header of a frame.
-pub(super) fn head(header: &impl Serialize) -> Result<Vec<u8>, ExtractError> {
+/// Returns the start of a frame: the length and the header.
+pub fn head(header: &impl Serialize) -> Result<Vec<u8>, ExtractError> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, header).map_err(|error| broken(format!("unwritable header: {error}")))?;
     let length = frame.len() - 4;
@@ -45,8 +44,8 @@ pub(super) fn head(header: &impl Serialize) -> Result<Vec<u8>, ExtractError> {
     Ok(frame)
 }
 
-/// Cuts what a document may say of itself to a sensible size, so that every reply has a header within its bound.
-pub(super) fn trim(extracted: &mut Extracted) {
+/// Truncates a document's properties, so that the header of every reply fits its limit.
+pub fn trim(extracted: &mut Extracted) {
     for field in [
         &mut extracted.title,
         &mut extracted.author,
@@ -62,14 +61,14 @@ pub(super) fn trim(extracted: &mut Extracted) {
     extracted.labels.truncate(MAX_LABELS);
 }
 
-pub(super) fn trim_error(error: &mut ExtractError) {
+pub fn trim_error(error: &mut ExtractError) {
     if let Some((end, _)) = error.message.char_indices().nth(MAX_FIELD_CHARS) {
         error.message.truncate(end);
     }
 }
 
-/// The other side does not keep to the protocol.
-pub(super) fn broken(message: impl Into<String>) -> ExtractError {
+/// Returns the error for a violation of the protocol.
+pub fn broken(message: impl Into<String>) -> ExtractError {
     ExtractError::new(ExtractErrorKind::Crashed, message)
 }
 
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_are_cut_between_characters() {
+    fn properties_are_truncated_between_characters() {
         let mut extracted =
             Extracted { title: Some("é".repeat(5_000)), author: Some("Ann".into()), ..Extracted::default() };
         trim(&mut extracted);
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_says_its_length() {
+    fn head_starts_with_its_length() {
         let head = head(&Reply::Failed(broken("x"))).expect("a head");
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
         assert_eq!(length, head.len() - 4);

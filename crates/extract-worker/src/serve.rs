@@ -1,21 +1,21 @@
-//! The worker's side: one document after the other from standard input.
+//! The worker's side: reads one document after another from standard input.
 
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use super::jail;
-use super::limits::{self, Limits};
-use super::protocol::{self, Reply, Task};
-use crate::{ExtractError, Extracted};
+use extract::{ExtractError, Extracted, extract};
 
-/// The worker's whole `main`: gives up every right it does not need, then reads documents from standard input until
-/// that ends. Call it before anything else runs in the process; it writes to standard output, so nothing else may.
+use crate::jail;
+use crate::limits::{self, Limits};
+use crate::protocol::{self, Reply, Task};
+
+/// Runs the worker: drops every right that it does not need, then reads documents from standard input until that ends.
 ///
-/// Started by hand, without the pool's limits in the environment, it refuses to run.
+/// Call it before anything else runs in the process. Nothing else may write to standard output. It exits with status 2 if
+/// the pool's limits are missing in the environment.
 pub fn run() -> ExitCode {
     let Some(limits) = std::env::var(limits::VARIABLE).ok().as_deref().and_then(Limits::decode) else {
-        let _ =
-            writeln!(io::stderr(), "an extraction worker is started by its pool, with limits in {}", limits::VARIABLE);
+        let _ = writeln!(io::stderr(), "missing `{}`: an extraction worker is started by its pool", limits::VARIABLE);
         return ExitCode::from(2);
     };
     let report = jail::enter(&limits);
@@ -33,10 +33,10 @@ fn serve(limits: &Limits, input: &mut impl Read, output: &mut impl Write) -> io:
     while let Some(task) = next_task(input)? {
         jail::renew_cpu(limits);
         let reply = match read_document(input, task.bytes)? {
-            Ok(bytes) => crate::extract(&task.request, &bytes),
+            Ok(bytes) => extract(&task.request, &bytes),
             Err(error) => {
                 answer(output, limits, Err(error))?;
-                // The document is still in the pipe, and there is no memory to take it out.
+                // The document is still in the pipe, and there is no memory to read it.
                 return Ok(());
             }
         };
@@ -45,7 +45,7 @@ fn serve(limits: &Limits, input: &mut impl Read, output: &mut impl Write) -> io:
     Ok(())
 }
 
-/// The next task; `None` at the end of the input.
+/// Reads the next task; `None` at the end of the input.
 fn next_task(input: &mut impl Read) -> io::Result<Option<Task>> {
     let mut length = [0; 4];
     let first = input.read(&mut length[..1])?;

@@ -1,4 +1,4 @@
-//! Bytes of a document to clean markdown, in this process or in a bounded worker process.
+//! Bytes of a document to clean markdown.
 
 mod blocks;
 mod charset;
@@ -21,18 +21,8 @@ mod read;
 mod rtf;
 mod table;
 mod tidy;
-pub mod worker;
 
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};
 pub use kind::FileKind;
-pub use read::{InProcess, extract};
-
-use async_trait::async_trait;
-
-/// Reads documents; [`worker::WorkerPool`] does it in other processes, [`InProcess`] in this one.
-#[async_trait]
-pub trait Extractor: Send + Sync {
-    /// Reads one document. Never panics and always ends: what a document does to its reader is an error.
-    async fn extract(&self, request: ExtractRequest, input: worker::Input) -> Result<Extracted, ExtractError>;
-}
+pub use read::extract;

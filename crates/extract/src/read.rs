@@ -1,9 +1,6 @@
-use async_trait::async_trait;
-
-use crate::worker::Input;
 use crate::{
-    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf,
-    office, pdf, plain_text, rtf,
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, delimited, family, html, odf, office, pdf,
+    plain_text, rtf,
 };
 
 /// Readers recurse with the nesting of a document.
@@ -12,7 +9,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// Reads one document in this process, on a thread of its own with a large stack.
 ///
 /// A reader that panics is [`ExtractErrorKind::Crashed`]. Memory and time are bounded only as far as the readers
-/// bound themselves: for documents from outside use [`crate::worker::WorkerPool`].
+/// bound themselves: use the processes of `extract-worker` for untrusted documents.
 ///
 /// # Errors
 /// As [`ExtractErrorKind`] tells them apart.
@@ -52,24 +49,5 @@ fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractErro
         }
         FileKind::Rtf => rtf::read(request, bytes),
         FileKind::Odt | FileKind::Odp | FileKind::Ods => odf::read(request, bytes),
-    }
-}
-
-/// Reads in this process, unbounded: for tests and for tools that read their user's own files.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct InProcess;
-
-#[async_trait]
-impl Extractor for InProcess {
-    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
-        let bytes = match input {
-            Input::Bytes(bytes) => bytes,
-            Input::File(path) => tokio::fs::read(&path).await.map(bytes::Bytes::from).map_err(|error| {
-                ExtractError::new(ExtractErrorKind::Crashed, format!("`{}`: {error}", path.display()))
-            })?,
-        };
-        tokio::task::spawn_blocking(move || extract(&request, &bytes))
-            .await
-            .map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))?
     }
 }

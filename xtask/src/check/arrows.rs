@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs", &[]),
     ("docstore", &["model"]),
     ("extract", &[]),
+    ("extract-worker", &["extract"]),
     ("fetcher", &[]),
     ("models", &[]),
     ("rate-limit", &[]),
@@ -35,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
     // Use cases.
-    ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "model", "retrieval-core"]),
+    ("ingest", &["blobs", "docstore", "engine", "extract", "extract-worker", "fetcher", "model", "retrieval-core"]),
     ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "models", "rate-limit", "retrieval-core"]),
     // The edge.
     ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),

@@ -48,6 +48,9 @@ const CONFINED: &[Confined] = &[
     confined("redis", &["rate-limit-redis"]),
     confined("pdf_oxide", &["extract"]),
     confined("office_oxide", &["extract"]),
+    // Processes and their jail.
+    confined("landlock", &["extract-worker"]),
+    confined("seccompiler", &["extract-worker"]),
     confined("rs-trafilatura", &["extract"]),
     confined("htmd", &["extract"]),
     with_bins("reqwest", HTTP_CLIENTS),

@@ -1,12 +1,12 @@
-//! The pool against real processes: the worker itself, and programs that misbehave in its place.
+//! The pool with real workers, and with programs that misbehave in their place.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use extract::worker::{Input, WorkerOptions, WorkerPool};
 use extract::{ExtractErrorKind, ExtractRequest, FileKind};
+use extract_worker::{Input, WorkerOptions, WorkerPool};
 
 use crate::files::{docx, paragraph, pdf};
 
@@ -37,7 +37,7 @@ async fn reason(pool: &WorkerPool, (request, input): (ExtractRequest, Input)) ->
 }
 
 #[tokio::test]
-async fn documents_are_read_by_one_worker_after_the_other() {
+async fn one_worker_reads_documents_in_turn() {
     let pool = WorkerPool::new(options());
     for round in 0..3 {
         let content = format!("Report {round}\n\nwith some words");
@@ -73,7 +73,7 @@ async fn files_are_streamed() {
 }
 
 #[tokio::test]
-async fn errors_of_documents_come_through() {
+async fn reader_errors_reach_the_caller() {
     let pool = WorkerPool::new(options());
     let png = Input::Bytes(Bytes::from_static(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"));
     assert_eq!(reason(&pool, (request(FileKind::Pdf), png)).await, ExtractErrorKind::WrongType);
@@ -115,7 +115,7 @@ async fn cpu_time_is_bounded_for_each_document() {
 }
 
 #[tokio::test]
-async fn a_worker_that_hangs_is_killed() {
+async fn hanging_worker_is_killed() {
     let pool = WorkerPool::new(WorkerOptions {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), "sleep 600".into()],
@@ -129,7 +129,7 @@ async fn a_worker_that_hangs_is_killed() {
 }
 
 #[tokio::test]
-async fn what_kills_a_worker_is_told_apart() {
+async fn cause_of_a_workers_death_is_reported() {
     for (script, expected) in [
         ("kill -SEGV $$", ExtractErrorKind::Crashed),
         ("kill -XCPU $$", ExtractErrorKind::TimedOut),
@@ -144,9 +144,9 @@ async fn what_kills_a_worker_is_told_apart() {
     assert_eq!(reason(&nowhere, text("x")).await, ExtractErrorKind::Crashed);
 }
 
-/// Whatever a worker answers, the pool's memory stays bounded and the answer is checked.
+/// The pool's memory stays bounded and every answer is validated.
 #[tokio::test]
-async fn a_hostile_worker_is_not_believed() {
+async fn invalid_answers_are_rejected() {
     let frame = |header: &str, payload: &str| {
         let length = header.len().to_le_bytes();
         let octal: String = length[..4].iter().map(|byte| format!("\\{byte:03o}")).collect();
@@ -175,7 +175,7 @@ async fn a_hostile_worker_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_worker_is_replaced_after_its_share_and_ended_when_idle() {
+async fn worker_is_replaced_after_its_share_and_ended_when_idle() {
     let pool = WorkerPool::new(WorkerOptions { files_per_worker: 2, idle: Duration::from_millis(200), ..options() });
     let read = async || {
         let (request, input) = text("words");
@@ -209,7 +209,7 @@ async fn many_documents_share_few_workers() {
 }
 
 #[tokio::test]
-async fn a_dropped_request_costs_its_worker_only() {
+async fn dropped_request_costs_only_its_worker() {
     let pool = WorkerPool::new(WorkerOptions { workers: 1, ..options() });
     let big = Input::Bytes(Bytes::from("word ".repeat(2 << 20)));
     let dropped = tokio::time::timeout(Duration::from_millis(1), pool.extract(request(FileKind::Txt), big)).await;
@@ -218,10 +218,10 @@ async fn a_dropped_request_costs_its_worker_only() {
     assert_eq!(pool.extract(request, input).await.expect("a reading").markdown, "next");
 }
 
-/// The worker cannot open files, make connections or start programs: what it reports of its jail holds.
+/// The worker cannot open files, make connections or start programs.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn the_jail_holds_on_linux() {
+async fn jail_is_enforced_on_linux() {
     use std::io::Write;
     let mut child = std::process::Command::new(WORKER)
         .env_clear()
@@ -253,7 +253,7 @@ async fn the_jail_holds_on_linux() {
 }
 
 #[test]
-fn a_worker_without_limits_refuses_to_run() {
+fn worker_without_limits_refuses_to_run() {
     let output = std::process::Command::new(WORKER).env_clear().output().expect("a worker");
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());

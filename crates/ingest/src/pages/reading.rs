@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Capture, Docstore, Document, NewDocument};
-use extract::worker::Input;
-use extract::{ExtractRequest, Extracted, Extractor, FileKind};
+use extract::{ExtractRequest, Extracted, FileKind};
+use extract_worker::{Extractor, Input};
 use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, MediaKind, Validators};
 use tokio::sync::Semaphore;
 

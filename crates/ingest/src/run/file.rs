@@ -4,8 +4,8 @@ use std::path::Path;
 
 use blobs::{BlobErrorKind, BlobStore};
 use docstore::{FileChanges, FileOutcome, FileResult, RunStats};
-use extract::worker::Input;
-use extract::{ExtractErrorKind, ExtractRequest, Extractor, FileKind};
+use extract::{ExtractErrorKind, ExtractRequest, FileKind};
+use extract_worker::{Extractor, Input};
 use uuid::Uuid;
 
 use super::RunError;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
-use extract::Extractor;
+use extract_worker::Extractor;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

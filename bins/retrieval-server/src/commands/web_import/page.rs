@@ -1,8 +1,8 @@
 //! A page on its way from the input to the docstore.
 
 use app::web::WebPage;
-use extract::worker::Input;
-use extract::{ExtractRequest, Extractor, FileKind};
+use extract::{ExtractRequest, FileKind};
+use extract_worker::{Extractor, Input};
 
 /// A page as the input has it.
 pub struct Unread {
