@@ -42,10 +42,6 @@ impl WorkerPool {
     /// # Errors
     /// The reader's failure or the worker's: see [`ExtractErrorKind`].
     pub async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
-        if !request.kind.is_supported() {
-            let message = format!("`{}` is not read by this build", request.kind.as_str());
-            return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
-        }
         let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
         let _permit = self.inner.permits.acquire().await.map_err(|_| ended())?;
         self.start_reaper();

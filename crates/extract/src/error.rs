@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractErrorKind {
-    /// This build does not read the kind.
+    /// No reader supports the kind.
     Unsupported,
     /// The content is of another type than the name says.
     WrongType,

@@ -9,7 +9,6 @@ mod extracted;
 mod family;
 mod front_matter;
 mod html;
-mod kind;
 mod language;
 mod magic;
 mod names;
@@ -24,5 +23,5 @@ mod tidy;
 
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};
-pub use kind::FileKind;
+pub use file_types::FileKind;
 pub use read::extract;

@@ -14,10 +14,6 @@ const STACK_BYTES: usize = 64 << 20;
 /// # Errors
 /// As [`ExtractErrorKind`] tells them apart.
 pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    if !request.kind.is_supported() {
-        let message = format!("`{}` is not read by this build", request.kind.as_str());
-        return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
-    }
     std::thread::scope(|scope| {
         let reader = std::thread::Builder::new()
             .name("extract".into())

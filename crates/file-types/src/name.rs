@@ -1,30 +1,28 @@
-//! File names: what callers send, made safe to keep and to show.
-
 use unicode_normalization::UnicodeNormalization;
 
-/// In characters, extension included.
+/// Maximum length of a name in characters, extension included.
 const MAX_CHARS: usize = 512;
 
-/// The name that the file is stored and listed under; `None` when nothing usable is left.
+/// Returns the name under which an uploaded file is stored and listed; `None` if no character is left.
 ///
-/// NFC; path separators and control characters out; leading dots and surrounding white space trimmed; cut
-/// to 512 characters with the extension kept.
+/// Normalizes to NFC, removes path separators, control characters and marks of text direction, trims leading dots and
+/// surrounding white space, and truncates to 512 characters with the extension kept. Sanitizing twice changes nothing.
 pub fn sanitize(filename: &str) -> Option<String> {
     let clean: String = filename.nfc().filter(|c| !is_forbidden(*c)).collect();
     let name = clean.trim_start_matches(|c: char| c == '.' || c.is_whitespace()).trim_end();
     if name.is_empty() {
         return None;
     }
-    Some(shorten(name))
+    Some(truncate(name))
 }
 
-/// Control characters, and those that change how the rest of a name is shown.
+/// Returns `true` for separators, control characters, and marks that change the direction of the displayed name.
 fn is_forbidden(c: char) -> bool {
     matches!(c, '/' | '\\' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || c.is_control()
 }
 
-fn shorten(name: &str) -> String {
+fn truncate(name: &str) -> String {
     let count = name.chars().count();
     if count <= MAX_CHARS {
         return name.to_owned();
@@ -33,8 +31,8 @@ fn shorten(name: &str) -> String {
         Some(dot) if name[dot..].chars().count() < MAX_CHARS => name.split_at(dot),
         _ => (name, ""),
     };
-    let room = MAX_CHARS - extension.chars().count();
-    let stem: String = stem.chars().take(room).collect();
+    let stem_chars = MAX_CHARS - extension.chars().count();
+    let stem: String = stem.chars().take(stem_chars).collect();
     format!("{}{extension}", stem.trim_end())
 }
 
@@ -47,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_safe() {
+    fn unsafe_characters_are_removed() {
         check("report.pdf", Some("report.pdf"));
         check("../../etc/passwd.txt", Some("etcpasswd.txt"));
         check("C:\\temp\\a.txt", Some("C:tempa.txt"));
@@ -71,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn sanitizing_twice_changes_nothing() {
+    fn sanitizing_is_idempotent() {
         for name in ["../a.txt", " .b .md", "e\u{301}.txt", &"x".repeat(900), "a..  .txt"] {
             if let Some(once) = sanitize(name) {
                 check(&once, Some(&once));

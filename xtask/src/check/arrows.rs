@@ -15,14 +15,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
+    ("file-types", &[]),
     // Seams and what stands on its own.
     ("access-tokens", &[]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &["model"]),
-    ("extract", &[]),
+    ("extract", &["file-types"]),
     ("extract-worker", &["extract"]),
-    ("fetcher", &[]),
+    ("fetcher", &["file-types"]),
     ("models", &[]),
     ("rate-limit", &[]),
     ("s3-server", &[]),
@@ -36,8 +37,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
     // Use cases.
-    ("ingest", &["blobs", "docstore", "engine", "extract", "extract-worker", "fetcher", "model", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "models", "rate-limit", "retrieval-core"]),
+    (
+        "ingest",
+        &[
+            "blobs",
+            "docstore",
+            "engine",
+            "extract",
+            "extract-worker",
+            "fetcher",
+            "file-types",
+            "model",
+            "retrieval-core",
+        ],
+    ),
+    (
+        "app",
+        &["blobs", "docstore", "engine", "file-types", "ingest", "model", "models", "rate-limit", "retrieval-core"],
+    ),
     // The edge.
     ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),
     ("xtask", &["api-types", "openapi"]),

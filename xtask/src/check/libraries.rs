@@ -63,6 +63,7 @@ const CONFINED: &[Confined] = &[
     with_bins("tracing-subscriber", &[]),
     with_bins("metrics-exporter-prometheus", &[]),
     confined("figment", &["settings"]),
+    confined("mime", &["file-types"]),
 ];
 
 /// Crates that may use these outside libraries and no others.
@@ -82,6 +83,7 @@ const ALLOW_LISTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("model", &["uuid"]),
+    ("file-types", &["mime", "serde", "unicode-normalization"]),
     ("openapi", &["serde_json", "uuid"]),
     ("api-types", &["schemars", "serde", "serde_json", "thiserror", "time", "url", "uuid", "validator"]),
 ];

@@ -1,6 +1,5 @@
 //! The private knowledge base: uploads, the list of files, indexing runs.
 
-mod name;
 pub(crate) mod room;
 
 pub use docstore::{RunMode, RunState, RunStats};
@@ -10,7 +9,7 @@ use std::future::Future;
 
 use blobs::PresignPut;
 use docstore::{File, Id, IndexRun, StoreError, Withdrawal};
-use extract::FileKind;
+use file_types::FileKind;
 use ingest::clock::{from_ms, now_ms, to_ms};
 use ingest::objects;
 use retrieval_core::url;
@@ -72,7 +71,7 @@ impl From<IndexRun> for RunView {
 impl App {
     /// A URL that takes exactly one upload of exactly the declared size, under the sanitized name.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
-        let name = name::sanitize(&request.filename)
+        let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "no usable name is left of `filename`"))?;
         check_type(&name)?;
         let max_object_bytes = self.options.max_object_bytes;
@@ -219,7 +218,7 @@ impl App {
 }
 
 fn check_type(name: &str) -> Result<()> {
-    if FileKind::from_name(name).is_some_and(FileKind::is_supported) {
+    if FileKind::from_name(name).is_some() {
         return Ok(());
     }
     let extension = match name.rsplit_once('.') {

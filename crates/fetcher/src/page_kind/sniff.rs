@@ -1,10 +1,11 @@
-//! The kind of a document by its first bytes, after the WHATWG's "MIME Sniffing" where browsers know the kind.
+//! Detection of a document's kind by its content, as in the WHATWG's "MIME Sniffing" for the kinds that browsers know.
 
+use file_types::FileKind;
 use memchr::memmem;
 
-use super::MediaKind;
+use super::{is_text as is_text_kind, kind_of_extension};
 
-/// How far into the content its nature is looked for.
+/// Bytes of the content that are searched for markup and text.
 const HEAD: usize = 2048;
 
 /// Opening tags that begin an HTML document (MIME Sniffing, 7.1), in lowercase.
@@ -32,12 +33,12 @@ const HTML_STARTS: &[&str] = &[
     "<section",
 ];
 
-/// The kind of content that came without a usable type. `extension` is that of the URL's path.
-pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<MediaKind> {
-    let named = extension.and_then(MediaKind::from_extension);
+/// Returns the kind of content that came without a usable type. `extension` is that of the URL's path.
+pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<FileKind> {
+    let named = extension.and_then(kind_of_extension);
     let head = &content[..content.len().min(HEAD)];
     if memmem::find(&head[..head.len().min(1024)], b"%PDF-").is_some() {
-        return Some(MediaKind::Pdf);
+        return Some(FileKind::Pdf);
     }
     if head.starts_with(b"PK\x03\x04") {
         return zipped(content, named);
@@ -46,54 +47,54 @@ pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<MediaKind
         return compound(content, named);
     }
     if head.starts_with(b"{\\rtf") {
-        return Some(MediaKind::Rtf);
+        return Some(FileKind::Rtf);
     }
     if !is_text(head) {
         return None;
     }
-    Some(markup(head).unwrap_or_else(|| named.filter(|kind| kind.is_text()).unwrap_or(MediaKind::PlainText)))
+    Some(markup(head).unwrap_or_else(|| named.filter(|kind| is_text_kind(*kind)).unwrap_or(FileKind::Txt)))
 }
 
-/// The office formats are archives: OpenDocument names itself in its first entry, OOXML by the folder it keeps its
-/// main part in. Any other archive is not read.
-fn zipped(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
+/// Detects Office formats, which are archives: OpenDocument by its first entry, OOXML by the folder of its main part. Other
+/// archives are not supported.
+fn zipped(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
     let first_entry = &content[..content.len().min(256)];
     if let Some(at) = memmem::find(first_entry, b"mimetypeapplication/vnd.oasis.opendocument.") {
         let rest = &first_entry[at + b"mimetypeapplication/vnd.oasis.opendocument.".len()..];
-        return [(&b"text"[..], MediaKind::Odt), (b"presentation", MediaKind::Odp), (b"spreadsheet", MediaKind::Ods)]
+        return [(&b"text"[..], FileKind::Odt), (b"presentation", FileKind::Odp), (b"spreadsheet", FileKind::Ods)]
             .into_iter()
             .find_map(|(name, kind)| rest.starts_with(name).then_some(kind));
     }
-    // Names stand in the clear, before their entries and once more at the end.
+    // Names are not compressed; they precede their entries and occur again at the end.
     memmem::find(content, b"[Content_Types].xml")?;
     let parts = [
-        (&b"word/document"[..], MediaKind::Docx),
-        (b"ppt/presentation", MediaKind::Pptx),
-        (b"xl/workbook", MediaKind::Xlsx),
+        (&b"word/document"[..], FileKind::Docx),
+        (b"ppt/presentation", FileKind::Pptx),
+        (b"xl/workbook", FileKind::Xlsx),
     ];
-    let is_named = |kind: &MediaKind| matches!(kind, MediaKind::Docx | MediaKind::Pptx | MediaKind::Xlsx);
+    let is_named = |kind: &FileKind| matches!(kind, FileKind::Docx | FileKind::Pptx | FileKind::Xlsx);
     parts.into_iter().find_map(|(part, kind)| memmem::find(content, part).map(|_| kind)).or(named.filter(is_named))
 }
 
-/// A compound file names its streams in UTF-16.
-fn compound(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
+/// Detects Office 97-2003 formats by the names of their streams, which are UTF-16.
+fn compound(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
     let has = |name: &str| {
         let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
         memmem::find(content, &name).is_some()
     };
     if has("WordDocument") {
-        Some(MediaKind::Doc)
+        Some(FileKind::Doc)
     } else if has("PowerPoint Document") {
-        Some(MediaKind::Ppt)
+        Some(FileKind::Ppt)
     } else if has("Workbook") || has("Book") {
-        Some(MediaKind::Xls)
+        Some(FileKind::Xls)
     } else {
-        named.filter(|kind| matches!(kind, MediaKind::Doc | MediaKind::Ppt | MediaKind::Xls))
+        named.filter(|kind| matches!(kind, FileKind::Doc | FileKind::Ppt | FileKind::Xls))
     }
 }
 
-fn markup(head: &[u8]) -> Option<MediaKind> {
-    // Of UTF-16 every other byte is left out, which leaves markup as it is.
+fn markup(head: &[u8]) -> Option<FileKind> {
+    // Dropping every other byte of UTF-16 keeps markup intact.
     let text: String = match head {
         [0xff, 0xfe, rest @ ..] => rest.iter().step_by(2).map(|&byte| char::from(byte)).collect(),
         [0xfe, 0xff, rest @ ..] => rest.iter().skip(1).step_by(2).map(|&byte| char::from(byte)).collect(),
@@ -102,7 +103,7 @@ fn markup(head: &[u8]) -> Option<MediaKind> {
     };
     let text = text.to_ascii_lowercase();
     if text.trim_start().starts_with("<?xml") {
-        return Some(if text.contains("<html") { MediaKind::Xhtml } else { MediaKind::Xml });
+        return Some(if text.contains("<html") { FileKind::Html } else { FileKind::Txt });
     }
     let start = without_comments(&text);
     let is_tag = |tag: &&str| {
@@ -110,7 +111,7 @@ fn markup(head: &[u8]) -> Option<MediaKind> {
             .strip_prefix(*tag)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r', '\x0c', '>']))
     };
-    HTML_STARTS.iter().any(is_tag).then_some(MediaKind::Html)
+    HTML_STARTS.iter().any(is_tag).then_some(FileKind::Html)
 }
 
 fn without_comments(mut text: &str) -> &str {
@@ -123,7 +124,7 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// No byte that text never has (MIME Sniffing, 7.2), unless a byte order mark says that it is UTF-16.
+/// Returns `true` without bytes that text never has (MIME Sniffing, 7.2), or with the byte order mark of UTF-16.
 fn is_text(head: &[u8]) -> bool {
     let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     is_marked || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
@@ -133,12 +134,12 @@ fn is_text(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(content: &[u8], extension: &str, expected: Option<MediaKind>) {
+    fn check(content: &[u8], extension: &str, expected: Option<FileKind>) {
         assert_eq!(sniff(content, Some(extension)), expected, "{}", String::from_utf8_lossy(content));
     }
 
     #[test]
-    fn pages_are_known_by_their_first_tag() {
+    fn first_tag_identifies_pages() {
         for content in [
             &b"<!DOCTYPE HTML>"[..],
             b"\xef\xbb\xbf \n<html lang=en>",
@@ -147,45 +148,45 @@ mod tests {
             b"\xff\xfe<\0h\0t\0m\0l\0>\0",
             b"\xfe\xff\0<\0h\0t\0m\0l\0>",
         ] {
-            check(content, "txt", Some(MediaKind::Html));
+            check(content, "txt", Some(FileKind::Html));
         }
-        check(b"<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>", "", Some(MediaKind::Xhtml));
-        check(b"<?xml version='1.0'?><rss>", "", Some(MediaKind::Xml));
-        check(b"<bold>no tag of HTML", "", Some(MediaKind::PlainText));
-        check(b"<!-- never closed <p>", "", Some(MediaKind::PlainText));
+        check(b"<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>", "", Some(FileKind::Html));
+        check(b"<?xml version='1.0'?><rss>", "", Some(FileKind::Txt));
+        check(b"<bold>no tag of HTML", "", Some(FileKind::Txt));
+        check(b"<!-- never closed <p>", "", Some(FileKind::Txt));
     }
 
     #[test]
-    fn text_is_what_its_name_says() {
+    fn extension_determines_the_kind_of_text() {
         for (extension, kind) in [
-            ("md", MediaKind::Markdown),
-            ("csv", MediaKind::Csv),
-            ("json", MediaKind::Json),
-            ("pdf", MediaKind::PlainText),
-            ("exe", MediaKind::PlainText),
-            ("", MediaKind::PlainText),
+            ("md", FileKind::Md),
+            ("csv", FileKind::Csv),
+            ("json", FileKind::Txt),
+            ("pdf", FileKind::Txt),
+            ("exe", FileKind::Txt),
+            ("", FileKind::Txt),
         ] {
             check("# Ünïcode, words\n".as_bytes(), extension, Some(kind));
         }
-        check(b"", "md", Some(MediaKind::Markdown));
+        check(b"", "md", Some(FileKind::Md));
     }
 
     #[test]
-    fn documents_are_known_by_their_content_whatever_their_name() {
-        check(b"\n%PDF-1.7\n\x01\x02", "html", Some(MediaKind::Pdf));
-        check(b"{\\rtf1 words}", "", Some(MediaKind::Rtf));
+    fn content_overrides_the_extension_of_documents() {
+        check(b"\n%PDF-1.7\n\x01\x02", "html", Some(FileKind::Pdf));
+        check(b"{\\rtf1 words}", "", Some(FileKind::Rtf));
         let mut odt = b"PK\x03\x04".to_vec();
         odt.resize(30, 0);
         odt.extend(b"mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK");
-        check(&odt, "docx", Some(MediaKind::Ods));
-        check(b"PK\x03\x04..[Content_Types].xml..word/document.xml", "zip", Some(MediaKind::Docx));
-        check(b"PK\x03\x04..[Content_Types].xml..xl/workbook.bin", "", Some(MediaKind::Xlsx));
+        check(&odt, "docx", Some(FileKind::Ods));
+        check(b"PK\x03\x04..[Content_Types].xml..word/document.xml", "zip", Some(FileKind::Docx));
+        check(b"PK\x03\x04..[Content_Types].xml..xl/workbook.bin", "", Some(FileKind::Xlsx));
         let workbook: Vec<u8> = "Workbook".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        check(&[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", workbook.as_slice()].concat(), "doc", Some(MediaKind::Xls));
+        check(&[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", workbook.as_slice()].concat(), "doc", Some(FileKind::Xls));
     }
 
     #[test]
-    fn other_bytes_are_nothing() {
+    fn other_content_is_unsupported() {
         check(b"PK\x03\x04 an archive", "docx", None);
         check(b"\x89PNG\r\n\x1a\n\0\0", "html", None);
         check(b"\x7fELF\x02\x01\x01\0", "", None);

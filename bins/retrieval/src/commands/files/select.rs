@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use file_types::FileKind;
+
 use super::names;
 use crate::cli::Names;
 use crate::failure::Failure;
@@ -128,10 +130,11 @@ impl Selection {
             return self.skip(path, "is no file".to_owned());
         }
         let Some(name) = name else { return self.skip(path, "has a name that is not Unicode".to_owned()) };
-        let name = names::stored(&name);
-        if !names::is_supported(&name) {
+        // As the service does it: two files of one stored name would be one.
+        let supported = file_types::sanitize(&name).filter(|name| FileKind::from_name(name).is_some());
+        let Some(name) = supported else {
             return self.skip(path, "is of a type that is not supported".to_owned());
-        }
+        };
         self.files.push(Selected { path: path.to_owned(), name, size: found.len(), modified: found.modified().ok() });
     }
 
