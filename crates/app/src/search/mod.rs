@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use docstore::{Grant, Id, LoadedDocument, Search, Strings};
 use engine::{Scope, SearchEngine};
 use ingest::clock::now_ms;
-use ingest::prepare::storable;
 use retrieval_core::blend;
 use retrieval_core::shape::SearchHit;
 use time::OffsetDateTime;
@@ -209,7 +208,7 @@ impl App {
             organization_id,
             identity: viewer.identity.rate_key(),
             session_id: Id(request.session_id),
-            query: storable(request.query.clone()),
+            query: request.query.clone(),
             results: Strings(doc_ids.iter().map(Uuid::to_string).collect()),
             created_at: now,
         };
