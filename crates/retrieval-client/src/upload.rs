@@ -126,15 +126,7 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 struct Changed(PathBuf);
 
 fn has_changed(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if inside.is_some_and(|inner| inner.is::<Changed>()) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    error_causes::causes(error).any(|cause| cause.is::<Changed>())
 }
 
 struct Reading {

@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
+    ("error-causes", &[]),
     ("file-types", &[]),
     // Seams and what stands on its own.
     ("access-tokens", &[]),
@@ -23,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("docstore", &["model"]),
     ("extract", &["file-types"]),
     ("extract-worker", &["extract"]),
-    ("fetcher", &["file-types"]),
+    ("fetcher", &["error-causes", "file-types"]),
     ("models", &[]),
     ("rate-limit", &[]),
     ("s3-server", &[]),
@@ -33,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
-    ("blobs-s3", &["blobs"]),
+    ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
     // Use cases.
@@ -43,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "blobs",
             "docstore",
             "engine",
+            "error-causes",
             "extract",
             "extract-worker",
             "fetcher",
@@ -56,10 +58,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["blobs", "docstore", "engine", "file-types", "ingest", "model", "models", "rate-limit", "retrieval-core"],
     ),
     // The edge.
-    ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),
+    (
+        "http-actix",
+        &["api-types", "app", "error-causes", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"],
+    ),
     ("xtask", &["api-types", "openapi"]),
     // The other side of the wire.
-    ("retrieval-client", &["api-types"]),
+    ("retrieval-client", &["api-types", "error-causes"]),
 ];
 
 /// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.
