@@ -26,7 +26,8 @@ impl ContentType {
 fn media_type(header: &str) -> Option<String> {
     let text = header.split([';', ',']).next().unwrap_or_default().trim();
     let parsed: Mime = text.parse().ok().filter(|_| text.len() <= MAX_MEDIA_TYPE)?;
-    Some(parsed.essence_str().to_ascii_lowercase())
+    // `mime` takes `text/` for a type.
+    (!parsed.subtype().as_str().is_empty()).then(|| parsed.essence_str().to_ascii_lowercase())
 }
 
 fn charset(header: &str) -> Option<String> {

@@ -2,6 +2,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 #[path = "../../../extract/tests/it/files.rs"]
-#[allow(dead_code, reason = "some samples are for the readers' own tests")]
+#[expect(dead_code, reason = "some samples are for the readers' own tests")]
 mod files;
 mod worker;
