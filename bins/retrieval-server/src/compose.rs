@@ -14,12 +14,12 @@ use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
-use extract::worker::{WorkerOptions, WorkerPool};
+use extract_worker::{Extractor, WorkerOptions, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
+use models_http::{HttpReranker, HttpRerankerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
-use rerank_http::{HttpReranker, HttpRerankerOptions};
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
@@ -260,7 +260,7 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
     };
-    let extractor: Arc<dyn extract::Extractor> = Arc::clone(extractor) as Arc<dyn extract::Extractor>;
+    let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(PageReader::new(store.clone(), fetcher, extractor, options)))
 }
 
@@ -283,6 +283,6 @@ pub fn runner(
         lease: RUN_LEASE,
         patience: RUN_PATIENCE,
     };
-    let extractor: Arc<dyn extract::Extractor> = Arc::clone(extractor) as Arc<dyn extract::Extractor>;
+    let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(Runner::new(store.clone(), Arc::clone(blobs), extractor, Arc::clone(feeder), options)))
 }

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     // The worker limits itself to little memory and few threads before it reads anything: it comes before
     // the runtime, the log and the settings.
     if matches!(cli.command, Some(Command::ExtractWorker)) {
-        return extract::worker::run();
+        return extract_worker::run();
     }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,

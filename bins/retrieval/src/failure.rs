@@ -1,6 +1,5 @@
 //! Errors with their exit status and message.
 
-use std::error::Error as _;
 use std::io::{self, Write};
 
 use retrieval_client::Error;
@@ -78,12 +77,7 @@ impl Failure {
 
     /// Returns the message with its causes.
     pub fn message(&self) -> String {
-        let mut message = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            message.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
+        let mut message = error_causes::describe(self);
         if let Failure::Client(error) = self
             && let Some(api) = error.api()
         {

@@ -2,7 +2,6 @@
 
 use docstore::{Feedback, Id};
 use ingest::clock::now_ms;
-use ingest::prepare::storable;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -75,10 +74,10 @@ impl App {
             search_id: request.search_id.map(Id),
             doc_id: request.doc_id.map(Id),
             passage_id: request.passage_id.map(Id),
-            comment: request.comment.map(storable),
-            query: request.query.map(storable),
+            comment: request.comment,
+            query: request.query,
             result_rank: request.rank.map(|rank| i32::try_from(rank).unwrap_or(i32::MAX)),
-            client_model: request.client_model.map(storable),
+            client_model: request.client_model,
             created_at: now_ms(),
         };
         self.store.record_feedback(row).await?;

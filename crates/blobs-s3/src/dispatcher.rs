@@ -124,12 +124,7 @@ fn passed_on(from: &reqwest::header::HeaderMap) -> HeaderMap<String> {
 /// signature.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = if error.is_connect() { "cannot connect" } else { "no answer" }.to_owned();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
+    error_causes::append_causes(&mut text, error);
     text
 }
 

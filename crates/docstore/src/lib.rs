@@ -9,6 +9,7 @@ mod error;
 mod histogram;
 mod location;
 mod migrations;
+mod nul;
 mod operations;
 mod rows;
 mod runs;
@@ -19,6 +20,7 @@ pub use documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCap
 pub use error::{Result, StoreError};
 pub use histogram::DurationHistogram;
 pub use location::Location;
+pub use nul::strip_nul;
 pub use rows::*;
 pub use runs::FileResult;
 pub use types::{Details, Id, Strings};

@@ -154,8 +154,7 @@ operations! {
     /// the key given.
     read files::list_files_of_run(sync_id: Uuid, after: Option<String>, limit: i64) -> Vec<File>;
     /// Deletes a file as far as the database goes: it is listed no more, its document answers nowhere, and where a run
-    /// has worked on it, `run` is queued (unless one waits already). `None` when there is no such file. `Conflict` when
-    /// another request queued a run at the same moment: try again.
+    /// has worked on it, `run` is queued (unless one waits already). `None` when there is no such file.
     write files::withdraw_file(organization_id: Uuid, object_key: String, run: IndexRun, now: i64) -> Option<Withdrawal>;
     write files::forget_files(organization_id: Uuid, object_keys: Vec<String>) -> ();
 

@@ -69,12 +69,6 @@ impl FromSql<DbUuid, Sqlite> for Id {
     }
 }
 
-/// Takes out what PostgreSQL's text cannot hold: NUL, and nothing else. For text that a caller typed, where one odd
-/// character must not fail the rows that are written with it.
-pub fn make_storable(text: &mut String) {
-    text.retain(|character| character != '\0');
-}
-
 /// A list of strings, kept as a JSON array in a text column on both backends.
 #[derive(AsExpression, Clone, Debug, Default, Eq, FromSqlRow, PartialEq)]
 #[diesel(sql_type = Text)]

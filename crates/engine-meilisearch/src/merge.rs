@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use engine::Hit;
 use engine::search_terms::SearchTerms;
-use engine::{Hit, bm25};
 use retrieval_core::analysis::QueryTerm;
+use retrieval_core::bm25::single as bm25;
 use uuid::Uuid;
 
 use crate::ask::{Answer, WordHit};

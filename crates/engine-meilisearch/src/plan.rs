@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, Scope, bm25};
+use engine::{FirstStageRequest, Scope};
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
+use retrieval_core::bm25::single as bm25;
 
 use crate::ask::Question;
 use crate::{filter, token};

@@ -6,8 +6,9 @@
 //! and pays only in indexes far larger than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageAnswer, FirstStageRequest, bm25};
+use engine::{FirstStageAnswer, FirstStageRequest};
 use retrieval_core::analysis::Language;
+use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;

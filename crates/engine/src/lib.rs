@@ -4,7 +4,6 @@
 //! index can be cleared and filled again at any time. Engines store no text for display: a hit is a
 //! document id, and everything shown to a caller is read from the docstore.
 
-pub mod bm25;
 mod change;
 #[cfg(feature = "testing")]
 pub mod conformance;

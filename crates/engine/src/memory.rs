@@ -6,13 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use retrieval_core::analysis::{Analyzers, Language};
+use retrieval_core::bm25::single as bm25;
 use uuid::Uuid;
 
 use crate::indexing::{TermSink, domains_of, index_terms};
 use crate::search_terms::SearchTerms;
 use crate::{
     Change, EngineError, Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, IndexName, Scope,
-    SearchEngine, bm25,
+    SearchEngine,
 };
 
 /// Looks at every document for every search.

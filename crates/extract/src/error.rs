@@ -66,7 +66,8 @@ impl ExtractError {
         Self::new(ExtractErrorKind::Encrypted, message)
     }
 
-    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+    /// Returns a `TooLarge` error.
+    pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(ExtractErrorKind::TooLarge, message)
     }
 }

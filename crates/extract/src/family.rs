@@ -45,7 +45,7 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     if magic::is_zip(bytes) {
         for kind in [Odt, Odp, Ods] {
             // Stored uncompressed as the first part (ODF 1.3 part 2, 3.3).
-            if holds(&[b"mimetype", kind.mime().as_bytes()].concat()) {
+            if holds(&[b"mimetype", kind.media_type().as_bytes()].concat()) {
                 return Some(kind);
             }
         }

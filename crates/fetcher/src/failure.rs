@@ -3,14 +3,15 @@
 use std::error::Error;
 use std::io;
 
+use error_causes::causes;
+
 use crate::error::{FetchError, TimeoutStage};
 use crate::resolver::ResolveError;
 
 /// Sorts an error of sending a request or of reading an answer.
 pub(crate) fn sort(error: &reqwest::Error) -> FetchError {
     tracing::debug!(error = error as &dyn Error, "a request failed");
-    let causes = Causes { next: Some(error) };
-    for cause in causes {
+    for cause in causes(error) {
         if let Some(error) = cause.downcast_ref::<ResolveError>() {
             return match error {
                 ResolveError::Unknown(_) => FetchError::Dns,
@@ -28,27 +29,11 @@ pub(crate) fn sort(error: &reqwest::Error) -> FetchError {
         return FetchError::Connect;
     }
     // The same types come from the body's stream, where nothing else tells a lost connection from a broken answer.
-    let is_lost = (Causes { next: Some(error) }).any(|cause| {
+    let is_lost = causes(error).any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
             matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
         }) || cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
     });
     if is_lost { FetchError::Interrupted } else { FetchError::Protocol { reason: "is no valid HTTP" } }
-}
-
-/// An error and what it came from. An I/O error passes over the error it is made of, so that is looked into as well.
-struct Causes<'a> {
-    next: Option<&'a (dyn Error + 'static)>,
-}
-
-impl<'a> Iterator for Causes<'a> {
-    type Item = &'a (dyn Error + 'static);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let cause = self.next?;
-        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        self.next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| cause.source());
-        Some(cause)
-    }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use file_types::ContentType;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::sync::Semaphore;
@@ -9,9 +10,9 @@ use crate::body;
 use crate::client::Client;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::guard::AddressGuard;
-use crate::media::{self, Declared};
 use crate::options::FetcherOptions;
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
+use crate::page_kind::{self, Declared};
 use crate::resolver::{Resolver, SystemResolver};
 use crate::robots::Robots;
 use crate::targets::{Target, TargetPolicy};
@@ -119,18 +120,19 @@ impl Shared {
     }
 
     async fn page(&self, target: &Target, response: Response, redirects: usize) -> Result<FetchedPage, FetchError> {
-        let extension = media::extension_of(target.url());
+        let extension = page_kind::extension_of(target.url());
         let status = response.status().as_u16();
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let declared = Declared::read(content_type, extension.as_deref());
-        if let Declared::Other(content_type) = declared {
+        let parsed = content_type.map(ContentType::parse);
+        let declared = Declared::read(parsed.as_ref(), extension.as_deref());
+        if let Declared::Unsupported(content_type) = declared {
             return Err(FetchError::ContentType { content_type });
         }
         let limit = self.options.max_bytes;
         if body::announced_length(&response).is_some_and(|length| length > limit as u64) {
             return Err(FetchError::TooLarge { limit });
         }
-        let charset = content_type.and_then(media::charset);
+        let charset = parsed.and_then(|parsed| parsed.charset);
         let content_type = content_type.map(str::to_owned);
         let validators = Validators::read(target.url(), response.headers());
         let body = body::read(response, limit).await?;
@@ -139,7 +141,7 @@ impl Shared {
         }
         let kind = match declared {
             Declared::Kind(kind) => Some(kind),
-            _ => media::sniff(&body.bytes, extension.as_deref()),
+            _ => page_kind::sniff(&body.bytes, extension.as_deref()),
         };
         let Some(kind) = kind else {
             return Err(FetchError::ContentType { content_type: content_type.unwrap_or_default() });

@@ -1,10 +1,9 @@
 //! What a fetch is asked for, and what it brings.
 
 use bytes::Bytes;
+use file_types::FileKind;
 use reqwest::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use url::Url;
-
-use crate::media::MediaKind;
 
 /// A page to be fetched.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +44,7 @@ pub struct FetchedPage {
     pub final_url: Url,
     /// 200, or another success.
     pub status: u16,
-    pub kind: MediaKind,
+    pub kind: FileKind,
     /// The header, for the record; `kind` is what it means.
     pub content_type: Option<String>,
     /// The encoding that the header names, in lowercase; it need not exist, nor be the true one.

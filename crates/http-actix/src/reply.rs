@@ -1,6 +1,3 @@
-use std::error::Error;
-use std::fmt::Write;
-
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
@@ -101,23 +98,11 @@ fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
 
 /// Says why, once, with the id that the caller has. Never bodies or tokens.
 pub(crate) fn log(failure: &Failure, request_id: Uuid, route: &str) {
-    let cause = failure.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
+    let cause = failure.cause.as_deref().map(|cause| error_causes::describe(cause)).unwrap_or_default();
     let code = failure.code.as_str();
     match failure.code {
         ErrorCode::InternalError => tracing::error!(%request_id, route, code, cause, "request failed"),
         ErrorCode::ProviderUnavailable => tracing::warn!(%request_id, route, code, cause, "backend unavailable"),
         _ => tracing::debug!(%request_id, route, code, "request refused"),
     }
-}
-
-/// An error and all its sources on one line.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        // Writing to a String cannot fail.
-        let _ = write!(text, ": {source}");
-        next = source.source();
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! What was read of a document, made ready to be stored: digest, language, headings, passages.
 
-use docstore::{Capture, Document, Id, NewDocument, Passage, Strings};
+use docstore::{Capture, Document, Id, NewDocument, Passage, Strings, strip_nul};
 use retrieval_core::{analysis, outline, passages, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -62,7 +62,7 @@ impl Extent {
 /// document that was deleted later stays deleted.
 pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     let doc_id = url::document_id(&source.canonical_url);
-    let markdown = storable(content.markdown);
+    let markdown = strip_nul(content.markdown);
     let content_digest = digest(&markdown);
     let capture_id = Id(Uuid::now_v7());
     let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
@@ -86,14 +86,14 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
             doc_id: Id(doc_id),
             organization_id: source.organization_id.map(Id),
             canonical_url: source.canonical_url,
-            source_url: storable(source.source_url),
+            source_url: strip_nul(source.source_url),
             source_uri: source.source_uri,
-            title: content.title.map(storable),
-            description: content.description.map(storable),
+            title: content.title.map(strip_nul),
+            description: content.description.map(strip_nul),
             mime: source.mime,
             language,
             country: source.country,
-            labels: Strings(content.labels.into_iter().map(storable).collect()),
+            labels: Strings(content.labels.into_iter().map(strip_nul).collect()),
             published_at: content.published_at,
             first_seen_at: now,
             last_seen_at: now,
@@ -132,11 +132,6 @@ fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Ve
 /// `sha256:` and the hex digest of the text.
 pub fn digest(text: &str) -> String {
     format!("sha256:{}", hex::encode(Sha256::digest(text.as_bytes())))
-}
-
-/// PostgreSQL's text holds any character but NUL.
-pub fn storable(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "") } else { text }
 }
 
 /// Offsets fit: content is bounded far below 2 GiB where it is read.

@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod blend;
+pub mod bm25;
 pub mod chars;
 pub mod domain;
 mod inline;

@@ -55,11 +55,6 @@ impl<'b> Response<'b> {
         }
     }
 
-    /// The media type of `Content-Type`, lowercase, and its charset.
-    pub fn media_type(&self) -> Option<(String, Option<String>)> {
-        self.fields.get("content-type").map(media_type)
-    }
-
     /// The body without chunks and content codings, where it still has them. `is_truncated` says that the crawler has
     /// cut it off: what can be decoded is its content.
     ///
@@ -93,17 +88,6 @@ impl<'b> Response<'b> {
     fn list(&self, name: &'static str) -> impl DoubleEndedIterator<Item = &str> {
         self.fields.all(name).flat_map(|value| value.split(',').map(str::trim))
     }
-}
-
-/// A media type, lowercase, and the charset among its parameters.
-pub fn media_type(content_type: &str) -> (String, Option<String>) {
-    let mut parts = content_type.split(';');
-    let name = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
-    let charset = parts.find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']).to_owned())
-    });
-    (name, charset.filter(|charset| !charset.is_empty()))
 }
 
 /// The line without its `\n`, and what stands behind it.

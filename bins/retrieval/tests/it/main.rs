@@ -8,6 +8,6 @@ mod mcp;
 mod output;
 mod program;
 #[expect(dead_code, reason = "the client's own tests use all of it")]
-#[path = "../../../../crates/client/tests/it/stand_in.rs"]
+#[path = "../../../../crates/retrieval-client/tests/it/stand_in.rs"]
 mod stand_in;
 mod terminal;

@@ -1,16 +1,14 @@
 //! The private knowledge base: uploads, the list of files, indexing runs.
 
-mod name;
 pub(crate) mod room;
 
 pub use docstore::{RunMode, RunState, RunStats};
 
 use std::collections::HashMap;
-use std::future::Future;
 
 use blobs::PresignPut;
-use docstore::{File, Id, IndexRun, StoreError, Withdrawal};
-use extract::FileKind;
+use docstore::{File, Id, IndexRun, Withdrawal};
+use file_types::FileKind;
 use ingest::clock::{from_ms, now_ms, to_ms};
 use ingest::objects;
 use retrieval_core::url;
@@ -21,8 +19,6 @@ use crate::error::Result;
 use crate::{App, Error, Viewer};
 
 const PAGE: i64 = 5_000;
-/// Two callers may queue a run at the same moment; the second try finds the first one's run.
-const REQUEST_TRIES: usize = 3;
 
 #[derive(Clone, Debug)]
 pub struct PresignRequest {
@@ -72,7 +68,7 @@ impl From<IndexRun> for RunView {
 impl App {
     /// A URL that takes exactly one upload of exactly the declared size, under the sanitized name.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
-        let name = name::sanitize(&request.filename)
+        let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "no usable name is left of `filename`"))?;
         check_type(&name)?;
         let max_object_bytes = self.options.max_object_bytes;
@@ -87,7 +83,7 @@ impl App {
             organization_id: Id(organization_id),
             name: name.clone(),
             doc_id: Id(url::document_id(&url::workspace_url(organization_id, &name))),
-            content_type: request.content_type.map(ingest::prepare::storable),
+            content_type: request.content_type,
             created_at: now_ms(),
             processed_etag: None,
             processed_size: None,
@@ -159,11 +155,8 @@ impl App {
     pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
-        let withdrawn = self
-            .queueing(viewer, RunMode::Incremental, |run| {
-                self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms())
-            })
-            .await?;
+        let run = queued_run(viewer, RunMode::Incremental);
+        let withdrawn = self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms()).await?;
         let Some(Withdrawal { hidden, queued }) = withdrawn else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
@@ -183,7 +176,7 @@ impl App {
 
     /// Queues a run, or joins the one that waits already.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
-        let run = self.queueing(viewer, mode, |run| self.store.request_run(run)).await?;
+        let run = self.store.request_run(queued_run(viewer, mode)).await?;
         self.wake_runner();
         Ok(run.into())
     }
@@ -194,23 +187,6 @@ impl App {
         }
     }
 
-    /// Has `operation` queue a run, with another try when two callers do so at the same moment: the later one finds the
-    /// other's run.
-    async fn queueing<T, F>(&self, viewer: &Viewer, mode: RunMode, operation: impl Fn(IndexRun) -> F) -> Result<T>
-    where
-        F: Future<Output = docstore::Result<T>>,
-    {
-        let mut tries = 0;
-        loop {
-            let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
-            match operation(run).await {
-                Ok(outcome) => return Ok(outcome),
-                Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
     pub async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView> {
         let sync_id = Uuid::try_parse(sync_id).map_err(|_| Error::SyncNotFound)?;
         let run = self.store.find_run(viewer.organization_id, sync_id).await?;
@@ -218,8 +194,12 @@ impl App {
     }
 }
 
+fn queued_run(viewer: &Viewer, mode: RunMode) -> IndexRun {
+    IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms())
+}
+
 fn check_type(name: &str) -> Result<()> {
-    if FileKind::from_name(name).is_some_and(FileKind::is_supported) {
+    if FileKind::from_name(name).is_some() {
         return Ok(());
     }
     let extension = match name.rsplit_once('.') {

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use docstore::{Grant, Id, LoadedDocument, Search, Strings};
 use engine::{Scope, SearchEngine};
 use ingest::clock::now_ms;
-use ingest::prepare::storable;
 use retrieval_core::blend;
+use retrieval_core::domain::Domain;
 use retrieval_core::shape::SearchHit;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -47,9 +47,8 @@ pub struct SearchRequest {
 
 #[derive(Clone, Debug, Default)]
 pub struct SourcePolicy {
-    /// As sent; paths in errors are `source_policy.include_domains[i]`.
-    pub include_domains: Vec<String>,
-    pub exclude_domains: Vec<String>,
+    pub include_domains: Vec<Domain>,
+    pub exclude_domains: Vec<Domain>,
     pub require_domain_match: bool,
 }
 
@@ -91,7 +90,7 @@ impl App {
             let message = "workspace_id must be the id of the API key's organization";
             return Err(Error::invalid("scope.workspace_id", message));
         }
-        let policy = Policy::parse(&request)?;
+        let policy = Policy::from(&request.source_policy);
         let search_id = Uuid::now_v7();
         self.charge(viewer, search_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), policy, search_id).await;
@@ -209,7 +208,7 @@ impl App {
             organization_id,
             identity: viewer.identity.rate_key(),
             session_id: Id(request.session_id),
-            query: storable(request.query.clone()),
+            query: request.query.clone(),
             results: Strings(doc_ids.iter().map(Uuid::to_string).collect()),
             created_at: now,
         };

@@ -10,12 +10,12 @@ use retrieval_core::rerank;
 use retrieval_core::statistics::CollectionStatistics;
 use uuid::Uuid;
 
-use super::SearchRequest;
 use super::vectors::RankedDocument;
+use super::{SearchRequest, SourcePolicy};
 use crate::error::Result;
 use crate::{App, Error};
 
-/// Which domains a caller wants, checked.
+/// Domains that a caller wants.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     pub include: Vec<Domain>,
@@ -23,16 +23,17 @@ pub struct Policy {
     pub require: bool,
 }
 
-impl Policy {
-    pub fn parse(request: &SearchRequest) -> Result<Self> {
-        let policy = &request.source_policy;
-        Ok(Self {
-            include: domains("source_policy.include_domains", &policy.include_domains)?,
-            exclude: domains("source_policy.exclude_domains", &policy.exclude_domains)?,
+impl From<&SourcePolicy> for Policy {
+    fn from(policy: &SourcePolicy) -> Self {
+        Self {
+            include: policy.include_domains.clone(),
+            exclude: policy.exclude_domains.clone(),
             require: policy.require_domain_match,
-        })
+        }
     }
+}
 
+impl Policy {
     /// Whether results are dropped, rather than only preferred.
     fn drops(&self) -> bool {
         !self.exclude.is_empty() || self.require
@@ -41,13 +42,6 @@ impl Policy {
     pub fn prefers(&self, host: &str) -> bool {
         !self.require && self.include.iter().any(|domain| domain.contains(host))
     }
-}
-
-fn domains(field: &str, values: &[String]) -> Result<Vec<Domain>> {
-    let parse = |(position, value): (usize, &String)| {
-        Domain::parse(value).map_err(|error| Error::invalid(format!("{field}[{position}]"), error.to_string()))
-    };
-    values.iter().enumerate().map(parse).collect()
 }
 
 /// What the first stage found in one collection.

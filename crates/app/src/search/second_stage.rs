@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::rerank::{RerankError, Reranker};
+use models::ModelError;
+use models::scoring::Reranker;
 use retrieval_core::rerank::RANKER_VERSION;
 
 use super::rank::Assessed;
@@ -63,13 +64,13 @@ impl SecondStage {
 }
 
 /// The scores of each list that is there.
-async fn score(model: &dyn Reranker, query: &str, lists: &[Option<Assessed>; 2]) -> Result<Vec<Vec<f32>>, RerankError> {
+async fn score(model: &dyn Reranker, query: &str, lists: &[Option<Assessed>; 2]) -> Result<Vec<Vec<f32>>, ModelError> {
     let texts: Vec<Vec<String>> = lists.iter().flatten().map(Assessed::texts).collect();
     futures_util::future::try_join_all(texts.iter().map(|texts| model.score(query, texts))).await
 }
 
 impl FailureLog {
-    fn tell(&self, error: &RerankError) {
+    fn tell(&self, error: &ModelError) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if told.is_none_or(|at| at.elapsed() >= LOG_PAUSE) {
             *told = Some(Instant::now());

@@ -6,13 +6,15 @@ use diesel_async::RunQueryDsl;
 use super::Conn;
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
+use crate::nul::strip_nul;
 use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
-use crate::types::{Id, make_storable};
+use crate::types::Id;
 
 /// Stores the ranked lists and grants what they show to the organizations that saw them.
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
-    insert_rows!(connection, searches::table, rows.into_iter().map(storable_search).collect())?;
+    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
+    insert_rows!(connection, searches::table, rows)?;
     grant(connection, granted).await
 }
 
@@ -33,11 +35,6 @@ async fn grant(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
     granted.retain(|grant| existing.contains(&grant.doc_id));
     insert_missing_rows!(connection, grants::table, granted)?;
     Ok(())
-}
-
-fn storable_search(mut search: Search) -> Search {
-    make_storable(&mut search.query);
-    search
 }
 
 pub async fn find_search(connection: &mut Conn, organization_id: Id, search_id: Id) -> Result<Option<Search>> {
@@ -86,10 +83,13 @@ pub async fn export_feedback(
     Ok(rows.into_iter().map(|(event, search, document)| FeedbackExport { event, search, document }).collect())
 }
 
-pub async fn record_feedback(connection: &mut Conn, mut row: Feedback) -> Result<()> {
-    for text in [&mut row.comment, &mut row.query, &mut row.client_model].into_iter().flatten() {
-        make_storable(text);
-    }
+pub async fn record_feedback(connection: &mut Conn, row: Feedback) -> Result<()> {
+    let row = Feedback {
+        comment: row.comment.map(strip_nul),
+        query: row.query.map(strip_nul),
+        client_model: row.client_model.map(strip_nul),
+        ..row
+    };
     diesel::insert_into(feedback::table).values(row).execute(connection).await?;
     Ok(())
 }

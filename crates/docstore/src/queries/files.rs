@@ -4,12 +4,14 @@ use diesel_async::RunQueryDsl;
 use super::{Conn, documents, runs};
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::{Result, StoreError};
+use crate::nul::strip_nul;
 use crate::rows::{File, IndexRun, Withdrawal};
 use crate::schema::files;
 use crate::types::Id;
 
 /// Makes the row of a name, or renews its upload time when there is one. `Conflict` when the key is another's.
 pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
+    let file = File { content_type: file.content_type.map(strip_nul), ..file };
     let content_type = file.content_type.clone();
     let created_at = file.created_at;
     let organization_id = file.organization_id;

@@ -10,7 +10,7 @@ use crate::runs::FileResult;
 use crate::schema::{files, index_runs};
 use crate::types::Id;
 
-/// Each lost attempt means that another request queued a run and a worker claimed it in between.
+/// Attempts to queue a run. Each lost one means that another request queued a run and a worker claimed it in between.
 const REQUEST_ATTEMPTS: usize = 5;
 
 /// Queues the run, or returns the one that waits already (made a full one if the new one is).

@@ -27,7 +27,8 @@ impl<'a> Package<'a> {
         // ODF 1.3 part 2, 3.3: the media type has its own part. Templates append `-template`.
         if let Some(declared) = package.part("mimetype")? {
             let declared = declared.trim();
-            let fits = declared.strip_prefix(kind.mime()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+            let fits =
+                declared.strip_prefix(kind.media_type()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
             if !fits && !declared.is_empty() {
                 let message = format!("the content is not `{}` but `{declared}`", kind.as_str());
                 return Err(ExtractError::wrong_type(message));

@@ -1,4 +1,4 @@
-//! Whole documents through the public API, and the worker pool against real processes.
+//! Whole documents through the public API.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod documents;
@@ -6,4 +6,3 @@ mod files;
 mod hostile;
 mod office;
 mod pages;
-mod worker;

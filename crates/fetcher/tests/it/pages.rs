@@ -1,4 +1,5 @@
-use fetcher::{FetchError, FetchRequest, Fetched, MediaKind, Validators};
+use fetcher::{FetchError, FetchRequest, Fetched, Validators};
+use file_types::FileKind;
 
 use crate::site::{Site, answer, bytes, page};
 use crate::world::{fetch, fetch_once, fetcher, options};
@@ -13,7 +14,7 @@ async fn a_page_comes_with_all_that_its_head_says() {
     let site = Site::saying(answer("200 OK", &headers, b"<p>d\xe9j\xe0")).await;
     let page = fetch_once(site.url("/a?b=c#part")).await.unwrap();
     assert_eq!(page.final_url.as_str(), site.url("/a?b=c"));
-    assert_eq!((page.status, page.kind, page.redirects), (200, MediaKind::Html, 0));
+    assert_eq!((page.status, page.kind, page.redirects), (200, FileKind::Html, 0));
     assert_eq!(page.charset.as_deref(), Some("iso-8859-1"));
     assert_eq!(page.content_type.as_deref(), Some("text/html; charset=ISO-8859-1"));
     assert_eq!(page.body, b"<p>d\xe9j\xe0".as_slice());
@@ -89,10 +90,10 @@ async fn validators_that_are_no_header_are_left_out() {
 #[tokio::test]
 async fn kinds_come_from_type_content_and_name() {
     for (content_type, path, body, expected) in [
-        ("Content-Type: application/pdf", "/a", "%PDF-1.7", Ok(MediaKind::Pdf)),
-        ("Content-Type: text/plain", "/a.md", "# A", Ok(MediaKind::Markdown)),
-        ("X-None: 1", "/a", "<!doctype html>", Ok(MediaKind::Html)),
-        ("Content-Type: application/octet-stream", "/a.csv?x", "a,b", Ok(MediaKind::Csv)),
+        ("Content-Type: application/pdf", "/a", "%PDF-1.7", Ok(FileKind::Pdf)),
+        ("Content-Type: text/plain", "/a.md", "# A", Ok(FileKind::Md)),
+        ("X-None: 1", "/a", "<!doctype html>", Ok(FileKind::Html)),
+        ("Content-Type: application/octet-stream", "/a.csv?x", "a,b", Ok(FileKind::Csv)),
         ("Content-Type: application/octet-stream", "/a.html", "\u{0}\u{1}", Err("application/octet-stream")),
         ("X-None: 1", "/a", "\u{0}\u{1}", Err("")),
         ("Content-Type: image/png", "/a.html", "<p>", Err("image/png")),

@@ -35,8 +35,8 @@ pub(crate) fn convert(
     };
     let indexes = body.scope.indexes.filter(|indexes| !indexes.is_empty()).unwrap_or_else(|| vec![SearchIndex::Web]);
     let published_after = times::published_after(&body.freshness_policy, now)?;
-    check_domains("include_domains", &body.source_policy.include_domains)?;
-    check_domains("exclude_domains", &body.source_policy.exclude_domains)?;
+    let include_domains = domains("include_domains", &body.source_policy.include_domains)?;
+    let exclude_domains = domains("exclude_domains", &body.source_policy.exclude_domains)?;
     let request = SearchRequest {
         query: body.query,
         // A blank rewrite would replace the query by nothing.
@@ -56,8 +56,8 @@ pub(crate) fn convert(
         session_id,
         published_after,
         source_policy: SourcePolicy {
-            include_domains: body.source_policy.include_domains,
-            exclude_domains: body.source_policy.exclude_domains,
+            include_domains,
+            exclude_domains,
             require_domain_match: body.source_policy.require_domain_match,
         },
         detail: match verbosity {
@@ -85,12 +85,12 @@ fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Fail
     }
 }
 
-fn check_domains(list: &str, domains: &[String]) -> Result<(), Failure> {
-    for (index, domain) in domains.iter().enumerate() {
-        if let Err(error) = Domain::parse(domain) {
+fn domains(list: &str, values: &[String]) -> Result<Vec<Domain>, Failure> {
+    let parse = |(index, value): (usize, &String)| {
+        Domain::parse(value).map_err(|error| {
             let field = format!("source_policy.{list}[{index}]");
-            return Err(Failure::invalid(field.clone(), format!("{field}: {error}")));
-        }
-    }
-    Ok(())
+            Failure::invalid(field.clone(), format!("{field}: {error}"))
+        })
+    };
+    values.iter().enumerate().map(parse).collect()
 }

@@ -1,4 +1,5 @@
 use app::search::Detail;
+use retrieval_core::domain::Domain;
 use serde_json::{Value, json};
 use time::macros::datetime;
 use uuid::Uuid;
@@ -48,8 +49,9 @@ async fn every_field_reaches_the_use_case() {
     assert_eq!((request.max_results, request.detail), (50, Detail::Snippets));
     assert_eq!(request.workspace_id, Some(ORGANIZATION));
     assert_eq!(request.search_queries, ["first", "second"], "a blank rewrite is none");
-    assert_eq!(request.source_policy.include_domains, ["WWW.Example.com", "bücher.example"]);
-    assert_eq!(request.source_policy.exclude_domains, ["x.example"]);
+    let names = |domains: &[Domain]| domains.iter().map(|domain| domain.as_str().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&request.source_policy.include_domains), ["example.com", "xn--bcher-kva.example"]);
+    assert_eq!(names(&request.source_policy.exclude_domains), ["x.example"]);
     assert!(request.source_policy.require_domain_match);
 }
 

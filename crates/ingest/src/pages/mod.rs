@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Docstore, Id, StoreError};
-use extract::Extractor;
+use extract_worker::Extractor;
 use fetcher::Fetcher;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;

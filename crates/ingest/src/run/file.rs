@@ -4,8 +4,9 @@ use std::path::Path;
 
 use blobs::{BlobErrorKind, BlobStore};
 use docstore::{FileChanges, FileOutcome, FileResult, RunStats};
-use extract::worker::Input;
-use extract::{ExtractErrorKind, ExtractRequest, Extractor, FileKind};
+use extract::{ExtractErrorKind, ExtractRequest};
+use extract_worker::{Extractor, Input};
+use file_types::FileKind;
 use uuid::Uuid;
 
 use super::RunError;
@@ -29,7 +30,7 @@ impl FileWork<'_> {
     /// An error here is storage's, never the file's: a bad file is a result.
     pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
         let PlannedFile { file, object } = &planned;
-        let Some(kind) = FileKind::from_name(&file.name).filter(|kind| kind.is_supported()) else {
+        let Some(kind) = FileKind::from_name(&file.name) else {
             return Ok(self.skipped(&planned, "the type is not supported"));
         };
         let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
@@ -88,7 +89,7 @@ impl FileWork<'_> {
             source_url: canonical_url.clone(),
             canonical_url,
             source_uri: Some(self.blobs.uri(&file.object_key)),
-            mime: Some(kind.mime().to_owned()),
+            mime: Some(kind.media_type().to_owned()),
             country: None,
             listed: true,
         };

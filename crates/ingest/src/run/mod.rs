@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
-use extract::Extractor;
+use extract_worker::Extractor;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -144,7 +144,7 @@ impl Runner {
             }
             Err(error) => {
                 tracing::error!(%sync_id, error = &error as &dyn std::error::Error, "indexing run failed");
-                let message = describe(&error);
+                let message = error_causes::describe(&error);
                 if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), now_ms()).await {
                     // Its lease lapses, and the next worker tries again.
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "ending the run failed");
@@ -167,19 +167,4 @@ impl Runner {
             }
         }
     }
-}
-
-/// The whole chain, for the run's `error` field.
-fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use blobs::BlobStore;
 use docstore::{AuditEntry, Docstore, File, Id, IndexRun, Location, Organization, RunMode};
 use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
-use extract::InProcess;
+use extract_worker::InProcess;
 use ingest::clock::now_ms;
 use ingest::{Feeder, Ownership, Runner, RunnerOptions, objects};
 use retrieval_core::url;

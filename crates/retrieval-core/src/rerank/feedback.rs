@@ -5,9 +5,9 @@
 //! times its rarity among all candidates. The rarity in the collection is not known for terms that the query does not
 //! hold; that among candidates also takes out what merely belongs to the subject.
 
-use super::parameters::{B, FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
+use super::parameters::{FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
 use super::reading::Reading;
-use super::score::{norm, saturated};
+use crate::bm25::{B, length_norm, saturation};
 
 /// Mixes the evidence of the best candidates' terms into `scores`. `unit` is what all terms of the query weigh.
 pub(super) fn apply(scores: &mut [f64], readings: &[Reading], vocabulary: usize, body_length: f64, unit: f64) {
@@ -30,9 +30,9 @@ pub(super) fn apply(scores: &mut [f64], readings: &[Reading], vocabulary: usize,
                 counts[place] += 1.0;
             }
         }
-        let norm = norm(reading.ids.len(), body_length, B);
+        let norm = length_norm(reading.ids.len(), body_length, B);
         let terms = expansion.iter().zip(&counts);
-        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturated(count / norm)).sum();
+        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm)).sum();
         *score = (1.0 - FEEDBACK) * *score + FEEDBACK * unit * evidence;
     }
 }

@@ -4,11 +4,7 @@
 //! medicine, CISI: library science) and searches for one known document agree, each on a plateau: a third more or less
 //! of any of them changes nDCG@10 by 0.01 or so.
 
-/// Saturation of term frequency and normalization of length in BM25. Robertson and Zaragoza, "The Probabilistic
-/// Relevance Framework: BM25 and Beyond", 2009, 3.4.1; the values are those of most engines.
-pub(super) const K1: f64 = 1.2;
-pub(super) const B: f64 = 0.75;
-/// The same normalization for titles and headings: a long title is not much less about its words.
+/// BM25's normalization of length (`bm25::B`) for titles and headings: a long title is not much less about its words.
 pub(super) const B_SHORT: f64 = 0.5;
 
 /// What an occurrence in the title counts beside one in the body.

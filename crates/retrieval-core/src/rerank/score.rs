@@ -1,9 +1,8 @@
 //! The evidence of the query's own terms: fields, neighbours, the best passage.
 
-use super::parameters::{
-    B, B_SHORT, BEST_PASSAGE, HEADINGS, K1, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE,
-};
+use super::parameters::{B_SHORT, BEST_PASSAGE, HEADINGS, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE};
 use super::reading::{Field, Occurrence, Passage, Reading};
+use crate::bm25::{B, idf, length_norm, saturation};
 use crate::question::Question;
 use crate::statistics::CollectionStatistics;
 
@@ -54,9 +53,9 @@ impl Scorer {
 
     /// The score of a candidate, and those of its passages.
     pub fn score(&mut self, reading: &Reading) -> (f64, Vec<f64>) {
-        let title = norm(reading.title.length, self.title_length, B_SHORT);
-        let headings = norm(reading.headings.length, self.headings_length, B_SHORT);
-        let body = norm(reading.body.length, self.body_length, B);
+        let title = length_norm(reading.title.length, self.title_length, B_SHORT);
+        let headings = length_norm(reading.headings.length, self.headings_length, B_SHORT);
+        let body = length_norm(reading.body.length, self.body_length, B);
         count(&reading.title.occurrences, &mut self.counts[0]);
         count(&reading.headings.occurrences, &mut self.counts[1]);
         count(&reading.body.occurrences, &mut self.counts[2]);
@@ -66,7 +65,7 @@ impl Scorer {
         let terms = self.weights.iter().enumerate().map(|(term, weight)| {
             let frequency =
                 TITLE * in_title[term] / title + HEADINGS * in_headings[term] / headings + in_body[term] / body;
-            weight * saturated(frequency)
+            weight * saturation(frequency)
         });
         let mut score: f64 = terms.sum();
         score += self.neighbours(&reading.body, body) + TITLE * self.neighbours(&reading.title, title);
@@ -82,13 +81,13 @@ impl Scorer {
         if passage.occurrences.is_empty() && passage.heading_terms.is_empty() {
             return 0.0;
         }
-        let norm = norm(passage.length, self.passage_length, B);
+        let norm = length_norm(passage.length, self.passage_length, B);
         let [in_headings, _, in_text] = &mut self.counts;
         count(&body[passage.occurrences.clone()], in_text);
         in_headings.fill(0.0);
         passage.heading_terms.iter().for_each(|term| in_headings[usize::from(*term)] = 1.0);
         let terms = self.weights.iter().enumerate();
-        terms.map(|(term, weight)| weight * saturated(HEADINGS * in_headings[term] + in_text[term] / norm)).sum()
+        terms.map(|(term, weight)| weight * saturation(HEADINGS * in_headings[term] + in_text[term] / norm)).sum()
     }
 
     /// What neighbours of the query that are neighbours in the text say beyond each by itself.
@@ -115,7 +114,7 @@ impl Scorer {
         }
         let pairs = (1..terms).map(|term| {
             let weight = self.weights[term - 1] + self.weights[term];
-            weight * (ORDERED * saturated(ordered[term] / norm) + NEAR * saturated(near[term] / norm))
+            weight * (ORDERED * saturation(ordered[term] / norm) + NEAR * saturation(near[term] / norm))
         });
         pairs.sum()
     }
@@ -140,25 +139,10 @@ fn weights(question: &Question, readings: &[Reading], statistics: &CollectionSta
     let terms = question.terms.iter().zip(held).map(|(term, held)| {
         let known = term.variants.iter().filter_map(|variant| statistics.document_frequency.get(variant));
         let frequency = known.copied().max().unwrap_or(0).max(held) as f64;
-        f64::from(term.weight) * rarity(documents, frequency)
+        // Statistics may be older than the candidates: a term in more documents than there are weighs nothing.
+        f64::from(term.weight) * idf(frequency, (documents - frequency).max(-0.5))
     });
     terms.collect()
-}
-
-/// Inverse document frequency in the form that is never negative (Lucene's; Robertson and Spärck Jones, 1976, with 1
-/// added inside the logarithm).
-fn rarity(documents: f64, frequency: f64) -> f64 {
-    (1.0 + (documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln()
-}
-
-/// BM25's saturation of a normalized frequency: 0 to `K1 + 1`.
-pub(super) fn saturated(frequency: f64) -> f64 {
-    frequency * (K1 + 1.0) / (frequency + K1)
-}
-
-/// BM25's normalization of length.
-pub(super) fn norm(length: usize, average: f64, b: f64) -> f64 {
-    1.0 - b + b * length as f64 / average
 }
 
 fn count(occurrences: &[Occurrence], counts: &mut [f64]) {

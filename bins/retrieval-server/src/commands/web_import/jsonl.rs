@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use anyhow::Context;
 use app::web::WebPage;
-use extract::FileKind;
+use file_types::FileKind;
 use ingest::clock::to_ms;
 use ingest::prepare::Extent;
 use serde::Deserialize;

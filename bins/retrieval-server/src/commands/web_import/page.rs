@@ -1,8 +1,9 @@
 //! A page on its way from the input to the docstore.
 
 use app::web::WebPage;
-use extract::worker::Input;
-use extract::{ExtractRequest, Extractor, FileKind};
+use extract::ExtractRequest;
+use extract_worker::{Extractor, Input};
+use file_types::FileKind;
 
 /// A page as the input has it.
 pub struct Unread {
@@ -43,7 +44,7 @@ impl Unread {
         page.language = page.language.or(extracted.language);
         page.published_at = page.published_at.or(extracted.published_at);
         page.labels.extend(extracted.labels);
-        page.mime = Some(kind.mime().to_owned());
+        page.mime = Some(kind.media_type().to_owned());
         Ok(page)
     }
 }

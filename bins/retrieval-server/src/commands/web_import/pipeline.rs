@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use app::web::{WebPage, prepare_page, save_pages};
 use docstore::{Docstore, NewDocument, Saved};
-use extract::worker::WorkerPool;
+use extract_worker::WorkerPool;
 use indicatif::ProgressBar;
 use tokio::sync::mpsc;
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use ::warc::http::{HttpError, Response, media_type};
+use ::warc::http::{HttpError, Response};
 use ::warc::{Reader, Record};
 use anyhow::Context;
 use app::web::WebPage;
-use extract::FileKind;
+use file_types::{ContentType, FileKind};
 use ingest::clock::to_ms;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -59,7 +59,7 @@ fn page_of(record: &Record) -> Result<Option<Unread>, String> {
 /// The document in an HTTP response that succeeded.
 fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     let is_http = match record.content_type() {
-        Some(content_type) => media_type(content_type).0 == "application/http",
+        Some(content_type) => ContentType::parse(content_type).media_type == "application/http",
         None => record.block.starts_with(b"HTTP/"),
     };
     if !is_http {
@@ -67,7 +67,9 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     }
     let response = Response::parse(&record.block)?;
     let content_type = response.fields.get("content-type");
-    if !(200..300).contains(&response.status) || content_type.is_some_and(|name| kind_of(name).is_none()) {
+    // A page of another type is not decoded.
+    let is_unsupported = content_type.is_some_and(|header| page_kind(&ContentType::parse(header)).is_none());
+    if !(200..300).contains(&response.status) || is_unsupported {
         return Ok(None);
     }
     Ok(document(content_type, response.content(MAX_PAGE_BYTES, record.is_truncated())?))
@@ -75,22 +77,21 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
 
 /// A document of a kind that can be a page; `None` for others, and for none at all.
 fn document(content_type: Option<&str>, content: Cow<'_, [u8]>) -> Option<Document> {
-    let kind = content_type.map_or_else(|| sniff(&content), kind_of)?;
+    let content_type = content_type.map(ContentType::parse);
+    let kind = content_type.as_ref().map_or_else(|| sniff(&content), page_kind)?;
     if content.trim_ascii().is_empty() {
         return None;
     }
-    let charset = content_type.and_then(|content_type| media_type(content_type).1);
+    let charset = content_type.and_then(|content_type| content_type.charset);
     Some(Document { kind, bytes: content.into_owned(), charset })
 }
 
-fn kind_of(content_type: &str) -> Option<FileKind> {
-    match media_type(content_type).0.as_str() {
-        "text/html" | "application/xhtml+xml" => Some(FileKind::Html),
-        "text/plain" => Some(FileKind::Txt),
-        "text/markdown" | "text/x-markdown" => Some(FileKind::Md),
-        "application/pdf" => Some(FileKind::Pdf),
-        _ => None,
+fn page_kind(content_type: &ContentType) -> Option<FileKind> {
+    if content_type.media_type == "application/xhtml+xml" {
+        return Some(FileKind::Html);
     }
+    let is_page = |kind: &FileKind| matches!(kind, FileKind::Html | FileKind::Txt | FileKind::Md | FileKind::Pdf);
+    FileKind::from_media_type(&content_type.media_type).filter(is_page)
 }
 
 /// The kind of a document whose server did not tell it.
@@ -107,7 +108,7 @@ fn sniff(content: &[u8]) -> Option<FileKind> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
     use super::page_of;
-    use extract::FileKind;
+    use file_types::FileKind;
     use warc::Reader;
 
     fn record(fields: &str, block: &[u8]) -> warc::Record {

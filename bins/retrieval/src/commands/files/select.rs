@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use file_types::FileKind;
+
 use super::names;
 use crate::cli::Names;
 use crate::failure::Failure;
@@ -128,10 +130,9 @@ impl Selection {
             return self.skip(path, "is not a regular file".to_owned());
         }
         let Some(name) = name else { return self.skip(path, "has a name that is not valid Unicode".to_owned()) };
-        let name = names::stored(&name);
-        if !names::is_supported(&name) {
-            return self.skip(path, "has an unsupported type".to_owned());
-        }
+        // The service stores the sanitized name, and two files cannot share one.
+        let supported = file_types::sanitize(&name).filter(|name| FileKind::from_name(name).is_some());
+        let Some(name) = supported else { return self.skip(path, "has an unsupported type".to_owned()) };
         self.files.push(Selected {
             path: path.to_owned(),
             name,
