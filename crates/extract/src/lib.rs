@@ -1,4 +1,4 @@
-//! Converts documents to clean markdown, in this process or in a bounded worker process.
+//! Converts documents to clean markdown.
 
 mod blocks;
 mod charset;
