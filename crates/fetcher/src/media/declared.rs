@@ -4,22 +4,21 @@ use url::Url;
 
 use super::MediaKind;
 
-/// What the head of an answer says its content is.
+/// Document type declared by the response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Declared {
     Kind(MediaKind),
-    /// Nothing, or no more than "bytes": the content decides.
+    /// No type, or only a generic one such as "bytes": the content decides.
     Unknown,
-    /// Something that is not read. The type, for the message.
+    /// Unsupported type, kept for the error message.
     Other(String),
 }
 
-/// Longest name of an encoding worth handing on.
+/// Longest encoding name that is reported.
 const MAX_CHARSET: usize = 40;
 
 impl Declared {
-    /// Reads the header's value. `extension` is that of the URL's path; it names the kind of text, where the type only
-    /// says that it is text.
+    /// Parses a `Content-Type` value. `extension` comes from the URL path and refines a generic text type.
     pub fn read(content_type: Option<&str>, extension: Option<&str>) -> Self {
         let essence = essence(content_type.unwrap_or_default());
         let named = extension.and_then(MediaKind::from_extension);
@@ -44,7 +43,7 @@ impl Declared {
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => MediaKind::Xlsx,
             "application/msword" => MediaKind::Doc,
             "application/vnd.ms-powerpoint" | "application/mspowerpoint" => MediaKind::Ppt,
-            // Browsers of one system name CSV so when they upload it; its name tells.
+            // Windows browsers upload CSV files with this type; the extension decides.
             "application/vnd.ms-excel" | "application/msexcel" => match named {
                 Some(kind @ (MediaKind::Csv | MediaKind::Tsv)) => kind,
                 _ => MediaKind::Xls,
@@ -57,7 +56,7 @@ impl Declared {
             "text/tab-separated-values" | "text/tsv" => MediaKind::Tsv,
             "application/json" | "text/json" => MediaKind::Json,
             "application/xml" | "text/xml" => MediaKind::Xml,
-            // Structured suffixes (RFC 6839): feeds, JSON-LD, problem details. Pictures and fonts are no text.
+            // Structured suffixes (RFC 6839): feeds, JSON-LD, problem details. Images such as SVG are not text.
             other if !other.starts_with("image/") && other.ends_with("+json") => MediaKind::Json,
             other if !other.starts_with("image/") && other.ends_with("+xml") => MediaKind::Xml,
             _ => return Declared::Other(essence),
@@ -66,7 +65,7 @@ impl Declared {
     }
 }
 
-/// The `charset` parameter, in lowercase, as it was written otherwise: it need not be one that exists.
+/// Returns the `charset` parameter in lowercase. The encoding is not validated.
 pub(crate) fn charset(content_type: &str) -> Option<String> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -78,13 +77,14 @@ pub(crate) fn charset(content_type: &str) -> Option<String> {
     })
 }
 
-/// The extension of the last segment of a URL's path, in lowercase.
+/// Returns the lowercase extension of the last segment of a URL path.
 pub(crate) fn extension_of(url: &Url) -> Option<String> {
     let (stem, extension) = url.path().rsplit('/').next()?.rsplit_once('.')?;
     (!stem.is_empty()).then(|| extension.to_ascii_lowercase())
 }
 
-/// `type/subtype` in lowercase; empty for what is none. With several values joined by a proxy the first counts.
+/// Returns `type/subtype` in lowercase, or an empty string if malformed. Of several values joined by a proxy the first
+/// counts.
 fn essence(content_type: &str) -> String {
     let essence = content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_type = essence.len() <= 127
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_are_read_have_a_kind() {
+    fn supported_types_map_to_a_kind() {
         for (content_type, extension, kind) in [
             ("text/html", "", MediaKind::Html),
             ("TEXT/HTML;charset=utf-8", "pdf", MediaKind::Html),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_say_nothing_leave_it_to_the_content() {
+    fn missing_generic_and_malformed_types_are_unknown() {
         assert_eq!(Declared::read(None, Some("html")), Declared::Unknown);
         for content_type in ["", "application/octet-stream", "html", "text/", "a b/c", "text/html/x", ";charset=utf-8"]
         {
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_not_read() {
+    fn unsupported_types_are_other() {
         for content_type in ["image/png", "image/svg+xml", "video/mp4", "application/zip", "text/css", "font/woff2"] {
             assert_eq!(read(content_type, "html"), Declared::Other(content_type.to_owned()));
         }
     }
 
     #[test]
-    fn the_charset_is_found_in_every_spelling() {
+    fn charset_is_parsed_in_every_spelling() {
         for (content_type, expected) in [
             ("text/html; charset=UTF-8", Some("utf-8")),
             ("text/html;CHARSET = \"Shift_JIS\" ", Some("shift_jis")),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_those_of_the_path_only() {
+    fn extension_comes_from_the_path_only() {
         for (url, expected) in [
             ("https://example.com/a.b/c.PDF?x=y.md", Some("pdf")),
             ("https://example.com/a.b/c", None),

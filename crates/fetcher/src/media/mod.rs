@@ -1,5 +1,4 @@
-//! What kind of document an answer is: by its `Content-Type`, the content where that tells nothing, and the path's
-//! extension where neither does.
+//! Media kind of a response: from `Content-Type`, else from the content, else from the path's extension.
 
 mod declared;
 mod sniff;
@@ -7,7 +6,7 @@ mod sniff;
 pub(crate) use declared::{Declared, charset, extension_of};
 pub(crate) use sniff::sniff;
 
-/// A kind of document that is fetched.
+/// Supported kind of document.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum MediaKind {
     Html,
@@ -32,7 +31,7 @@ pub enum MediaKind {
 }
 
 impl MediaKind {
-    /// The kind that a file extension stands for, lowercase and without its dot.
+    /// Returns the kind for a lowercase file extension without its dot.
     fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension {
             "html" | "htm" => MediaKind::Html,
@@ -58,7 +57,7 @@ impl MediaKind {
         })
     }
 
-    /// Whether the document is text that only its name or type tells from other text.
+    /// Returns true for text formats that only a file name or type distinguishes from plain text.
     fn is_text(self) -> bool {
         matches!(
             self,

@@ -1,13 +1,13 @@
-//! The kind of a document by its first bytes, after the WHATWG's "MIME Sniffing" where browsers know the kind.
+//! Content sniffing by the first bytes. Follows WHATWG "MIME Sniffing" for kinds that browsers know.
 
 use memchr::memmem;
 
 use super::MediaKind;
 
-/// How far into the content its nature is looked for.
+/// Number of leading bytes that are examined.
 const HEAD: usize = 2048;
 
-/// Opening tags that begin an HTML document (MIME Sniffing, 7.1), in lowercase.
+/// Lowercase opening tags of HTML documents (MIME Sniffing, 7.1).
 const HTML_STARTS: &[&str] = &[
     "<!doctype html",
     "<html",
@@ -32,7 +32,7 @@ const HTML_STARTS: &[&str] = &[
     "<section",
 ];
 
-/// The kind of content that came without a usable type. `extension` is that of the URL's path.
+/// Returns the kind of content without a usable declared type. `extension` comes from the URL path.
 pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<MediaKind> {
     let named = extension.and_then(MediaKind::from_extension);
     let head = &content[..content.len().min(HEAD)];
@@ -54,8 +54,8 @@ pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<MediaKind
     Some(markup(head).unwrap_or_else(|| named.filter(|kind| kind.is_text()).unwrap_or(MediaKind::PlainText)))
 }
 
-/// The office formats are archives: OpenDocument names itself in its first entry, OOXML by the folder it keeps its
-/// main part in. Any other archive is not read.
+/// Recognizes office formats among ZIP archives: OpenDocument by its first entry, OOXML by the folder of its main part.
+/// Other archives are unsupported.
 fn zipped(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
     let first_entry = &content[..content.len().min(256)];
     if let Some(at) = memmem::find(first_entry, b"mimetypeapplication/vnd.oasis.opendocument.") {
@@ -64,7 +64,7 @@ fn zipped(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
             .into_iter()
             .find_map(|(name, kind)| rest.starts_with(name).then_some(kind));
     }
-    // Names stand in the clear, before their entries and once more at the end.
+    // File names are stored uncompressed, before each entry and again at the end.
     memmem::find(content, b"[Content_Types].xml")?;
     let parts = [
         (&b"word/document"[..], MediaKind::Docx),
@@ -75,7 +75,7 @@ fn zipped(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
     parts.into_iter().find_map(|(part, kind)| memmem::find(content, part).map(|_| kind)).or(named.filter(is_named))
 }
 
-/// A compound file names its streams in UTF-16.
+/// Recognizes compound files by their stream names, which are UTF-16.
 fn compound(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
     let has = |name: &str| {
         let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -93,7 +93,7 @@ fn compound(content: &[u8], named: Option<MediaKind>) -> Option<MediaKind> {
 }
 
 fn markup(head: &[u8]) -> Option<MediaKind> {
-    // Of UTF-16 every other byte is left out, which leaves markup as it is.
+    // In UTF-16, dropping every other byte leaves the ASCII of the markup.
     let text: String = match head {
         [0xff, 0xfe, rest @ ..] => rest.iter().step_by(2).map(|&byte| char::from(byte)).collect(),
         [0xfe, 0xff, rest @ ..] => rest.iter().skip(1).step_by(2).map(|&byte| char::from(byte)).collect(),
@@ -123,10 +123,10 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// No byte that text never has (MIME Sniffing, 7.2), unless a byte order mark says that it is UTF-16.
+/// Returns true if there is no binary byte (MIME Sniffing, 7.2), or if a byte order mark declares UTF-16.
 fn is_text(head: &[u8]) -> bool {
-    let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    is_marked || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
+    let has_utf16_bom = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    has_utf16_bom || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_known_by_their_first_tag() {
+    fn html_and_xml_are_recognized_by_their_first_tag() {
         for content in [
             &b"<!DOCTYPE HTML>"[..],
             b"\xef\xbb\xbf \n<html lang=en>",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_what_its_name_says() {
+    fn the_extension_refines_plain_text() {
         for (extension, kind) in [
             ("md", MediaKind::Markdown),
             ("csv", MediaKind::Csv),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_known_by_their_content_whatever_their_name() {
+    fn documents_are_recognized_by_content_regardless_of_extension() {
         check(b"\n%PDF-1.7\n\x01\x02", "html", Some(MediaKind::Pdf));
         check(b"{\\rtf1 words}", "", Some(MediaKind::Rtf));
         let mut odt = b"PK\x03\x04".to_vec();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_nothing() {
+    fn other_binary_content_is_unsupported() {
         check(b"PK\x03\x04 an archive", "docx", None);
         check(b"\x89PNG\r\n\x1a\n\0\0", "html", None);
         check(b"\x7fELF\x02\x01\x01\0", "", None);
