@@ -247,7 +247,7 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),
         allow_ports: fetch.allow_ports.clone(),
-        time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, whole },
+        time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, total: whole },
         max_bytes: usize::try_from(fetch.max_bytes).unwrap_or(usize::MAX),
         max_concurrent: PAGES_AT_A_TIME,
         // What one person's browser does: these are pages that somebody asked for, not a crawl.

@@ -1,19 +1,19 @@
-//! Bytes of public pages, and nothing of the operator's network. See README.md.
+//! Fetches public web pages without exposing the operator's network. See README.md.
 
 mod body;
 mod client;
 mod error;
-mod failure;
 mod fetcher;
 mod guard;
+mod host_limiter;
+mod http_errors;
 mod options;
 mod page;
 mod page_kind;
+mod redirects;
 mod resolver;
 mod robots;
 mod targets;
-mod trail;
-mod turns;
 
 pub use error::{FetchError, OptionsError, TimeoutStage};
 pub use fetcher::Fetcher;

@@ -1,10 +1,9 @@
-//! From five documents to a search answer: split, rerank, snippet, shape.
+//! From five documents to a search result: split, rerank, snippet, shape.
 //!
 //! `cargo run -p retrieval-core --example rerank`
 //!
-//! A first stage (an index that finds all documents with any of the words) is what a real service has in front of this;
-//! here, all documents are candidates.
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+//! A real service first retrieves candidates from an index. Here all documents are candidates.
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::{self, PassageSpan};
@@ -17,7 +16,7 @@ use retrieval_core::{analysis, outline};
 
 const QUERY: &str = "which grease for the pump bearing?";
 
-/// URL as someone typed it, and content.
+/// URL as typed, and content.
 const DOCUMENTS: [(&str, &str); 5] = [
     (
         "https://Example.com/manuals/pump?utm_source=newsletter#care",
@@ -34,7 +33,7 @@ const DOCUMENTS: [(&str, &str); 5] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 1. What a service does once, when a document comes in.
+    // 1. At ingestion: canonical URL, title, passages.
     let mut urls = Vec::new();
     let mut titles = Vec::new();
     let mut spans: Vec<Vec<PassageSpan>> = Vec::new();
@@ -43,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         titles.push(outline::title(content).unwrap_or_default());
         spans.push(passages::split(content));
     }
-    // Its terms can be kept as long as the document does not change: analysing is most of what ranking costs.
+    // Term vectors can be cached as long as the document is unchanged: analysis is most of the cost of ranking.
     let mut analyzers = Analyzers::default();
     let mut vectors = Vec::new();
     for (index, (_, content)) in DOCUMENTS.iter().enumerate() {
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vectors.push(TermVector::of(&text, READ_BYTES, &mut analyzers));
     }
 
-    // 2. What it knows of the collection: the first stage's index counts this.
+    // 2. Collection statistics, which a service gets from its index.
     let mut statistics = CollectionStatistics { documents: DOCUMENTS.len() as u64, ..Default::default() };
     for term in analysis::analyze_query(QUERY, &[analysis::Language::English]).terms {
         let holds = |content: &str| content.to_lowercase().contains(&term.word);
@@ -60,14 +59,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         statistics.document_frequency.extend(term.variants.into_iter().map(|variant| (variant, frequency)));
     }
 
-    // 3. The candidates in their best order.
+    // 3. Rank the candidates.
     let candidates: Vec<Candidate<'_>> =
         vectors.iter().map(|terms| Candidate { terms, first_stage_score: 0.0, published_at: None }).collect();
     let query = Query { text: QUERY, now: None };
     let mut ranked = rerank(&query, &candidates, &statistics);
     ranked.retain(|found| found.score > 0.0);
 
-    // 4. What is shown of each: its best passage, and a snippet of that.
+    // 4. Build a hit from each: its best passage, and a snippet of it.
     let mut snippets = Snippets::new(QUERY);
     let mut hits = Vec::new();
     for (rank, found) in (1..).zip(&ranked) {
@@ -93,7 +92,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
     }
 
-    // 5. As much of it as fits into 600 characters.
+    // 5. Shape the result into 600 characters.
     let size = |answer: &Shaped| written(answer).chars().count() as u64;
     let answer = shape(hits, Verbosity::Standard, Some(600), &size);
     println!("{QUERY}   ({RANKER_VERSION})\n");
@@ -103,7 +102,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The answer as this example writes it; a service would write JSON.
+/// Formats the result as text; a service would write JSON.
 fn written(answer: &Shaped) -> String {
     let mut out = String::new();
     for hit in &answer.hits {

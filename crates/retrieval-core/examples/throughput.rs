@@ -1,6 +1,6 @@
-//! How long the parts take on made-up text: `cargo run --release -p retrieval-core --example throughput`.
+//! Throughput on synthetic text: `cargo run --release -p retrieval-core --example throughput`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ fn main() {
     time("shape 50 hits to half their size", 0, || shape(hits.clone(), Verbosity::Full, Some(10_000), &size));
 }
 
-/// Prints the fastest of many runs: on a busy machine the others measure the neighbours.
+/// Prints the fastest of many runs, which is the least disturbed by other load.
 fn time<T>(name: &str, bytes: usize, mut run: impl FnMut() -> T) {
     let mut fastest = Duration::MAX;
     let begun = Instant::now();
@@ -81,7 +81,7 @@ fn time<T>(name: &str, bytes: usize, mut run: impl FnMut() -> T) {
     println!("{name:45} {:9.3} ms {rate:8.0} MB/s", fastest.as_secs_f64() * 1e3);
 }
 
-/// Markdown of about `length` characters, with words as frequent as in natural language (Zipf).
+/// Generates Markdown of about `length` characters with word frequencies of natural language (Zipf).
 fn text(length: usize, seed: u64) -> String {
     let syllables = ["wa", "no", "ti", "ra", "ru", "mo", "lo", "si", "ke", "den", "for", "al"];
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

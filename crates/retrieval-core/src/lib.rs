@@ -11,7 +11,7 @@ pub mod outline;
 pub mod passages;
 pub mod phrase;
 pub mod plain;
-mod question;
+mod query_matcher;
 pub mod rerank;
 pub mod select;
 mod sentences;

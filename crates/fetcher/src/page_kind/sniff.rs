@@ -1,14 +1,14 @@
-//! Detection of a document's kind by its content, as in the WHATWG's "MIME Sniffing" for the kinds that browsers know.
+//! Content sniffing by the first bytes. Follows WHATWG "MIME Sniffing" for kinds that browsers know.
 
 use file_types::FileKind;
 use memchr::memmem;
 
 use super::{is_text as is_text_kind, kind_of_extension};
 
-/// Bytes of the content that are searched for markup and text.
+/// Number of leading bytes that are examined.
 const HEAD: usize = 2048;
 
-/// Opening tags that begin an HTML document (MIME Sniffing, 7.1), in lowercase.
+/// Lowercase opening tags of HTML documents (MIME Sniffing, 7.1).
 const HTML_STARTS: &[&str] = &[
     "<!doctype html",
     "<html",
@@ -33,7 +33,7 @@ const HTML_STARTS: &[&str] = &[
     "<section",
 ];
 
-/// Returns the kind of content that came without a usable type. `extension` is that of the URL's path.
+/// Returns the kind of content without a usable declared type. `extension` comes from the URL path.
 pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<FileKind> {
     let named = extension.and_then(kind_of_extension);
     let head = &content[..content.len().min(HEAD)];
@@ -55,8 +55,8 @@ pub(crate) fn sniff(content: &[u8], extension: Option<&str>) -> Option<FileKind>
     Some(markup(head).unwrap_or_else(|| named.filter(|kind| is_text_kind(*kind)).unwrap_or(FileKind::Txt)))
 }
 
-/// Detects Office formats, which are archives: OpenDocument by its first entry, OOXML by the folder of its main part. Other
-/// archives are not supported.
+/// Recognizes office formats among ZIP archives: OpenDocument by its first entry, OOXML by the folder of its main part.
+/// Other archives are unsupported.
 fn zipped(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
     let first_entry = &content[..content.len().min(256)];
     if let Some(at) = memmem::find(first_entry, b"mimetypeapplication/vnd.oasis.opendocument.") {
@@ -65,7 +65,7 @@ fn zipped(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
             .into_iter()
             .find_map(|(name, kind)| rest.starts_with(name).then_some(kind));
     }
-    // Names are not compressed; they precede their entries and occur again at the end.
+    // File names are stored uncompressed, before each entry and again at the end.
     memmem::find(content, b"[Content_Types].xml")?;
     let parts = [
         (&b"word/document"[..], FileKind::Docx),
@@ -76,7 +76,7 @@ fn zipped(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
     parts.into_iter().find_map(|(part, kind)| memmem::find(content, part).map(|_| kind)).or(named.filter(is_named))
 }
 
-/// Detects Office 97-2003 formats by the names of their streams, which are UTF-16.
+/// Recognizes compound files by their stream names, which are UTF-16.
 fn compound(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
     let has = |name: &str| {
         let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -94,7 +94,7 @@ fn compound(content: &[u8], named: Option<FileKind>) -> Option<FileKind> {
 }
 
 fn markup(head: &[u8]) -> Option<FileKind> {
-    // Dropping every other byte of UTF-16 keeps markup intact.
+    // In UTF-16, dropping every other byte leaves the ASCII of the markup.
     let text: String = match head {
         [0xff, 0xfe, rest @ ..] => rest.iter().step_by(2).map(|&byte| char::from(byte)).collect(),
         [0xfe, 0xff, rest @ ..] => rest.iter().skip(1).step_by(2).map(|&byte| char::from(byte)).collect(),
@@ -124,10 +124,10 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// Returns `true` without bytes that text never has (MIME Sniffing, 7.2), or with the byte order mark of UTF-16.
+/// Returns true if there is no binary byte (MIME Sniffing, 7.2), or if a byte order mark declares UTF-16.
 fn is_text(head: &[u8]) -> bool {
-    let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    is_marked || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
+    let has_utf16_bom = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    has_utf16_bom || !head.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn first_tag_identifies_pages() {
+    fn html_and_xml_are_recognized_by_their_first_tag() {
         for content in [
             &b"<!DOCTYPE HTML>"[..],
             b"\xef\xbb\xbf \n<html lang=en>",
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn extension_determines_the_kind_of_text() {
+    fn the_extension_refines_plain_text() {
         for (extension, kind) in [
             ("md", FileKind::Md),
             ("csv", FileKind::Csv),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn content_overrides_the_extension_of_documents() {
+    fn documents_are_recognized_by_content_regardless_of_extension() {
         check(b"\n%PDF-1.7\n\x01\x02", "html", Some(FileKind::Pdf));
         check(b"{\\rtf1 words}", "", Some(FileKind::Rtf));
         let mut odt = b"PK\x03\x04".to_vec();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_content_is_unsupported() {
+    fn other_binary_content_is_unsupported() {
         check(b"PK\x03\x04 an archive", "docx", None);
         check(b"\x89PNG\r\n\x1a\n\0\0", "html", None);
         check(b"\x7fELF\x02\x01\x01\0", "", None);

@@ -1,5 +1,5 @@
 #![no_main]
-//! Ranking any candidates for any query: everybody is ranked once, scores are numbers, and it is repeatable.
+//! Fuzzes ranking: every candidate is ranked once, scores are finite, and the result is reproducible.
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 #![no_main]
-//! Shaping any hits for any budget: within it unless it cannot be met, and never without a hit.
+//! Fuzzes shaping: the result fits the budget unless that is impossible, and always has a hit.
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;

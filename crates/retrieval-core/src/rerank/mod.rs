@@ -1,32 +1,31 @@
-//! The lexical reranker: the order of candidates that a first stage found, from their text alone.
+//! Lexical reranker: orders the candidates of a first stage by their text alone.
 //!
-//! Deterministic, without a model, linear in the text that is read. The evidence, each with its source in the private
-//! modules:
+//! Deterministic, without a model, linear in the text that is read. The evidence, with sources in the private modules:
 //!
-//! 1. the query's terms by their rarity in the collection, over the fields title, headings with description, and body
+//! 1. query terms, weighted by their rarity in the collection, in the fields title, headings with description, and body
 //!    (BM25F);
-//! 2. words of the query that are neighbours in the text too, in order or near one another;
-//! 3. the best passage, where it says more than the whole document;
-//! 4. terms of the best candidates, a relevance model inside the candidates (RM3);
-//! 5. the date, gently, where the query asks for what is new.
+//! 2. proximity: neighbouring words of the query that are adjacent or close in the text;
+//! 3. the best passage, if it scores higher than the whole document;
+//! 4. terms of the best candidates (pseudo-relevance feedback, RM3 within the candidates);
+//! 5. a mild recency boost for queries that ask for recent documents.
 //!
-//! Scores of one call can be compared with one another, and with nothing else.
+//! Scores are comparable only within one call.
 
 mod feedback;
+mod matching;
 mod parameters;
-mod reading;
 mod recency;
 mod score;
 mod term_vector;
 mod vocabulary;
 
 use crate::analysis::{Analyzers, Language};
-use crate::question::Question;
+use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
 pub use term_vector::{DocumentText, TermVector};
 
-use reading::Reading;
+use matching::MatchedCandidate;
 use recency::Recency;
 use score::Scorer;
 use vocabulary::Vocabulary;
@@ -80,30 +79,31 @@ pub struct RankedPassage {
     pub score: f64,
 }
 
-/// How many bytes of each content a call reads, by the lengths of all: vectors should [cover](TermVector::covers) it.
+/// Returns the number of bytes read per document, from the lengths of all: vectors should [cover](TermVector::covers)
+/// it.
 pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
     fair_share(content_bytes, READ_BYTES)
 }
 
 /// Ranks the candidates for the query, best first.
 ///
-/// All of them are ranked, also those that hold nothing of the query. Equal scores are ordered by the first stage's, then
-/// by the order that they came in.
+/// All candidates are ranked, including those without a match. Equal scores are ordered by the first-stage score, then
+/// by the input order.
 ///
-/// `statistics` are those of the collection that the candidates were found in, with the document frequencies of the
-/// query's terms as [`crate::analysis::analyze_query`] gives them; what they do not know is estimated from the candidates.
+/// `statistics` are those of the candidates' collection, with the document frequencies of the query's terms as
+/// [`crate::analysis::analyze_query`] returns them. Missing values are estimated from the candidates.
 pub fn rerank(query: &Query<'_>, candidates: &[Candidate<'_>], statistics: &CollectionStatistics) -> Vec<Ranked> {
-    let question = Question::new(query.text, &common_first(candidates));
-    let mut vocabulary = Vocabulary::new(&question);
+    let matcher = QueryMatcher::new(query.text, &languages_by_frequency(candidates));
+    let mut vocabulary = Vocabulary::new(&matcher);
     let limit = reading_limit(candidates.iter().map(|candidate| candidate.terms.content_bytes()));
-    let readings: Vec<Reading> =
-        candidates.iter().map(|candidate| reading::read(candidate.terms, limit, &mut vocabulary)).collect();
+    let matched: Vec<MatchedCandidate> =
+        candidates.iter().map(|candidate| matching::match_candidate(candidate.terms, limit, &mut vocabulary)).collect();
 
-    let mut scorer = Scorer::new(&question, &readings, statistics);
+    let mut scorer = Scorer::new(&matcher, &matched, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
-        readings.iter().map(|reading| scorer.score(reading)).unzip();
-    feedback::apply(&mut scores, &readings, vocabulary.len(), scorer.body_length(), scorer.total_weight());
-    if let Some(recency) = Recency::of(&question, query.now) {
+        matched.iter().map(|candidate| scorer.score(candidate)).unzip();
+    feedback::apply(&mut scores, &matched, vocabulary.len(), scorer.body_length(), scorer.total_weight());
+    if let Some(recency) = Recency::of(&matcher, query.now) {
         for (score, candidate) in scores.iter_mut().zip(candidates) {
             *score *= recency.factor(candidate.published_at);
         }
@@ -124,18 +124,17 @@ pub fn rerank(query: &Query<'_>, candidates: &[Candidate<'_>], statistics: &Coll
     ranked
 }
 
-/// The passages of one document with something of the query in them, best first, and their scores: the document is
-/// the collection here. For [`crate::select`].
-pub(crate) fn passages_of_one(question: &Question, document: &DocumentText<'_>) -> Vec<RankedPassage> {
+/// Returns the matching passages of one document, best first, with their scores: the document is the collection here.
+pub(crate) fn passages_of_one(matcher: &QueryMatcher, document: &DocumentText<'_>) -> Vec<RankedPassage> {
     let vector = TermVector::of(document, usize::MAX, &mut Analyzers::default());
-    let readings = reading::read(&vector, usize::MAX, &mut Vocabulary::new(question)).into_passages();
-    let mut scorer = Scorer::new(question, &readings, &CollectionStatistics::default());
-    let scores: Vec<f64> = readings.iter().map(|reading| scorer.score(reading).0).collect();
-    matching(&scores)
+    let matched = matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(matcher)).into_passages();
+    let mut scorer = Scorer::new(matcher, &matched, &CollectionStatistics::default());
+    let scores: Vec<f64> = matched.iter().map(|candidate| scorer.score(candidate).0).collect();
+    matching_passages(&scores)
 }
 
-/// The languages of the candidates, the most common first. Documents of unknown language are analysed as English.
-fn common_first(candidates: &[Candidate<'_>]) -> Vec<Language> {
+/// Returns the languages of the candidates, most common first. Documents of unknown language are analysed as English.
+fn languages_by_frequency(candidates: &[Candidate<'_>]) -> Vec<Language> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
     for language in candidates.iter().map(|candidate| candidate.terms.language.unwrap_or(Language::English)) {
         match counts.iter_mut().find(|(known, _)| *known == language) {
@@ -143,12 +142,12 @@ fn common_first(candidates: &[Candidate<'_>]) -> Vec<Language> {
             None => counts.push((language, 1)),
         }
     }
-    // Stable: equally common languages stay in the order of their first candidates.
+    // The sort is stable: equally common languages keep the order of their first candidates.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts.into_iter().map(|(language, _)| language).collect()
 }
 
-/// The largest `limit` with which the sum of the lengths, each at most `limit`, is within `total`.
+/// Returns the largest `limit` for which the sum of the lengths, each capped at `limit`, is at most `total`.
 fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
@@ -163,7 +162,7 @@ fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
     usize::MAX
 }
 
-fn matching(scores: &[f64]) -> Vec<RankedPassage> {
+fn matching_passages(scores: &[f64]) -> Vec<RankedPassage> {
     let passages = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
     let mut passages: Vec<RankedPassage> =
         passages.map(|(position, score)| RankedPassage { position, score: *score }).collect();
@@ -172,7 +171,7 @@ fn matching(scores: &[f64]) -> Vec<RankedPassage> {
 }
 
 fn ranked_passages(scores: &[f64]) -> Vec<RankedPassage> {
-    let passages = matching(scores);
+    let passages = matching_passages(scores);
     if passages.is_empty() && !scores.is_empty() {
         return vec![RankedPassage { position: 0, score: 0.0 }];
     }

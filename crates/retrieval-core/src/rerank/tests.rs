@@ -50,7 +50,7 @@ fn query(text: &str) -> Query<'_> {
 }
 
 #[test]
-fn what_answers_comes_first() {
+fn the_matching_document_ranks_first() {
     let documents = [
         document("Gardening", "How to water roses in a dry summer, and when to cut them."),
         document("Pump manual", "The bearing of the pump takes NLGI 2 grease. Grease it every year."),
@@ -65,7 +65,7 @@ fn what_answers_comes_first() {
 }
 
 #[test]
-fn a_title_and_neighbouring_words_are_evidence() {
+fn title_and_proximity_are_evidence() {
     let filler = "Some other words that are about nothing in particular stand here. ";
     let title = [
         document("Notes", &format!("{filler} alpha {filler}")),
@@ -89,7 +89,7 @@ fn a_rare_word_outweighs_a_common_one() {
 }
 
 #[test]
-fn a_long_document_is_found_by_its_best_passage() {
+fn a_long_document_ranks_by_its_best_passage() {
     let filler = "Completely different matters are treated at length in this place of the book. ".repeat(12);
     let long =
         format!("# One\n\n{filler}\n\n# Two\n\nThe melting point of gallium is 29.76 degrees.\n\n# Three\n\n{filler}");
@@ -102,7 +102,7 @@ fn a_long_document_is_found_by_its_best_passage() {
 }
 
 #[test]
-fn new_documents_are_preferred_only_when_asked_for() {
+fn recent_documents_are_preferred_only_on_request() {
     const NOW: i64 = 1_780_000_000_000;
     let dated = |days: i64| Document { published_at: Some(NOW - days * 86_400_000), ..document("", "release notes") };
     let documents = [dated(900), dated(2)];
@@ -115,7 +115,7 @@ fn new_documents_are_preferred_only_when_asked_for() {
 }
 
 #[test]
-fn documents_of_several_languages_are_matched_by_their_stems() {
+fn documents_of_several_languages_match_by_their_stems() {
     let german = Document { language: Some("de"), ..document("", "Die Häuser wurden verkauft.") };
     let unknown = Document { language: None, ..document("", "They were selling houses.") };
     let french = Document { language: Some("fr"), ..document("", "Rien à voir ici.") };
@@ -125,7 +125,7 @@ fn documents_of_several_languages_are_matched_by_their_stems() {
 }
 
 #[test]
-fn equal_candidates_keep_the_order_of_the_first_stage() {
+fn ties_keep_the_first_stage_order() {
     let documents = [document("", "same text"), document("", "same text"), document("", "same text")];
     let vectors = vectors(&documents);
     let candidate = |(terms, first_stage_score)| Candidate { terms, first_stage_score, published_at: None };
@@ -139,7 +139,7 @@ fn equal_candidates_keep_the_order_of_the_first_stage() {
 }
 
 #[test]
-fn reading_is_bounded_and_fair() {
+fn reading_is_bounded_and_shared_fairly() {
     assert_eq!(fair_share([10, 20].into_iter(), 100), usize::MAX);
     assert_eq!(fair_share([10, 100, 200].into_iter(), 110), 50);
     assert_eq!(fair_share([].into_iter(), 0), usize::MAX);
@@ -150,7 +150,7 @@ fn reading_is_bounded_and_fair() {
 
 proptest! {
     #[test]
-    fn any_input_is_ranked_the_same_twice(
+    fn ranking_is_total_and_deterministic(
         text in "\\PC{0,40}",
         contents in prop::collection::vec("(?s)[a-c日本 .\n#]{0,120}", 0..6),
         now in any::<Option<i64>>(),
@@ -174,7 +174,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_queries_are_answered() {
+fn adversarial_queries_are_ranked() {
     let documents = [document("", "some words")];
     let long = "word ".repeat(2_000);
     let distinct: String = (0..3_000).map(|number| format!("w{number} ")).collect();

@@ -1,38 +1,38 @@
-//! The bytes of the file as it is, with their offset, and a look ahead.
+//! Buffered input with offset and lookahead.
 
 use std::io::{self, BufRead, Read};
 
 const BUFFER: usize = 1 << 16;
-/// Of a gzip member whose content is deflated (RFC 1952, 2.3.1; there is no other method).
+/// Signature of a deflated gzip member (RFC 1952, 2.3.1; there is no other method).
 pub const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
-pub struct Raw<R> {
+pub struct BufferedInput<R> {
     input: R,
     buffer: Box<[u8]>,
     at: usize,
     end: usize,
-    /// Of the next byte.
+    /// Offset of the next byte.
     offset: u64,
-    /// What the input said, for those who get it through a decoder that says something of its own.
+    /// Copy of the last input error, because decoders on top replace it by their own.
     failure: Option<io::Error>,
 }
 
-impl<R: Read> Raw<R> {
+impl<R: Read> BufferedInput<R> {
     pub fn new(input: R) -> Self {
         Self { input, buffer: vec![0; BUFFER].into(), at: 0, end: 0, offset: 0, failure: None }
     }
 
-    /// Of the next byte, from the start of the input.
+    /// Returns the offset of the next byte from the start of the input.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The input's own error, if it had one since the last call.
+    /// Returns and clears the last input error.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
 
-    /// At least the next `count` bytes (no more than the buffer holds), fewer only at the end.
+    /// Returns at least the next `count` bytes (at most the buffer size), or fewer at the end of input.
     pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.end - self.at < count {
             self.buffer.copy_within(self.at..self.end, 0);
@@ -42,26 +42,26 @@ impl<R: Read> Raw<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
-    /// Goes to the next bytes that begin as a gzip member does, or to the end; says whether it has passed over
-    /// anything but zeros, with which some archives are padded.
+    /// Skips to the next gzip signature or to the end. Returns true if anything but zeros was skipped: some archives
+    /// are padded with zeros.
     pub fn skip_to_member(&mut self) -> io::Result<bool> {
-        let mut passed = false;
+        let mut skipped = false;
         loop {
             let ahead = self.peek(GZIP_MAGIC.len())?;
-            // What may be the magic's first bytes stays for the next look.
+            // The last bytes may be the beginning of the signature.
             let keep = if ahead.len() < GZIP_MAGIC.len() { 0 } else { GZIP_MAGIC.len() - 1 };
             let found = memchr::memmem::find(ahead, &GZIP_MAGIC);
             let skip = found.unwrap_or(ahead.len() - keep);
-            passed |= ahead[..skip].iter().any(|byte| *byte != 0);
+            skipped |= ahead[..skip].iter().any(|byte| *byte != 0);
             let ended = ahead.is_empty();
             self.consume(skip);
             if found.is_some() || ended {
-                return Ok(passed);
+                return Ok(skipped);
             }
         }
     }
 
-    /// Reads behind what is in the buffer, which must not be full.
+    /// Reads to the end of the buffered bytes. The buffer must not be full.
     fn read(&mut self) -> io::Result<usize> {
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {
@@ -79,7 +79,7 @@ impl<R: Read> Raw<R> {
     }
 }
 
-impl<R: Read> Read for Raw<R> {
+impl<R: Read> Read for BufferedInput<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(into)?;
         self.consume(count);
@@ -87,7 +87,7 @@ impl<R: Read> Read for Raw<R> {
     }
 }
 
-impl<R: Read> BufRead for Raw<R> {
+impl<R: Read> BufRead for BufferedInput<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.peek(1)
     }

@@ -1,65 +1,65 @@
-//! What a query finds in one candidate.
+//! Matches of a query in one candidate.
 
 use super::term_vector::{TermToken, TermVector};
 use super::vocabulary::Vocabulary;
 
-/// An occurrence of a term of the query.
+/// Occurrence of a query term.
 #[derive(Clone, Copy)]
 pub(super) struct Occurrence {
     pub term: u16,
     pub position: u32,
 }
 
-/// What is found in one field.
+/// Matches in one field.
 #[derive(Default)]
 pub(super) struct Field {
-    /// Tokens.
+    /// Length in tokens.
     pub length: usize,
-    /// In the order of the text.
+    /// Occurrences in text order.
     pub occurrences: Vec<Occurrence>,
 }
 
-/// One passage of the body.
+/// Matches in one passage of the body.
 #[derive(Default)]
 pub(super) struct Passage {
     pub length: usize,
-    /// Its part of the body's occurrences.
+    /// Range in the body's occurrences.
     pub occurrences: std::ops::Range<usize>,
-    /// Terms in the headings above it.
+    /// Query terms in the headings above the passage.
     pub heading_terms: Vec<u16>,
 }
 
-/// What is found in one candidate.
+/// Matches in one candidate.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct MatchedCandidate {
     pub title: Field,
     /// Headings and description.
     pub headings: Field,
     pub body: Field,
     pub passages: Vec<Passage>,
-    /// Terms of title and body, one number a token.
+    /// Vocabulary id of each token of title and body.
     pub ids: Vec<u32>,
 }
 
-impl Reading {
-    /// Each passage as a reading of its own, with the headings above it.
-    pub fn into_passages(self) -> Vec<Reading> {
+impl MatchedCandidate {
+    /// Converts each passage, with the headings above it, to a candidate of its own.
+    pub fn into_passages(self) -> Vec<MatchedCandidate> {
         let body = self.body.occurrences;
         let passages = self.passages.into_iter().map(|passage| {
             let headings = passage.heading_terms.iter().map(|term| Occurrence { term: *term, position: 0 });
-            Reading {
+            MatchedCandidate {
                 headings: Field { length: passage.heading_terms.len(), occurrences: headings.collect() },
                 body: Field { length: passage.length, occurrences: body[passage.occurrences].to_vec() },
-                ..Reading::default()
+                ..MatchedCandidate::default()
             }
         });
         passages.collect()
     }
 }
 
-/// Reads a candidate, of its content the passages that end within `limit` bytes.
-pub(super) fn read(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> Reading {
-    // By stem: its number among the stems of all candidates, and the term of the query that it is.
+/// Matches the query in a candidate, in the passages of its content that end within `limit` bytes.
+pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> MatchedCandidate {
+    // For each stem of the candidate: its vocabulary id and the matching query term.
     let known: Vec<(u32, Option<u16>)> = vector
         .stems
         .iter()
@@ -89,14 +89,14 @@ pub(super) fn read(vector: &TermVector, limit: usize, vocabulary: &mut Vocabular
     }
     let headings = vector.paths[..path].iter().max().map_or(0, |last| *last as usize + 1);
     let in_headings = vector.headings[..headings].iter().flat_map(|heading| heading.iter());
-    // Of passages that were not read nothing is known.
+    // Passages beyond the limit have no matches.
     passages.resize_with(vector.passages, || Passage { occurrences: occurrence..occurrence, ..Passage::default() });
 
     let field = |length: usize, found: Vec<(usize, Occurrence)>| Field {
         length,
         occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
     };
-    Reading {
+    MatchedCandidate {
         ids: vector.title.iter().chain(body).map(|token| known[token.stem() as usize].0).collect(),
         headings: unordered(vector.description.iter().chain(in_headings), term_of),
         title: field(vector.title.len(), in_title),
@@ -105,8 +105,8 @@ pub(super) fn read(vector: &TermVector, limit: usize, vocabulary: &mut Vocabular
     }
 }
 
-/// The tokens that are terms of the query, each with its place in the field; `first` is the number under which the
-/// field's first token stands among the loose stems.
+/// Returns the occurrences of query terms with their token index. `first` is the number of the field's first token in
+/// the list of loose stems.
 fn occurrences(
     tokens: &[TermToken],
     first: usize,
@@ -127,7 +127,7 @@ fn occurrences(
     found
 }
 
-/// A field of which only is asked which terms it holds how often.
+/// Builds a field without positions, of which only term frequencies matter.
 fn unordered<'a>(stems: impl Iterator<Item = &'a u32>, term_of: impl Fn(u32) -> Option<u16>) -> Field {
     let mut field = Field::default();
     for stem in stems {

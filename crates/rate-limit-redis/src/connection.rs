@@ -1,4 +1,4 @@
-//! The connection: opened, watched and opened again in the background, so that no request waits for one that is away.
+//! Connection to Redis, opened and reopened in the background so that requests do not wait during an outage.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,26 +11,25 @@ use tokio::sync::watch;
 use crate::error::CountError;
 use crate::script::Counter;
 
-/// What a request waits at most, a reconnection within it included. On a network of one site an answer takes under a
-/// millisecond.
-pub const ANSWER: Duration = Duration::from_millis(250);
-/// To resolve, connect and greet, in the background. What follows must be as quick as for a request.
-const CONNECT: Duration = Duration::from_secs(1);
-/// Between two attempts, and after a failure: a Redis that hangs costs a few requests a second, not every request.
-const PAUSE: Duration = Duration::from_millis(500);
-/// Commands that may wait to be written; further ones wait for their place, within their limit.
+/// Maximum wait of a request, including a reconnect. Within a site a response takes less than a millisecond.
+pub const RESPONSE_TIMEOUT: Duration = Duration::from_millis(250);
+/// Timeout to resolve, connect and greet in the background. Later commands have the timeout of requests.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Delay between two attempts and after a failure: a hanging Redis delays a few requests per second, not all.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+/// Maximum number of queued commands. Further ones wait, within their timeout.
 const QUEUE: usize = 1024;
 
-pub struct Line {
+pub struct ConnectionKeeper {
     state: watch::Sender<State>,
     outages: AtomicU64,
 }
 
 enum State {
-    /// At the start, or just lost: the first attempt is under way, and worth a short wait.
+    /// At startup, or just dropped: the first attempt is in progress and worth a short wait.
     Connecting,
     Up(Connection),
-    /// It failed. Nobody waits until the keeper has got through.
+    /// Failed. Requests do not wait until the connection is restored.
     Down {
         since: Instant,
     },
@@ -38,23 +37,23 @@ enum State {
 
 #[derive(Clone)]
 pub struct Connection {
-    /// Counts up, so that what failed on an old connection is not held against the new one.
+    /// Increasing number, so that failures of an old connection do not affect the new one.
     number: u64,
     pub redis: MultiplexedConnection,
 }
 
-impl Line {
+impl ConnectionKeeper {
     pub fn new() -> Self {
         Self { state: watch::Sender::new(State::Connecting), outages: AtomicU64::new(0) }
     }
 
-    /// The connection, waiting while there may be one at any moment.
-    pub async fn connection(&self) -> Result<Connection, CountError> {
+    /// Returns the connection, waiting while the first attempt is in progress.
+    pub async fn get(&self) -> Result<Connection, CountError> {
         let mut state = self.state.subscribe();
         let known = state.wait_for(|state| !matches!(state, State::Connecting)).await;
         match known.as_deref() {
             Ok(State::Up(connection)) => Ok(connection.clone()),
-            Ok(State::Connecting | State::Down { .. }) | Err(_) => Err(CountError::Away),
+            Ok(State::Connecting | State::Down { .. }) | Err(_) => Err(CountError::Down),
         }
     }
 
@@ -66,8 +65,8 @@ impl Line {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// The other side closed it: a restart, or Redis tidying up. An attempt at once may well succeed.
-    pub fn dropped(&self, lost: &Connection) {
+    /// Marks the connection as closed by the peer, by a restart or an idle timeout. An immediate reconnect may succeed.
+    pub fn mark_dropped(&self, lost: &Connection) {
         self.state.send_if_modified(|state| {
             let is_current = matches!(state, State::Up(current) if current.number == lost.number);
             if is_current {
@@ -77,8 +76,8 @@ impl Line {
         });
     }
 
-    /// It does not do its work: left alone for a while.
-    pub fn failed(&self, why: &CountError) {
+    /// Marks Redis as down. It is not contacted until the keeper has reconnected.
+    pub fn mark_failed(&self, error: &CountError) {
         let begins = self.state.send_if_modified(|state| {
             let begins = !matches!(state, State::Down { .. });
             if begins {
@@ -89,19 +88,19 @@ impl Line {
         if begins {
             self.outages.fetch_add(1, Ordering::Relaxed);
             metrics::counter!("retrieval_rate_limit_outages_total").increment(1);
-            let cause = std::error::Error::source(why).map(ToString::to_string).unwrap_or_default();
-            tracing::warn!(error = %why, cause, "the shared rate limit is not counted: Redis is away");
+            let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            tracing::warn!(error = %error, cause, "Redis is down, the shared rate limit is not counted");
         }
     }
 
-    fn opened(&self, connection: Connection) {
+    fn set_up(&self, connection: Connection) {
         if let State::Down { since } = self.state.send_replace(State::Up(connection)) {
-            tracing::info!(after = ?since.elapsed(), "the shared rate limit is counted again: Redis is back");
+            tracing::info!(after = ?since.elapsed(), "Redis is back, the shared rate limit is counted again");
         }
     }
 
-    /// Keeps the line up, for as long as it is polled.
-    pub async fn keep(self: Arc<Self>, client: Client, counter: Arc<Counter>) {
+    /// Connects and reconnects for as long as it is polled.
+    pub async fn run(self: Arc<Self>, client: Client, counter: Arc<Counter>) {
         let mut state = self.state.subscribe();
         let mut number = 0;
         loop {
@@ -110,14 +109,14 @@ impl Line {
                 Err(_) => return,
             };
             if is_down {
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
             match open(&client, &counter).await {
                 Ok(redis) => {
                     number += 1;
-                    self.opened(Connection { number, redis });
+                    self.set_up(Connection { number, redis });
                 }
-                Err(error) => self.failed(&error.into()),
+                Err(error) => self.mark_failed(&error.into()),
             }
         }
     }
@@ -125,10 +124,10 @@ impl Line {
 
 async fn open(client: &Client, counter: &Counter) -> RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(CONNECT))
-        .set_response_timeout(Some(ANSWER))
+        .set_connection_timeout(Some(CONNECT_TIMEOUT))
+        .set_response_timeout(Some(RESPONSE_TIMEOUT))
         .set_pipeline_buffer_size(QUEUE);
     let mut redis = client.get_multiplexed_async_connection_with_config(&config).await?;
-    counter.prove(&mut redis).await?;
+    counter.probe(&mut redis).await?;
     Ok(redis)
 }

@@ -1,4 +1,4 @@
-//! What went wrong, sorted by what can be done about it.
+//! Classification of errors by the possible reaction.
 
 use std::fmt::Display;
 
@@ -6,24 +6,24 @@ use blobs::{BlobError, BlobErrorKind};
 use rusoto_core::RusotoError;
 use rusoto_core::request::BufferedHttpResponse;
 
-/// Sorts an error of the client library. `what` names the call, for the message.
-pub(crate) fn sort<E: Display>(what: &str, error: RusotoError<E>) -> BlobError {
+/// Classifies an error of the S3 library. `call` names the call in the message.
+pub(crate) fn classify<E: Display>(call: &str, error: RusotoError<E>) -> BlobError {
     let (kind, message) = match error {
         RusotoError::HttpDispatch(error) => (BlobErrorKind::Unavailable, error.to_string()),
         RusotoError::Credentials(error) => (BlobErrorKind::Denied, error.message),
-        RusotoError::Unknown(response) => refused(&response),
+        RusotoError::Unknown(response) => classify_response(&response),
         RusotoError::Service(error) => (BlobErrorKind::Failed, error.to_string()),
         RusotoError::Validation(message) | RusotoError::ParseError(message) => (BlobErrorKind::Failed, message),
         RusotoError::Blocking => (BlobErrorKind::Failed, "the client cannot block".to_owned()),
     };
-    BlobError::new(kind, format!("{what}: {message}"))
+    BlobError::new(kind, format!("{call}: {message}"))
 }
 
-pub(crate) fn timed_out(what: &str) -> BlobError {
-    BlobError::new(BlobErrorKind::Unavailable, format!("{what}: no answer in time"))
+pub(crate) fn timed_out(call: &str) -> BlobError {
+    BlobError::new(BlobErrorKind::Unavailable, format!("{call}: timeout"))
 }
 
-/// Whether the store says that there is no such object. An answer to HEAD has no body to tell object from bucket.
+/// Returns true if the object does not exist. A response to HEAD has no body to distinguish object and bucket.
 pub(crate) fn is_missing<E>(error: &RusotoError<E>) -> bool {
     match error {
         RusotoError::Unknown(response) => {
@@ -33,8 +33,8 @@ pub(crate) fn is_missing<E>(error: &RusotoError<E>) -> bool {
     }
 }
 
-/// An answer that is no success and no error that the library knows.
-fn refused(response: &BufferedHttpResponse) -> (BlobErrorKind, String) {
+/// Classifies an error response that the library does not know.
+fn classify_response(response: &BufferedHttpResponse) -> (BlobErrorKind, String) {
     let status = response.status.as_u16();
     let code = element(response, "Code").unwrap_or_default();
     let kind = match (status, code) {
@@ -46,7 +46,7 @@ fn refused(response: &BufferedHttpResponse) -> (BlobErrorKind, String) {
     (kind, format!("status {status} {code} {message}").trim_end().to_owned())
 }
 
-/// The text of one element of an error document. Enough for a message; nothing else is read from it.
+/// Returns the text of one element of an error document. Sufficient for messages and codes.
 fn element<'a>(response: &'a BufferedHttpResponse, name: &str) -> Option<&'a str> {
     let body = std::str::from_utf8(&response.body).ok()?;
     let (_, rest) = body.split_once(&format!("<{name}>"))?;
@@ -64,12 +64,12 @@ mod tests {
             body: body.into(),
             headers: http02::HeaderMap::default(),
         };
-        let error = sort("put", RusotoError::<String>::Unknown(response));
+        let error = classify("put", RusotoError::<String>::Unknown(response));
         assert_eq!((error.kind, error.message), (expected, format!("put: status {status} {code} Why")));
     }
 
     #[test]
-    fn answers_are_sorted_by_what_can_be_done() {
+    fn responses_are_classified_by_the_possible_reaction() {
         check(500, "InternalError", BlobErrorKind::Unavailable);
         check(503, "SlowDown", BlobErrorKind::Unavailable);
         check(400, "RequestTimeout", BlobErrorKind::Unavailable);

@@ -1,4 +1,4 @@
-//! Fetchers for tests, and the names they know.
+//! Fetchers and a resolver for tests.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,34 +9,34 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, FetcherOptions, Resolver};
 
-/// Names and their addresses, and how often each was looked up. Any other name does not exist.
+/// Resolver with fixed names that records its lookups. Other names do not exist.
 #[derive(Default)]
-pub struct Names {
+pub struct FakeResolver {
     known: HashMap<String, Vec<IpAddr>>,
-    asked: Mutex<Vec<String>>,
+    lookups: Mutex<Vec<String>>,
 }
 
-impl Names {
+impl FakeResolver {
     pub fn new(names: &[(&str, &[&str])]) -> Arc<Self> {
         let addresses = |list: &[&str]| list.iter().map(|address| address.parse().unwrap()).collect();
         let known = names.iter().map(|(name, list)| ((*name).to_owned(), addresses(list))).collect();
-        Arc::new(Self { known, asked: Mutex::default() })
+        Arc::new(Self { known, lookups: Mutex::default() })
     }
 
-    pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
-impl Resolver for Names {
+impl Resolver for FakeResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        self.asked.lock().unwrap().push(host.to_owned());
+        self.lookups.lock().unwrap().push(host.to_owned());
         self.known.get(host).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
-/// Short limits, no robots.txt, and the loopback of IPv4 opened.
+/// Options with short timeouts, without robots.txt, and with IPv4 loopback opened.
 pub fn options() -> FetcherOptions {
     let mut options = FetcherOptions::new("example-bot", "1.0", Some("https://example.com/bot"));
     options.respect_robots = false;
@@ -46,14 +46,14 @@ pub fn options() -> FetcherOptions {
     options.politeness.delay = Duration::ZERO;
     options.time_limits.connect = Duration::from_secs(2);
     options.time_limits.first_byte = Duration::from_secs(2);
-    options.time_limits.whole = Duration::from_secs(10);
+    options.time_limits.total = Duration::from_secs(10);
     options
 }
 
-/// With the names `a.test`, `b.test` and `site.test` for the loopback.
+/// Fetcher that resolves `a.test`, `b.test` and `site.test` to loopback.
 pub fn fetcher(options: FetcherOptions) -> Fetcher {
     let loopback: &[&str] = &["127.0.0.1"];
-    let names = Names::new(&[("a.test", loopback), ("b.test", loopback), ("site.test", loopback)]);
+    let names = FakeResolver::new(&[("a.test", loopback), ("b.test", loopback), ("site.test", loopback)]);
     Fetcher::with_resolver(options, names).unwrap()
 }
 
@@ -64,7 +64,7 @@ pub async fn fetch(fetcher: &Fetcher, url: impl Into<String>) -> Result<FetchedP
     }
 }
 
-/// With the usual options.
+/// Fetches with the default test options.
 pub async fn fetch_once(url: impl Into<String>) -> Result<FetchedPage, FetchError> {
     fetch(&fetcher(options()), url).await
 }

@@ -1,4 +1,4 @@
-//! The way of one fetch through redirects.
+//! Redirect handling of one fetch.
 
 use std::collections::HashSet;
 
@@ -8,42 +8,42 @@ use reqwest::header::{HeaderMap, LOCATION};
 use crate::error::FetchError;
 use crate::targets::{Target, TargetPolicy};
 
-/// Counts the redirects of one fetch, and knows where it has been.
-pub(crate) struct Trail {
-    /// No cookies are kept, so a page that sends us back to itself would do so for ever.
+/// Redirects followed by one fetch; detects loops and enforces the limit.
+pub(crate) struct RedirectChain {
+    /// URLs visited so far. Cookies are not kept, so a page that redirects to itself would do so forever.
     visited: HashSet<String>,
-    /// Redirects that may be followed.
+    /// Maximum number of redirects.
     limit: usize,
 }
 
-impl Trail {
+impl RedirectChain {
     pub fn new(start: &Target, limit: usize) -> Self {
         Self { visited: HashSet::from([start.url().to_string()]), limit }
     }
 
-    /// Where an answer with `headers` to the request for `from` leads.
+    /// Returns the target of a redirect response with `headers` to the request for `from`.
     ///
     /// # Errors
-    /// Those of [`Target::redirected`], `TooManyRedirects`, `RedirectLoop`; `Protocol` where no place is named.
+    /// Those of [`Target::redirected`], `TooManyRedirects`, `RedirectLoop`, and `Protocol` without a `Location`.
     pub fn follow(&mut self, from: &Target, headers: &HeaderMap, policy: &TargetPolicy) -> Result<Target, FetchError> {
-        let location = headers.get(LOCATION).ok_or(FetchError::Protocol { reason: "redirects to nowhere" })?;
+        let location = headers.get(LOCATION).ok_or(FetchError::Protocol { reason: "redirects without a location" })?;
         let next = from.redirected(location.as_bytes(), policy)?;
         if !self.visited.insert(next.url().to_string()) {
             return Err(FetchError::RedirectLoop);
         }
-        if self.redirects() > self.limit {
+        if self.count() > self.limit {
             return Err(FetchError::TooManyRedirects { limit: self.limit });
         }
         Ok(next)
     }
 
-    /// Redirects followed until now.
-    pub fn redirects(&self) -> usize {
+    /// Number of redirects followed so far.
+    pub fn count(&self) -> usize {
         self.visited.len() - 1
     }
 }
 
-/// Whether an answer with this status sends us elsewhere.
+/// Returns true if the status is a redirect.
 pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }

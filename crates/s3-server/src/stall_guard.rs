@@ -1,4 +1,4 @@
-//! A connection that ends when its peer takes nothing for too long.
+//! Write timeout for connections.
 
 use std::future::Future;
 use std::io;
@@ -9,12 +9,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Reading passes through: what may take long there is known only further up (a head, a body, the time between two
-/// requests) and is limited there.
+/// Stream that fails if its peer reads nothing for too long.
+///
+/// Reads pass through: only higher layers know what may take long (headers, a body, the time between two requests) and
+/// limit it.
 pub(crate) struct StallGuard<S> {
     stream: S,
     limit: Duration,
-    /// Runs while a write waits.
+    /// Timer of a pending write.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -23,7 +25,7 @@ impl<S> StallGuard<S> {
         Self { stream, limit, waiting: None }
     }
 
-    /// Passes progress on and turns waiting too long into an error.
+    /// Returns progress unchanged, and an error if the write has been pending for too long.
     fn guard<T>(&mut self, context: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if progress.is_ready() {
             self.waiting = None;
@@ -32,7 +34,7 @@ impl<S> StallGuard<S> {
         let deadline = Instant::now() + self.limit;
         let sleep = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
         match sleep.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing"))),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -81,12 +83,12 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[tokio::test]
-    async fn a_peer_that_takes_nothing_is_cut_and_a_slow_one_is_not() {
+    async fn a_stalled_peer_is_disconnected_and_a_slow_one_is_not() {
         let (mut near, mut far) = tokio::io::duplex(16);
         let mut guarded = StallGuard::new(&mut near, Duration::from_millis(200));
         let writing = guarded.write_all(&[0; 64]);
         let reading = async {
-            // Slower in all than the limit, but never still for as long.
+            // Slower than the limit in total, but never idle for that long.
             for _ in 0..4 {
                 tokio::time::sleep(Duration::from_millis(80)).await;
                 far.read_exact(&mut [0; 16]).await.unwrap();

@@ -1,4 +1,4 @@
-//! What the HTTP client's errors mean. Its own texts stay inside: they name addresses.
+//! Classification of the HTTP client's errors. Their texts are only logged, because they contain addresses.
 
 use std::error::Error;
 use std::io;
@@ -8,9 +8,9 @@ use error_causes::causes;
 use crate::error::{FetchError, TimeoutStage};
 use crate::resolver::ResolveError;
 
-/// Sorts an error of sending a request or of reading an answer.
-pub(crate) fn sort(error: &reqwest::Error) -> FetchError {
-    tracing::debug!(error = error as &dyn Error, "a request failed");
+/// Classifies an error of sending a request or reading a response.
+pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
+    tracing::debug!(error = error as &dyn Error, "request failed");
     for cause in causes(error) {
         if let Some(error) = cause.downcast_ref::<ResolveError>() {
             return match error {
@@ -28,12 +28,13 @@ pub(crate) fn sort(error: &reqwest::Error) -> FetchError {
     if error.is_connect() {
         return FetchError::Connect;
     }
-    // The same types come from the body's stream, where nothing else tells a lost connection from a broken answer.
+    // Body streams yield the same error types, so only the causes distinguish a lost connection from a malformed
+    // response.
     let is_lost = causes(error).any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
             matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
         }) || cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
     });
-    if is_lost { FetchError::Interrupted } else { FetchError::Protocol { reason: "is no valid HTTP" } }
+    if is_lost { FetchError::Interrupted } else { FetchError::Protocol { reason: "is not valid HTTP" } }
 }
