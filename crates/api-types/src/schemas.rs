@@ -5,7 +5,12 @@ use std::borrow::Cow;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use validator::Validate;
+
+use crate::Usage;
 
 /// Which way a body goes. What is written is stricter than what is read: a nullable field is always there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,25 +42,87 @@ const fn response<T: JsonSchema>(name: &'static str) -> Body {
     Body { direction: Direction::Response, ..request::<T>(name) }
 }
 
-/// The types that have a schema of their own: those that are a whole body.
-const BODIES: [Body; 16] = [
-    request::<crate::SearchRequest>("SearchRequest"),
-    response::<crate::SearchResponse>("SearchResponse"),
-    request::<crate::DocumentRequest>("DocumentRequest"),
-    response::<crate::DocumentResponse>("DocumentResponse"),
-    request::<crate::FeedbackRequest>("FeedbackRequest"),
-    response::<crate::FeedbackResponse>("FeedbackResponse"),
-    request::<crate::PresignRequest>("PresignRequest"),
-    response::<crate::PresignResponse>("PresignResponse"),
-    response::<crate::FileListResponse>("FileListResponse"),
-    response::<crate::FileDeleteResponse>("FileDeleteResponse"),
-    request::<crate::IndexRequest>("IndexRequest"),
-    response::<crate::IndexStartResponse>("IndexStartResponse"),
-    response::<crate::IndexStatusResponse>("IndexStatusResponse"),
-    response::<crate::UsageOverview>("UsageOverview"),
-    response::<crate::ErrorEnvelope>("ErrorEnvelope"),
-    response::<crate::Warning>("Warning"),
-];
+/// The body of a request.
+pub trait RequestBody: DeserializeOwned + Serialize + Validate {
+    /// The name of its schema; `None` for [`NoBody`].
+    const NAME: Option<&'static str>;
+
+    /// The value for operations without a body; `None` for types that are read from one.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// The body of a successful response, or of an error.
+pub trait ResponseBody: DeserializeOwned + Serialize {
+    /// The name of its schema.
+    const NAME: &'static str;
+
+    /// The block that states the length of the body, in types that have one.
+    fn usage_mut(&mut self) -> Option<&mut Usage> {
+        None
+    }
+}
+
+/// The request body of operations that take none.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, Validate)]
+pub struct NoBody {}
+
+impl RequestBody for NoBody {
+    const NAME: Option<&'static str> = None;
+
+    fn absent() -> Option<Self> {
+        Some(NoBody {})
+    }
+}
+
+/// Gives types a schema of their own. `metered` names the field with the [`Usage`] block.
+macro_rules! bodies {
+    (
+        requests: $($request:ident)*;
+        responses: $($response:ident $(metered $usage:ident)?),*;
+    ) => {
+        /// All bodies, requests first.
+        const BODIES: &[Body] = &[
+            $(request::<crate::$request>(stringify!($request)),)*
+            $(response::<crate::$response>(stringify!($response)),)*
+        ];
+
+        $(
+            impl RequestBody for crate::$request {
+                const NAME: Option<&'static str> = Some(stringify!($request));
+            }
+        )*
+
+        $(
+            impl ResponseBody for crate::$response {
+                const NAME: &'static str = stringify!($response);
+
+                $(
+                    fn usage_mut(&mut self) -> Option<&mut Usage> {
+                        self.$usage.as_mut()
+                    }
+                )?
+            }
+        )*
+    };
+}
+
+bodies! {
+    requests: SearchRequest DocumentRequest FeedbackRequest PresignRequest IndexRequest;
+    responses:
+        SearchResponse metered usage,
+        DocumentResponse metered usage,
+        FeedbackResponse metered usage,
+        PresignResponse,
+        FileListResponse,
+        FileDeleteResponse,
+        IndexStartResponse,
+        IndexStatusResponse,
+        UsageOverview,
+        ErrorEnvelope,
+        Warning;
+}
 
 /// The names that [`json_schema`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
