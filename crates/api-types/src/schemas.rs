@@ -12,20 +12,20 @@ use validator::Validate;
 
 use crate::Usage;
 
-/// Which way a body goes. What is written is stricter than what is read: a nullable field is always there.
+/// Direction of a body. Written bodies are stricter than read ones: nullable fields are always present.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Direction {
     Request,
     Response,
 }
 
-/// A type that is a whole body.
+/// A type with a schema of its own.
 struct Body {
     name: &'static str,
     direction: Direction,
-    /// A schema that stands alone.
+    /// Builds a self-contained schema.
     root: fn(&mut SchemaGenerator) -> Schema,
-    /// A reference to the schema, which is left with the generator.
+    /// Builds a reference; the schema itself stays in the generator.
     reference: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -124,21 +124,21 @@ bodies! {
         Warning;
 }
 
-/// The names that [`json_schema`] knows.
+/// Names of all schemas of [`json_schema`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     BODIES.iter().map(|body| body.name)
 }
 
-/// The schema of the type of this name, or `None` when no body has it.
+/// Returns the schema of a body by its name.
 pub fn json_schema(name: &str) -> Option<Schema> {
     let body = BODIES.iter().find(|body| body.name == name)?;
     Some((body.root)(&mut generator(body.direction, "/$defs")))
 }
 
-/// The schemas of all bodies and of what they are made of, by name, for a document that keeps them at `path` (a JSON
-/// pointer such as `/components/schemas`): they refer to each other there.
+/// Returns the schemas of all bodies and of their parts, by name, for a document that keeps them at `path`, a JSON pointer
+/// such as `/components/schemas`. They refer to each other by it.
 ///
-/// A type that stands in requests and in responses must look the same in both; a test holds this.
+/// A type in requests and responses must have the same schema in both; a test checks this.
 pub fn components(path: &'static str) -> Map<String, Value> {
     let mut all = Map::new();
     for direction in [Direction::Request, Direction::Response] {
@@ -160,8 +160,8 @@ fn generator(direction: Direction, path: &'static str) -> SchemaGenerator {
     settings.with_transform(PlainWords).with_transform(RecursiveTransform(tidy)).into_generator()
 }
 
-/// Undoes what schemars makes of how the types are written: the line breaks of doc comments, and `writeOnly` on what
-/// requests ignore, which is `readOnly`.
+/// Cleans up after schemars: removes line breaks of doc comments, and `writeOnly` on ignored request fields, which are
+/// `readOnly`.
 fn tidy(schema: &mut Schema) {
     if schema.get("readOnly").is_some() {
         schema.remove("writeOnly");
@@ -172,8 +172,8 @@ fn tidy(schema: &mut Schema) {
     }
 }
 
-/// Writes an enum of words as `enum`, which every tool understands. schemars writes one with described values as
-/// `oneOf` of constants; the descriptions are kept in `x-enumDescriptions`, where API references look for them.
+/// Writes string enums as `enum`, which every tool supports. schemars writes enums with described values as `oneOf` of
+/// constants. The descriptions move to `x-enumDescriptions`, where API references look for them.
 #[derive(Clone)]
 struct PlainWords;
 
@@ -190,7 +190,7 @@ impl Transform for PlainWords {
     }
 }
 
-/// The values of alternatives that are all strings, with the descriptions of those that have one.
+/// Returns the values and descriptions of alternatives; `None` unless all are strings.
 fn words(alternatives: &[Value]) -> Option<(Vec<Value>, Map<String, Value>)> {
     let mut all = Vec::new();
     let mut described = Map::new();

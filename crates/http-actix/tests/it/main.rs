@@ -17,4 +17,5 @@ mod searches;
 mod server;
 mod sessions;
 mod skills;
+mod table;
 mod usage;

@@ -28,12 +28,14 @@ macro_rules! group {
 
         pub(super) const SPECS: &[&$crate::Spec] = &[$(<$name as $crate::Operation>::SPEC,)+];
 
-        /// A visitor of all operations of the group.
-        pub trait VisitAll: $($crate::Visit<$name> +)+ {}
+        pub(super) mod visitor {
+            /// A visitor of all operations of the group.
+            pub trait VisitAll: $($crate::Visit<super::$name> +)+ {}
 
-        impl<V: $($crate::Visit<$name> +)+> VisitAll for V {}
+            impl<V: $($crate::Visit<super::$name> +)+> VisitAll for V {}
+        }
 
-        pub(super) fn for_each<V: VisitAll>(visitor: &mut V) {
+        pub(super) fn for_each<V: visitor::VisitAll>(visitor: &mut V) {
             $(<V as $crate::Visit<$name>>::visit(visitor);)+
         }
     };
@@ -50,7 +52,7 @@ macro_rules! groups {
         const GROUPS: &[&[&Spec]] = &[$($group::SPECS,)+];
 
         /// Visits every operation, in the order of the reference.
-        pub fn for_each<V: $($group::VisitAll +)+>(visitor: &mut V) {
+        pub fn for_each<V: $($group::visitor::VisitAll +)+>(visitor: &mut V) {
             $($group::for_each(visitor);)+
         }
     };
