@@ -1,6 +1,6 @@
 //! The table of operations, one file for each group.
 //!
-//! A group lists its marker types with [`group!`] and implements [`crate::Operation`] for each. A listed type without an
+//! A group lists its marker types with `group!` and implements [`crate::Operation`] for each. A listed type without an
 //! implementation does not compile, nor does an implementation for a type that is not listed.
 
 use api_types::ErrorCode;
