@@ -8,12 +8,18 @@ use crate::failure::Failure;
 use crate::pipeline::{self, Route};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::{body, path};
+use crate::{body, metered, path};
 
 /// An operation and its handler. The routes do not compile while an operation of the table lacks one.
 pub(crate) trait Endpoint: Operation {
     /// Carries out an admitted request. The response need not state its length; see [`crate::metered`].
     async fn handle(context: &Context, input: Input<Self>) -> Result<Self::Response, Failure>;
+
+    /// Carries out an admitted request and serializes the response, which states its length. To be overridden by
+    /// handlers that serialize without building the response.
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
+        metered::serialize(&mut Self::handle(context, input).await?)
+    }
 }
 
 /// Answers an HTTP request for the operation `O`.
@@ -23,8 +29,7 @@ pub(crate) async fn serve<O: Endpoint>(request: HttpRequest, payload: web::Paylo
 
 async fn run<O: Endpoint>(mut call: Call) -> Result<Reply, Failure> {
     let input = read::<O>(&mut call).await?;
-    let mut response = O::handle(&call.context, input).await?;
-    Reply::success::<O>(&mut response)
+    Reply::success::<O>(O::handle_to_json(&call.context, input).await?)
 }
 
 /// Reads path, query and body, in this order.

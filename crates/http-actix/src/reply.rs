@@ -9,9 +9,9 @@ use openapi::Operation;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::State;
 use crate::compression::gzip_if_asked;
 use crate::failure::Failure;
-use crate::{State, metered};
 
 /// A body with its status, before headers are added.
 #[derive(Debug)]
@@ -24,9 +24,8 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The successful response of the operation `O`. A metered response states its length.
-    pub fn success<O: Operation>(response: &mut O::Response) -> Result<Self, Failure> {
-        let body = metered::serialize(response)?;
+    /// The successful response of the operation `O`, serialized.
+    pub fn success<O: Operation>(body: Vec<u8>) -> Result<Self, Failure> {
         let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
         Ok(Reply { status, body, schema: Some(O::Response::NAME) })
     }
