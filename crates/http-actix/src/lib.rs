@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod app_service;
 mod body;
 mod call;
 mod compression;
-mod door;
 mod endpoint;
 mod failure;
 mod handlers;
@@ -12,6 +12,8 @@ mod mcp;
 mod metered;
 mod numbers;
 mod operations;
+mod path;
+mod pipeline;
 mod query;
 mod reply;
 mod routes;

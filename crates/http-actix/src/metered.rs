@@ -1,53 +1,32 @@
-//! Bodies that state their own length.
+//! Responses that state their own length.
 
 use std::io::{self, Write};
 
-use api_types::{DocumentResponse, FeedbackResponse, SearchResponse, Usage};
-use serde::Serialize;
+use api_types::ResponseBody;
 
 use crate::failure::Failure;
 
-/// An answer with a `usage` block.
-pub(crate) trait Metered: Serialize {
-    fn usage(&mut self) -> &mut Option<Usage>;
-}
-
-impl Metered for SearchResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
+/// Sets `usage.bytes_returned` to the exact length of the serialized response, and returns it. Returns `None` for
+/// responses without a usage block.
+pub(crate) fn complete<T: ResponseBody>(response: &mut T) -> Result<Option<usize>, Failure> {
+    if response.usage_mut().is_none() {
+        return Ok(None);
     }
-}
-
-impl Metered for DocumentResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
-    }
-}
-
-impl Metered for FeedbackResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
-    }
-}
-
-/// Has an answer state its own length; gives it.
-pub(crate) fn complete<T: Metered>(response: &mut T) -> Result<usize, Failure> {
     let length = measure(response)?.bytes;
-    if let Some(usage) = response.usage() {
+    if let Some(usage) = response.usage_mut() {
         usage.bytes_returned = length as i64;
     }
-    Ok(length)
+    Ok(Some(length))
 }
 
-/// Serializes an answer whose `usage.bytes_returned` is the exact length of the outcome.
-pub(crate) fn serialize<T: Metered>(response: &mut T) -> Result<Vec<u8>, Failure> {
-    let length = complete(response)?;
-    let mut body = Vec::with_capacity(length);
+/// Serializes a response; a metered one states its length.
+pub(crate) fn serialize<T: ResponseBody>(response: &mut T) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::with_capacity(complete(response)?.unwrap_or_default());
     serde_json::to_writer(&mut body, response).map_err(Failure::internal)?;
     Ok(body)
 }
 
-/// The length of a body once it states its length.
+/// The length of a response after it states its length.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Length {
     pub bytes: usize,
@@ -55,8 +34,9 @@ pub(crate) struct Length {
     pub chars: usize,
 }
 
-pub(crate) fn measure<T: Metered>(response: &mut T) -> Result<Length, Failure> {
-    let stated = match response.usage() {
+/// Measures a response without keeping its text.
+pub(crate) fn measure<T: ResponseBody>(response: &mut T) -> Result<Length, Failure> {
+    let stated = match response.usage_mut() {
         None => false,
         Some(usage) => {
             usage.bytes_returned = 0;
@@ -69,12 +49,12 @@ pub(crate) fn measure<T: Metered>(response: &mut T) -> Result<Length, Failure> {
     if !stated {
         return Ok(counter.0);
     }
-    // One digit, the 0, was counted for the number.
+    // The number was counted as one digit, 0.
     let total = with_own_digits(bytes - 1);
     Ok(Length { bytes: total, chars: chars - 1 + (total - (bytes - 1)) })
 }
 
-/// The least `n` with `n = rest + digits(n)`. Starting below it and going up always ends there.
+/// Returns the least `n` with `n = rest + digits(n)`. The iteration starts below it, rises, and stops there.
 fn with_own_digits(rest: usize) -> usize {
     let mut total = rest + 1;
     loop {
@@ -90,14 +70,14 @@ fn digits(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Counts what is written, and keeps nothing.
+/// Counts bytes and characters written.
 #[derive(Default)]
 struct Counter(Length);
 
 impl Write for Counter {
     fn write(&mut self, written: &[u8]) -> io::Result<usize> {
         self.0.bytes += written.len();
-        // Every byte but the continuation bytes (10xxxxxx) of UTF-8 starts a character.
+        // Every byte starts a character, except UTF-8 continuation bytes (10xxxxxx).
         self.0.chars += written.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
         Ok(written.len())
     }

@@ -1,4 +1,4 @@
-//! The internal listener: is the process alive, and can it do its work.
+//! The internal listener: liveness, readiness and metrics.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -7,13 +7,10 @@ use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::endpoint::{Endpoint, caught};
 use crate::handlers::unmatched;
+use crate::pipeline::caught;
 use crate::reply::{Reply, respond};
 use crate::{DependencyState, State};
-
-const HEALTH: Endpoint = Endpoint::unlisted("GET /healthz");
-const READINESS: Endpoint = Endpoint::unlisted("GET /readyz");
 
 /// `/healthz`, `/readyz` and `/metrics`.
 pub fn create_operations_app(
@@ -51,7 +48,7 @@ struct Health {
 async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
-    respond(&state, &request, request_id, &HEALTH, reply, None).await
+    respond(&state, &request, request_id, "GET /healthz", reply, None).await
 }
 
 #[derive(Serialize)]
@@ -96,7 +93,7 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
         let dependencies = dependencies.into_iter().map(Dependency::from).collect();
         Reply::json(code, &Readiness { request_id, status, dependencies })
     });
-    respond(&state, &request, request_id, &READINESS, reply, None).await
+    respond(&state, &request, request_id, "GET /readyz", reply, None).await
 }
 
 /// The text exposition format of Prometheus, version 0.0.4.

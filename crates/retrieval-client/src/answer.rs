@@ -6,11 +6,11 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 
-/// A successful answer: the typed body (also by dereference), the body as it came, and the rate limit.
+/// A successful response: the typed body (also by dereference), the raw body, and the rate limit.
 #[derive(Clone, Debug)]
 pub struct Answer<T> {
     pub body: T,
-    /// The JSON as the server sent it, fields that this version does not know included.
+    /// The JSON as sent, including fields unknown to this version.
     pub raw: Bytes,
     /// From the `X-RateLimit-*` headers.
     pub rate_limit: Option<RateLimit>,
@@ -20,7 +20,7 @@ impl<T: DeserializeOwned> Answer<T> {
     pub(crate) fn parse(status: u16, raw: Bytes, rate_limit: Option<RateLimit>) -> Result<Self, Error> {
         match serde_json::from_slice(&raw) {
             Ok(body) => Ok(Self { body, raw, rate_limit }),
-            // The message names what was expected and where; it holds no more of the body than a word.
+            // The message has the expected type and the position, and at most one word of the body.
             Err(error) => Err(Error::Malformed { status, reason: error.to_string() }),
         }
     }

@@ -8,7 +8,7 @@ use reqwest::header::HeaderValue;
 use crate::transport::{Transport, http_client};
 use crate::{Client, Error};
 
-/// Reading a page from the web may take ten seconds, and a busy server needs a few of its own.
+/// Fetching a page from the web may take ten seconds, and a busy server needs a few more.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Settings of a [`Client`].
@@ -36,7 +36,7 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Where the service is, such as `https://search.example.com`. A path is kept as a prefix. Required.
+    /// URL of the service, such as `https://search.example.com`. A path is kept as a prefix. Required.
     pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
         self.base_url = base_url.into();
         self
@@ -47,47 +47,47 @@ impl ClientBuilder {
         self
     }
 
-    /// Sent as `X-Session-ID` with every request; a UUID.
+    /// UUID to send as `X-Session-ID` with every request.
     pub fn session_id(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = Some(session_id.into());
         self
     }
 
-    /// For each attempt, from connecting to the last byte. 30 seconds unless set; uploads have their own limit.
+    /// Timeout of one attempt, from connecting to the last byte. Default: 30 seconds. Uploads have their own timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Who calls, as `name/version`: `X-Service-Client` and `User-Agent`.
+    /// Name of the calling program, as `name/version`, to send as `X-Service-Client` and `User-Agent`.
     pub fn client_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Connects directly even where `HTTP_PROXY` and its relatives are set.
+    /// Ignores `HTTP_PROXY` and related variables.
     pub fn no_proxy(mut self) -> Self {
         self.proxies = false;
         self
     }
 
-    /// Does not reach out yet.
+    /// Builds the client without connecting.
     ///
     /// # Errors
-    /// [`Error::Setting`] for an address that is none, or a key, session or name that no header can carry.
+    /// [`Error::Setting`] for an invalid URL, or a key, session or name that no header can carry.
     pub fn build(self) -> Result<Client, Error> {
         let base = base(&self.base_url)?;
         let authorization = self.api_key.as_deref().map(authorization).transpose()?;
         let session_id = self.session_id.as_deref().map(session_header).transpose()?;
         let name = HeaderValue::from_str(&self.name)
-            .map_err(|_| Error::Setting(format!("the client name `{}` cannot be sent", self.name)))?;
+            .map_err(|_| Error::Setting(format!("invalid client name `{}`: use printable ASCII", self.name)))?;
         let http = http_client(base.scheme() == "https", self.proxies)?;
         let transport = Transport::new(http, base, authorization, name, self.timeout, self.proxies);
         Ok(Client::new(Arc::new(transport), session_id))
     }
 }
 
-/// Shows everything but the key.
+/// Omits the key.
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { base_url, api_key: _, session_id, timeout, name, proxies } = self;
@@ -97,16 +97,16 @@ impl fmt::Debug for ClientBuilder {
     }
 }
 
-/// The address with a path that ends in `/`, so that joining appends. Messages do not repeat it: a key pasted into the
-/// wrong place is still a secret.
+/// Parses the base URL and appends `/` to its path, so that joining appends. Messages do not repeat the URL, which may be
+/// a key pasted into the wrong place.
 fn base(text: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::Setting(format!("the base address {why}"));
-    let mut url = Url::parse(text.trim()).map_err(|error| wrong(&format!("is none: {error}")))?;
+    let wrong = |why: &str| Error::Setting(format!("invalid base URL: {why}"));
+    let mut url = Url::parse(text.trim()).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(wrong("must begin with http:// or https://"));
+        return Err(wrong("start it with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("must hold no credentials, query or fragment"));
+        return Err(wrong("remove credentials, query and fragment"));
     }
     if !url.path().ends_with('/') {
         url.set_path(&format!("{}/", url.path()));
@@ -120,13 +120,13 @@ fn authorization(key: &str) -> Result<HeaderValue, Error> {
         return Err(Error::Setting("the API key is empty".to_owned()));
     }
     let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-        .map_err(|_| Error::Setting("the API key holds characters that cannot be sent".to_owned()))?;
+        .map_err(|_| Error::Setting("the API key has characters that a header cannot carry".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 pub(crate) fn session_header(session_id: &str) -> Result<HeaderValue, Error> {
-    let wrong = || Error::Setting(format!("the session id `{session_id}` is no UUID"));
+    let wrong = || Error::Setting(format!("invalid session id `{session_id}`: expected a UUID"));
     api_types::validation::parse_uuid(session_id).ok_or_else(wrong)?;
     HeaderValue::from_str(session_id).map_err(|_| wrong())
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_checked() {
+    fn base_urls_are_validated() {
         assert_eq!(base("http://localhost:8080").expect("good").as_str(), "http://localhost:8080/");
         assert_eq!(base(" https://example.com/api ").expect("good").as_str(), "https://example.com/api/");
         let bad = ["", "localhost:8080", "ftp://example.com", "http://", "http://u:p@example.com", "http://e.com/?k=1"];
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_shown_nowhere() {
+    fn debug_output_and_errors_omit_the_key() {
         let builder = ClientBuilder::default().base_url("http://localhost").api_key("very-secret");
         assert!(!format!("{builder:?}").contains("very-secret"));
         let client = builder.build().expect("good");

@@ -2,41 +2,26 @@ use std::sync::Arc;
 
 use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
-    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, PresignRequest, PresignResponse, SearchRequest,
-    SearchResponse, UsageOverview,
+    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, NoBody, PresignRequest, PresignResponse,
+    RequestBody, SearchRequest, SearchResponse, UsageOverview,
 };
 use bytes::Bytes;
+use openapi::parameters::{FileName, SyncId, UsageQuery};
+use openapi::{Input, Operation, PathParameters, QueryParameters, operations};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Method;
 use reqwest::header::HeaderValue;
-use reqwest::{Method, Url};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::builder::session_header;
 use crate::retry::Repeat;
 use crate::transport::{Call, Transport};
 use crate::{Answer, ClientBuilder, Error};
 
-/// A connection to one service with one key. Cheap to clone; clones share their connections.
+/// Client of one service with one API key. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) transport: Arc<Transport>,
     session: Option<HeaderValue>,
-}
-
-/// The window and the grouping of [`Client::usage`]. What is `None` is the service's default: the last 30 days, by day.
-#[derive(Clone, Debug, Default)]
-pub struct UsageQuery {
-    /// ISO 8601.
-    pub from: Option<String>,
-    /// ISO 8601.
-    pub to: Option<String>,
-    /// `hour` (windows of up to 8 days) or `day`.
-    pub interval: Option<String>,
-    /// At most 50.
-    pub api_key_ids: Vec<String>,
-    /// `none`, `api_key`, `endpoint` or `status_class`.
-    pub group_by: Option<String>,
 }
 
 impl Client {
@@ -48,102 +33,119 @@ impl Client {
         Self { transport, session }
     }
 
-    /// The same client in another session: carry the `session_id` of an answer on, or begin with one of your own.
+    /// Returns a client for another session: the `session_id` of an answer, or a new one.
     ///
     /// # Errors
-    /// [`Error::Setting`] when it is no UUID.
+    /// [`Error::Setting`] if the id is not a UUID.
     pub fn with_session(&self, session_id: &str) -> Result<Self, Error> {
         Ok(Self { transport: Arc::clone(&self.transport), session: Some(session_header(session_id)?) })
     }
 
-    /// `POST /v1/search`. A search that may have been answered is not repeated: it may have been paid for.
+    /// Calls any operation of the table. The methods below are shorthands for it.
+    ///
+    /// # Errors
+    /// [`Error::Api`] for errors of the service, [`Error::Setting`] for a path parameter that no path can carry, and
+    /// errors of the transport.
+    pub async fn call<O: Operation>(&self, input: &Input<O>) -> Result<Answer<O::Response>, Error> {
+        self.send::<O>(&input.path, &input.query, &input.body).await
+    }
+
+    /// `POST /v1/search`. Searches are charged: after a broken connection the request is not repeated.
     pub async fn search(&self, request: &SearchRequest) -> Result<Answer<SearchResponse>, Error> {
-        self.post("v1/search", request, Repeat::Unsafe).await
+        self.send::<operations::Search>(&(), &(), request).await
     }
 
     /// `POST /v1/document`.
     pub async fn read_document(&self, request: &DocumentRequest) -> Result<Answer<DocumentResponse>, Error> {
-        self.post("v1/document", request, Repeat::Safe).await
+        self.send::<operations::ReadDocument>(&(), &(), request).await
     }
 
-    /// `POST /v1/feedback`. Not repeated when it may have been stored: it would count twice.
+    /// `POST /v1/feedback`. After a broken connection the request is not repeated, since an event could count twice.
     pub async fn submit_feedback(&self, request: &FeedbackRequest) -> Result<Answer<FeedbackResponse>, Error> {
-        self.post("v1/feedback", request, Repeat::Unsafe).await
+        self.send::<operations::SubmitFeedback>(&(), &(), request).await
     }
 
-    /// `POST /v1/files/presign`; [`Client::upload`] does this and what follows.
+    /// `POST /v1/files/presign`. [`Client::upload`] includes it.
     pub async fn presign(&self, request: &PresignRequest) -> Result<Answer<PresignResponse>, Error> {
-        self.post("v1/files/presign", request, Repeat::Safe).await
+        self.send::<operations::PresignFile>(&(), &(), request).await
     }
 
     /// `GET /v1/files`.
     pub async fn list_files(&self) -> Result<Answer<FileListResponse>, Error> {
-        self.get(self.transport.url("v1/files")?).await
+        self.send::<operations::ListFiles>(&(), &(), &NoBody {}).await
     }
 
-    /// `DELETE /v1/files/{name}`. After a broken connection it is sent again, and may then find nothing to delete.
+    /// `DELETE /v1/files/{name}`. Repeated after a broken connection: `deleted` may then be false for a file that the
+    /// first attempt deleted.
     pub async fn delete_file(&self, name: &str) -> Result<Answer<FileDeleteResponse>, Error> {
-        let url = self.transport.url(&format!("v1/files/{}", segment(name)?))?;
-        self.send(Method::DELETE, url, None, Repeat::Safe).await
+        self.send::<operations::DeleteFile>(&FileName(name.to_owned()), &(), &NoBody {}).await
     }
 
-    /// `POST /v1/files/index`; [`Client::follow_run`] waits for the end.
+    /// `POST /v1/files/index`. [`Client::follow_run`] waits for the end of the run.
     pub async fn start_run(&self, mode: IndexMode) -> Result<Answer<IndexStartResponse>, Error> {
         let request = IndexRequest { mode, ..IndexRequest::default() };
-        self.post("v1/files/index", &request, Repeat::Unsafe).await
+        self.send::<operations::StartIndexRun>(&(), &(), &request).await
     }
 
     /// `GET /v1/files/index/{sync_id}`.
     pub async fn run_status(&self, sync_id: &str) -> Result<Answer<IndexStatusResponse>, Error> {
-        self.get(self.transport.url(&format!("v1/files/index/{}", segment(sync_id)?))?).await
+        self.send::<operations::GetIndexRun>(&SyncId(sync_id.to_owned()), &(), &NoBody {}).await
     }
 
     /// `GET /v1/usage`.
     pub async fn usage(&self, query: &UsageQuery) -> Result<Answer<UsageOverview>, Error> {
-        let mut url = self.transport.url("v1/usage")?;
-        let UsageQuery { from, to, interval, api_key_ids, group_by } = query;
-        let ids = (!api_key_ids.is_empty()).then(|| api_key_ids.join(","));
-        let pairs = [("from", from), ("to", to), ("interval", interval), ("api_key_ids", &ids), ("group_by", group_by)];
-        for (name, value) in pairs {
-            if let Some(value) = value {
-                url.query_pairs_mut().append_pair(name, value);
-            }
+        self.send::<operations::GetUsage>(&(), query, &NoBody {}).await
+    }
+
+    async fn send<O: Operation>(
+        &self,
+        path: &O::Path,
+        query: &O::Query,
+        body: &O::Body,
+    ) -> Result<Answer<O::Response>, Error> {
+        let mut url = self.transport.url(&relative_path(O::PATH, &path.values())?)?;
+        for (name, value) in query.pairs() {
+            url.query_pairs_mut().append_pair(name, &value);
         }
-        self.get(url).await
-    }
-
-    async fn get<T: DeserializeOwned>(&self, url: Url) -> Result<Answer<T>, Error> {
-        self.send(Method::GET, url, None, Repeat::Safe).await
-    }
-
-    async fn post<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        request: &impl Serialize,
-        repeat: Repeat,
-    ) -> Result<Answer<T>, Error> {
-        let body = serde_json::to_vec(request)
-            .map_err(|error| Error::Setting(format!("the request cannot be written as JSON: {error}")))?;
-        self.send(Method::POST, self.transport.url(path)?, Some(body.into()), repeat).await
-    }
-
-    async fn send<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        url: Url,
-        body: Option<Bytes>,
-        repeat: Repeat,
-    ) -> Result<Answer<T>, Error> {
-        let call = Call { method, url, body, repeat, session: self.session.as_ref() };
+        let body = <O::Body as RequestBody>::NAME.map(|_| serde_json::to_vec(body)).transpose();
+        let body = body.map_err(|error| Error::Setting(format!("cannot serialize the request: {error}")))?;
+        let call = Call {
+            method: method(O::METHOD),
+            url,
+            body: body.map(Bytes::from),
+            repeat: if O::RETRY_SAFE { Repeat::Safe } else { Repeat::Unsafe },
+            session: self.session.as_ref(),
+        };
         let reply = self.transport.send(call).await?;
         Answer::parse(reply.status, reply.body, reply.rate_limit)
     }
 }
 
-/// One segment of a path. Empty and dotted ones would name another path, even when encoded, and nothing has such a name.
+fn method(method: openapi::Method) -> Method {
+    match method {
+        openapi::Method::Get => Method::GET,
+        openapi::Method::Post => Method::POST,
+        openapi::Method::Put => Method::PUT,
+        openapi::Method::Patch => Method::PATCH,
+        openapi::Method::Delete => Method::DELETE,
+    }
+}
+
+/// Fills a path template. The result is relative to the base URL.
+fn relative_path(template: &str, values: &[&str]) -> Result<String, Error> {
+    let mut values = values.iter();
+    let segments = template.trim_start_matches('/').split('/').map(|part| match part.starts_with('{') {
+        true => segment(values.next().copied().unwrap_or_default()),
+        false => Ok(part.to_owned()),
+    });
+    Ok(segments.collect::<Result<Vec<_>, _>>()?.join("/"))
+}
+
+/// Percent-encodes one segment of a path. Empty and dotted ones are refused: even encoded they would name another path,
+/// and no resource has such a name.
 fn segment(text: &str) -> Result<String, Error> {
     if matches!(text, "" | "." | "..") {
-        return Err(Error::Setting(format!("`{text}` is no name")));
+        return Err(Error::Setting(format!("invalid name `{text}`")));
     }
     Ok(utf8_percent_encode(text, NON_ALPHANUMERIC).to_string())
 }

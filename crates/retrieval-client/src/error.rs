@@ -5,50 +5,50 @@ use std::time::Duration;
 use api_types::RateLimit;
 use serde_json::{Map, Value};
 
-/// Why there is no answer. No message holds the API key or a signed address.
+/// A failed request. No message contains the API key or a signed URL.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The service refused, or failed, and said why.
+    /// An error of the service.
     #[error(transparent)]
     Api(Box<ApiError>),
-    /// A status that is no answer of the service: a redirect, or a failure of something in between.
+    /// A status that the service does not send: a redirect, or the failure of a proxy.
     #[error("unexpected status {status} from the server")]
     Status { status: u16 },
-    /// No answer: the connection could not be made, or it broke.
-    #[error("no answer from the server")]
+    /// The connection failed or broke.
+    #[error("no response from the server")]
     Transport(#[source] Box<dyn StdError + Send + Sync>),
-    #[error("no answer within {} s", limit.as_secs_f64())]
+    #[error("no response within {} s", limit.as_secs_f64())]
     Timeout { limit: Duration },
-    /// An answer that is not what the interface promises.
-    #[error("malformed answer with status {status}: {reason}")]
+    /// A response that breaks the interface.
+    #[error("malformed response with status {status}: {reason}")]
     Malformed { status: u16, reason: String },
-    #[error("the answer is longer than {limit} bytes")]
+    #[error("the response is longer than {limit} bytes")]
     TooLarge { limit: usize },
-    /// Storage did not take the file.
+    /// Storage refused the file.
     #[error("storage refused `{name}` with status {status}")]
     Storage { name: String, status: u16 },
-    /// The file was read to another length than it had at first.
-    #[error("`{}` changed while it was uploaded", path.display())]
+    /// The length of the file changed during the upload.
+    #[error("`{}` changed during the upload", path.display())]
     FileChanged { path: PathBuf },
     #[error("cannot read `{}`", path.display())]
     File { path: PathBuf, source: std::io::Error },
-    /// The document was captured anew between two pages: what was read does not belong to what follows.
-    #[error("the document changed while it was read: capture `{requested}` is no longer the latest")]
+    /// The document was captured again between two pages, which therefore do not fit together.
+    #[error("the document changed during the read: capture `{requested}` is no longer the latest")]
     StaleCapture { requested: String },
-    /// A setting of the client that cannot work.
+    /// An invalid setting or argument.
     #[error("{0}")]
     Setting(String),
 }
 
-/// The service's own error.
+/// An error of the service.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct ApiError {
     pub status: u16,
     /// Stable; branch on this.
     pub code: String,
-    /// For people; the wording may change.
+    /// Human-readable; may change.
     pub message: String,
     /// Often `field` or `error`.
     pub details: Map<String, Value>,
@@ -58,7 +58,7 @@ pub struct ApiError {
 }
 
 impl Error {
-    /// The service's error, when it is one.
+    /// The service's error, for [`Error::Api`].
     pub fn api(&self) -> Option<&ApiError> {
         match self {
             Error::Api(error) => Some(error),
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Trying later may help: the rate limit, a failing server, no connection.
+    /// True for errors that may vanish on their own: the rate limit, a failing server, no connection.
     pub fn is_transient(&self) -> bool {
         match self {
             Error::Api(error) => is_transient(error.status),

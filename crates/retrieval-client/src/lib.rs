@@ -12,10 +12,12 @@ mod upload;
 mod workspace;
 
 pub use api_types as types;
+pub use openapi::parameters::UsageQuery;
+pub use openapi::{Input, Operation, operations};
 
 pub use answer::Answer;
 pub use builder::ClientBuilder;
-pub use client::{Client, UsageQuery};
+pub use client::Client;
 pub use error::{ApiError, Error};
 pub use pages::{DocumentPages, WholeDocument};
 pub use upload::Uploaded;

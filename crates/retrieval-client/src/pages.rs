@@ -1,12 +1,12 @@
-//! Long documents, page by page, all pages from one capture.
+//! Long documents in pages, all from one capture.
 
 use api_types::{ContentRange, DocumentRequest, DocumentResponse, Section, Selection, WarningCode};
 
 use crate::{Answer, Client, Error};
 
-/// How often a whole document is begun again because it changed meanwhile.
+/// Maximum number of restarts after the document changed.
 const RESTARTS: usize = 2;
-/// Far above what a server captures of one document; a server that never ends is stopped here.
+/// Far above the size of any capture; stops a server that never ends.
 const MAX_DOCUMENT: usize = 256 << 20;
 
 /// The pages of one document, in order. Together their texts are the whole content, byte for byte.
@@ -15,33 +15,33 @@ pub struct DocumentPages {
     client: Client,
     request: DocumentRequest,
     page_chars: i64,
-    /// `None`: there is no further page.
+    /// `None` after the last page.
     start: Option<i64>,
     capture_id: Option<String>,
 }
 
-/// A document that was read to its end.
+/// A document read to its end.
 #[derive(Clone, Debug)]
 pub struct WholeDocument {
-    /// The answer to the first page: metadata, passages, provenance, and the first part of the content.
+    /// The response to the first page: metadata, passages, provenance, and the first part of the content.
     pub first: Answer<DocumentResponse>,
-    /// The whole content; `None` when it could not be fetched (`first.warnings` says so).
+    /// The whole content; `None` if it could not be fetched (see `first.warnings`).
     pub text: Option<String>,
 }
 
 impl Client {
-    /// Pages of `page_chars` characters (at least 1) of the document that `request` names. Its selection and range are
-    /// replaced.
+    /// Returns the pages of a document, each of `page_chars` characters (at least 1). Replaces selection and range of the
+    /// request.
     pub fn pages(&self, mut request: DocumentRequest, page_chars: i64) -> DocumentPages {
         request.content.selection = Selection::FullDocument;
         let page_chars = page_chars.max(1);
         DocumentPages { client: self.clone(), request, page_chars, start: Some(0), capture_id: None }
     }
 
-    /// Reads a document to its end; begins again, twice at most, when it is captured anew meanwhile.
+    /// Reads a document to its end. Restarts at most twice if the document is captured again meanwhile.
     ///
     /// # Errors
-    /// [`Error::StaleCapture`] when it keeps changing, [`Error::TooLarge`] beyond 256 MB, and those of
+    /// [`Error::StaleCapture`] if it keeps changing, [`Error::TooLarge`] beyond 256 MB, and the errors of
     /// [`Client::read_document`].
     pub async fn read_whole(&self, request: &DocumentRequest, page_chars: i64) -> Result<WholeDocument, Error> {
         let mut restarts = 0;
@@ -55,10 +55,10 @@ impl Client {
 }
 
 impl DocumentPages {
-    /// The next page; `None` after the last. After an error there is none either.
+    /// Reads the next page. Returns `None` after the last page and after an error.
     ///
     /// # Errors
-    /// [`Error::StaleCapture`] when the document was captured anew since the first page; begin again then.
+    /// [`Error::StaleCapture`] if the document was captured again since the first page: start over.
     pub async fn next_page(&mut self) -> Result<Option<Answer<DocumentResponse>>, Error> {
         let Some(start_char) = self.start.take() else { return Ok(None) };
         let capture_id = self.capture_id.clone();
@@ -67,16 +67,16 @@ impl DocumentPages {
         self.check(&answer)?;
         let Some(content) = &answer.content else { return Ok(Some(answer)) };
         if content.start_char != start_char || content.char_count < 0 {
-            let reason = format!("asked for characters from {start_char}, got them from {}", content.start_char);
+            let reason = format!("requested characters from {start_char}, received them from {}", content.start_char);
             return Err(Error::Malformed { status: 200, reason });
         }
-        // A page without characters is past the end, whatever it says of itself.
+        // An empty page is past the end, even if marked as truncated.
         self.start = (content.truncated && content.char_count > 0).then(|| start_char + content.char_count);
         self.pin(&answer);
         Ok(Some(answer))
     }
 
-    /// What follows comes from the same capture of the same document, and is nothing but content.
+    /// Restricts further pages to the content of the same capture.
     fn pin(&mut self, first: &DocumentResponse) {
         if self.capture_id.is_some() {
             return;
@@ -107,7 +107,7 @@ async fn collect(mut pages: DocumentPages) -> Result<WholeDocument, Error> {
                 whole = Some(WholeDocument { first: page, text });
             }
             Some(whole) => {
-                // Content that was there a page ago and can no longer be had.
+                // The first page had content, so this one must.
                 let Some(content) = &page.content else {
                     return Err(Error::Malformed { status: 200, reason: "a page has no content".to_owned() });
                 };
@@ -118,5 +118,5 @@ async fn collect(mut pages: DocumentPages) -> Result<WholeDocument, Error> {
             return Err(Error::TooLarge { limit: MAX_DOCUMENT });
         }
     }
-    whole.ok_or_else(|| Error::Malformed { status: 200, reason: "there is no page".to_owned() })
+    whole.ok_or_else(|| Error::Malformed { status: 200, reason: "no page".to_owned() })
 }

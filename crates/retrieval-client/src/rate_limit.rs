@@ -1,4 +1,4 @@
-//! `X-RateLimit-*`, and how long to wait for the next window.
+//! The `X-RateLimit-*` headers and the wait for the next window.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 /// The server's windows are one second long.
 const WINDOW: Duration = Duration::from_secs(1);
-/// A reset further away than this is a clock that differs, not a window.
+/// A reset further away indicates clock skew.
 const FURTHEST: Duration = Duration::from_secs(3);
 
-/// The headers as the block that mirrors them; `None` when they are missing or make no sense.
+/// Parses the headers; `None` if they are missing or invalid.
 pub fn of(headers: &HeaderMap) -> Option<RateLimit> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     Some(RateLimit {
@@ -22,10 +22,10 @@ pub fn of(headers: &HeaderMap) -> Option<RateLimit> {
     })
 }
 
-/// How long it is until `X-RateLimit-Reset`, seen from `now`.
+/// Returns the time from `now` until `X-RateLimit-Reset`.
 ///
-/// The two clocks may differ. A reset that lies in the past or far away is measured against the server's own `Date`
-/// (whole seconds: at most a window too long); without a usable one, a whole window is waited for.
+/// With clock skew, the reset lies in the past or far away. It is then measured against the server's `Date`, which has
+/// whole seconds: the wait is at most one window too long. Without a usable `Date` the wait is a whole window.
 pub fn until_reset(headers: &HeaderMap, now: OffsetDateTime) -> Duration {
     let Some(reset) = headers.get("x-ratelimit-reset").and_then(|value| value.to_str().ok()) else { return WINDOW };
     let Ok(reset) = OffsetDateTime::parse(reset, &Rfc3339) else { return WINDOW };
@@ -33,7 +33,7 @@ pub fn until_reset(headers: &HeaderMap, now: OffsetDateTime) -> Duration {
     near(reset, now).or_else(|| near(reset, server_now()?)).unwrap_or(WINDOW)
 }
 
-/// The distance, when it is one that a reset can have.
+/// The distance, if plausible for a reset.
 fn near(reset: OffsetDateTime, now: OffsetDateTime) -> Option<Duration> {
     Duration::try_from(reset - now).ok().filter(|wait| !wait.is_zero() && *wait <= FURTHEST)
 }
@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn the_reset_is_waited_for() {
+    fn wait_lasts_until_the_reset() {
         check(Some("2026-01-05T10:00:01Z"), None, 750);
         check(Some("2026-01-05T11:00:01+01:00"), None, 750);
     }
 
     #[test]
-    fn clocks_that_differ_are_seen_through() {
+    fn clock_skew_falls_back_to_the_server_date() {
         let date = Some("Mon, 05 Jan 2026 09:00:00 GMT");
         check(Some("2026-01-05T09:00:01Z"), date, 1000);
         check(Some("2026-01-05T12:00:00Z"), Some("Mon, 05 Jan 2026 11:59:59 GMT"), 1000);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_a_whole_window() {
+    fn invalid_headers_wait_a_whole_window() {
         check(None, None, 1000);
         check(Some("soon"), Some("then"), 1000);
     }

@@ -1,4 +1,4 @@
-//! One request to the service: attempts, waits, bounded answers.
+//! HTTP transport: attempts, waits, bounded responses.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -14,17 +14,17 @@ use crate::error::{ApiError, Error};
 use crate::rate_limit;
 use crate::retry::{self, Failure, Repeat};
 
-/// No answer of the service comes near it: the largest is a whole document.
+/// Maximum size of a response, far above the largest one, a whole document.
 pub(crate) const MAX_ANSWER: usize = 64 << 20;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Shorter than servers keep a quiet connection, so that we close it and not they, just as a request goes out.
+/// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
 const POOL_IDLE: Duration = Duration::from_secs(20);
 const SESSION_HEADER: &str = "x-session-id";
 const CLIENT_HEADER: &str = "x-service-client";
 
 pub(crate) struct Transport {
     http: reqwest::Client,
-    /// Storage is another service: it shares nothing with the API's connections, the key least of all.
+    /// Separate client for storage, which shares neither connections nor the key with the API.
     storage: OnceLock<reqwest::Client>,
     base: Url,
     authorization: Option<HeaderValue>,
@@ -33,7 +33,7 @@ pub(crate) struct Transport {
     proxies: bool,
 }
 
-/// What is asked.
+/// One request.
 pub(crate) struct Call<'a> {
     pub method: Method,
     pub url: Url,
@@ -42,26 +42,26 @@ pub(crate) struct Call<'a> {
     pub session: Option<&'a HeaderValue>,
 }
 
-/// A successful answer, unread.
+/// A successful response before parsing.
 pub(crate) struct Reply {
     pub status: u16,
     pub body: Bytes,
     pub rate_limit: Option<RateLimit>,
 }
 
-/// A client that follows no redirect: a redirect would take the key, or a file, to an address that nobody chose.
+/// Builds a client that follows no redirects: a redirect could send the key or a file to another address.
 pub(crate) fn http_client(tls: bool, proxies: bool) -> Result<reqwest::Client, Error> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE)
         .tcp_nodelay(true)
         .redirect(reqwest::redirect::Policy::none())
-        // Reading the certificates takes longer than the rest of a start.
+        // Loading the certificates dominates start-up, so it is skipped without TLS.
         .tls_built_in_root_certs(tls);
     if !proxies {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(|error| Error::Setting(format!("no HTTP client: {error}")))
+    builder.build().map_err(|error| Error::Setting(format!("cannot create an HTTP client: {error}")))
 }
 
 impl Transport {
@@ -76,9 +76,9 @@ impl Transport {
         Self { http, storage: OnceLock::new(), base, authorization, name, timeout, proxies }
     }
 
-    /// `path` is relative to the base address, its segments percent-encoded.
+    /// Joins a relative path, with percent-encoded segments, to the base URL.
     pub fn url(&self, path: &str) -> Result<Url, Error> {
-        self.base.join(path).map_err(|error| Error::Setting(format!("`{path}` is no path: {error}")))
+        self.base.join(path).map_err(|error| Error::Setting(format!("invalid path `{path}`: {error}")))
     }
 
     pub fn storage(&self) -> Result<&reqwest::Client, Error> {
@@ -89,7 +89,7 @@ impl Transport {
         Ok(self.storage.get_or_init(|| client))
     }
 
-    /// Sends until there is an answer or no more attempt is due.
+    /// Sends a request, with retries.
     pub async fn send(&self, call: Call<'_>) -> Result<Reply, Error> {
         let mut retries = 0;
         loop {
@@ -104,7 +104,7 @@ impl Transport {
         }
     }
 
-    /// An error comes with what it means for another attempt; `None`: there is none.
+    /// Makes one attempt. An error comes with its failure for the retry policy; `None` forbids a retry.
     async fn attempt(&self, call: &Call<'_>) -> Result<Reply, (Option<Failure>, Error)> {
         let mut request = self.http.request(call.method.clone(), call.url.clone()).timeout(self.timeout);
         request = request.header(USER_AGENT, &self.name).header(CLIENT_HEADER, &self.name);
@@ -146,7 +146,7 @@ impl Transport {
         let failure = if error.is_connect() {
             Some(Failure::NotConnected)
         } else if error.is_timeout() {
-            // The caller's limit is spent; more attempts would multiply it.
+            // A retry would multiply the caller's timeout.
             return (None, Error::Timeout { limit: self.timeout });
         } else {
             Some(Failure::Broken)
@@ -155,12 +155,12 @@ impl Transport {
     }
 }
 
-/// Without the address: one of storage's is a secret as long as it works.
+/// Removes the URL: a signed URL of storage is a secret while it is valid.
 pub(crate) fn unanswered(error: reqwest::Error) -> Error {
     Error::Transport(error.without_url().into())
 }
 
-/// The service's own error; anything else was said by something in between.
+/// Parses the service's error. Other bodies come from proxies.
 fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
     match serde_json::from_slice::<ErrorEnvelope>(body) {
         Ok(ErrorEnvelope { request_id, error, .. }) => Error::Api(Box::new(ApiError {
@@ -175,7 +175,7 @@ fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
     }
 }
 
-/// Shows everything but the key.
+/// Omits the key.
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transport")

@@ -1,4 +1,4 @@
-//! One file to storage: presign, then the bytes.
+//! Upload of one file: presign, then PUT.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ use crate::transport::unanswered;
 use crate::{Client, Error};
 
 const CHUNK: usize = 64 << 10;
-/// For the connection, and for storage to answer when it has everything.
+/// Time for connecting, and for storage to respond after the last byte.
 const BASE_LIMIT: Duration = Duration::from_secs(60);
-/// A slower upload is given up. A file of 100 MB has half an hour.
+/// Minimum speed of an upload: 100 MB may take about half an hour.
 const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
 
-/// A file that storage has. It is searchable after the next indexing run.
+/// An uploaded file, searchable after the next indexing run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Uploaded {
-    /// The sanitized name that it is listed under.
+    /// The sanitized name, as listed.
     pub name: String,
     /// Bytes.
     pub size: u64,
@@ -35,11 +35,11 @@ pub struct Uploaded {
 pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
 impl Client {
-    /// Uploads a file under `name`, in constant memory. `progress` is told the bytes sent so far, and starts again at 0
-    /// when an attempt is repeated. The API key does not go to storage; the signed address is all that it needs.
+    /// Uploads a file under `name`, in constant memory. `progress` receives the number of bytes sent, and 0 when an
+    /// attempt is repeated. The API key is not sent to storage.
     ///
     /// # Errors
-    /// Those of [`Client::presign`]; [`Error::File`], [`Error::FileChanged`], [`Error::Storage`] and transport errors.
+    /// Errors of [`Client::presign`], [`Error::File`], [`Error::FileChanged`], [`Error::Storage`] and transport errors.
     pub async fn upload(
         &self,
         path: &Path,
@@ -49,7 +49,7 @@ impl Client {
         self.upload_checked(path, name, Arc::new(progress), &|_| Ok(())).await
     }
 
-    /// As [`Client::upload`]; `accept` sees the name that storage will use before any byte goes out.
+    /// Uploads a file after `accept` has approved its sanitized name.
     pub(crate) async fn upload_checked(
         &self,
         path: &Path,
@@ -59,7 +59,7 @@ impl Client {
     ) -> Result<Uploaded, Error> {
         let mut retries = 0;
         loop {
-            // A signed address is good for one PUT: every attempt needs its own.
+            // A signed URL is valid for one PUT, so every attempt needs a new one.
             let file = open(path).await?;
             let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
             let signed = self.presign(&presign_request(name, size)).await?.body;
@@ -89,7 +89,7 @@ impl Client {
     ) -> Result<(), Error> {
         progress(0);
         let limit = BASE_LIMIT + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
-        // An empty stream would be sent in chunks, which storage refuses.
+        // An empty stream would use chunked encoding, which storage refuses.
         let body = if size == 0 { Body::from("") } else { Body::wrap_stream(chunks(file, path, size, progress)) };
         let request = self.transport.storage()?.put(&signed.url).header(CONTENT_LENGTH, size).body(body);
         let response = match request.timeout(limit).send().await {
@@ -107,7 +107,7 @@ impl Client {
 }
 
 fn presign_request(name: &str, size: u64) -> PresignRequest {
-    // A size beyond i64 cannot exist; the largest number is refused as any that is too large.
+    // No file exceeds i64; the maximum is refused as too large.
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     PresignRequest { schema: IgnoredSchema, filename: name.to_owned(), size, content_type: None }
 }
@@ -120,9 +120,9 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
     Error::File { path: path.to_owned(), source }
 }
 
-/// Says, through the HTTP library, that the file no longer has the length that was declared.
+/// Reports a changed file length through the HTTP library.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` changed while it was uploaded", .0.display())]
+#[error("`{}` changed during the upload", .0.display())]
 struct Changed(PathBuf);
 
 fn has_changed(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -137,7 +137,7 @@ struct Reading {
     progress: Progress,
 }
 
-/// Exactly `size` bytes of the file, or an error.
+/// Streams exactly `size` bytes of the file, or an error.
 fn chunks(file: File, path: &Path, size: u64, progress: Progress) -> impl Stream<Item = io::Result<Bytes>> + use<> {
     let reading = Reading { file, path: path.to_owned(), sent: 0, size, progress };
     stream::try_unfold(reading, |mut reading| async move {
@@ -151,7 +151,7 @@ fn chunks(file: File, path: &Path, size: u64, progress: Progress) -> impl Stream
             return Err(io::Error::other(Changed(reading.path)));
         }
         reading.sent += count as u64;
-        // A byte more than there was: what was sent is not the file that it is now.
+        // A further byte means that the file has grown since.
         if reading.sent == reading.size && reading.file.read(&mut [0]).await? > 0 {
             return Err(io::Error::other(Changed(reading.path)));
         }

@@ -1,4 +1,4 @@
-//! Many files, and the indexing run that makes them searchable.
+//! Uploads of many files, and indexing runs.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ const SLOWEST_POLL: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LocalFile {
     pub path: PathBuf,
-    /// What it is to be called in the workspace; storage sanitizes it.
+    /// Name in the workspace, before sanitizing.
     pub name: String,
 }
 
-/// What happens to the file at `index` of the list.
+/// Progress of the file at `index` of the list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum UploadEvent {
-    /// So many bytes went out so far; 0 again when an attempt is repeated.
+    /// Number of bytes sent; 0 when an attempt is repeated.
     Sent {
         index: usize,
         bytes: u64,
@@ -37,10 +37,10 @@ pub enum UploadEvent {
 }
 
 impl Client {
-    /// Uploads files, `parallel` at a time. One that fails stops no other; the results stand in the order of `files`.
+    /// Uploads files, `parallel` at a time. A failed upload does not stop the others. Results are in the order of `files`.
     ///
-    /// Names are the identity of files: a file whose sanitized name another of the list has already taken is refused
-    /// with [`Error::Setting`], and not uploaded over it.
+    /// Names identify files. If two files of the list have the same sanitized name, the second fails with
+    /// [`Error::Setting`] instead of replacing the first.
     pub async fn upload_files(
         &self,
         files: &[LocalFile],
@@ -63,9 +63,9 @@ impl Client {
         stream::iter(uploads).buffered(parallel.max(1)).collect().await
     }
 
-    /// Polls a run until it is `completed` or `failed`, and gives its last status; `progress` sees every status.
+    /// Polls a run until it is `completed` or `failed`, and returns the last status. `progress` receives every status.
     ///
-    /// There is no limit of time: wrap it in one where that is wanted. Dropping it leaves the run going.
+    /// There is no timeout; wrap the future in one if needed. Dropping the future does not stop the run.
     pub async fn follow_run(
         &self,
         sync_id: &str,
@@ -84,7 +84,7 @@ impl Client {
     }
 }
 
-/// A repeated attempt of the same file keeps its name.
+/// Claims a sanitized name for the file at `index`. Repeated attempts of the same file succeed.
 fn claim(taken: &Mutex<HashMap<String, usize>>, name: &str, index: usize) -> Result<(), Error> {
     let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
     match *taken.entry(name.to_owned()).or_insert(index) {

@@ -11,7 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("retrieval-core", &["model"]),
     ("api-types", &[]),
-    // The operations of the API, as data.
+    // The typed table of operations, which the server and its clients share.
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
@@ -64,7 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("xtask", &["api-types", "openapi"]),
     // The other side of the wire.
-    ("retrieval-client", &["api-types", "error-causes"]),
+    ("retrieval-client", &["api-types", "error-causes", "openapi"]),
 ];
 
 /// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.

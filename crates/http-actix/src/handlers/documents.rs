@@ -1,42 +1,28 @@
-use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::timestamp::rfc3339;
 use api_types::validation::parse_uuid;
 use api_types::{
     CaptureEntry, Content, ContentFormat, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest,
     DocumentResponse, Passage, Section, Selection, Warning, WarningCode,
 };
-use app::Permission;
 use app::documents::{
     CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
 };
-use openapi::operations;
+use openapi::{Input, operations};
 use serde_json::{Map, Value, json};
 
-use crate::call::{Call, Context};
-use crate::endpoint::{Endpoint, answer};
+use crate::call::Context;
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
-use crate::metered;
 use crate::numbers::wire_int;
-use crate::reply::Reply;
 
-const READ: Endpoint = Endpoint::of(&operations::READ_DOCUMENT, Permission::DocumentRead);
-
-pub(crate) async fn read_document(request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    answer(&READ, request, payload, run_read).await
-}
-
-async fn run_read(mut call: Call) -> Result<Reply, Failure> {
-    let body = call.read().await?;
-    let mut response = perform(&call.context, body).await?;
-    Ok(Reply::ok(metered::serialize(&mut response)?))
-}
-
-/// The operation itself. The answer does not state its length yet.
-pub(crate) async fn perform(context: &Context, body: DocumentRequest) -> Result<DocumentResponse, Failure> {
-    let session_id = context.session(None);
-    let request = read_request(body)?;
-    let outcome = context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
-    Ok(document_response(context, session_id, outcome))
+impl Endpoint for operations::ReadDocument {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
+        let session_id = context.session(None);
+        let request = read_request(input.body)?;
+        let outcome =
+            context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+        Ok(document_response(context, session_id, outcome))
+    }
 }
 
 fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
@@ -78,7 +64,7 @@ fn positive(number: i64) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// The allowlist of sections; left out means all.
+/// Converts the allowlist of sections; absent means all.
 fn include(sections: Option<&[Section]>) -> Include {
     let Some(sections) = sections else { return Include::ALL };
     Include {
@@ -91,7 +77,7 @@ fn include(sections: Option<&[Section]>) -> Include {
 
 fn document_response(context: &Context, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
     DocumentResponse {
-        schema: context.schema("DocumentResponse"),
+        schema: context.schema::<DocumentResponse>(),
         request_id: context.request_id,
         session_id,
         access: context.access.clone(),

@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used)]
 
+mod admission;
 mod api;
 mod bodies;
 mod budgets;
 mod contract;
 mod documents;
-mod door;
 mod envelopes;
 mod fake;
 mod feedback;
@@ -17,4 +17,5 @@ mod searches;
 mod server;
 mod sessions;
 mod skills;
+mod table;
 mod usage;

@@ -1,12 +1,8 @@
-use std::future::Future;
-
-use mcp::{Backend, Failure};
-use openapi::Operation;
-use retrieval_client::types::{
-    DocumentRequest, DocumentResponse, ErrorBody, FeedbackRequest, FeedbackResponse, FileListResponse, SearchRequest,
-    SearchResponse,
-};
-use retrieval_client::{Answer, Client, Error};
+use mcp::{Backend, Call, Failure};
+use model::Scope;
+use openapi::{Input, Operation, Spec};
+use retrieval_client::types::ErrorBody;
+use retrieval_client::{Client, Error};
 use serde_json::Map;
 use uuid::Uuid;
 
@@ -20,7 +16,7 @@ pub struct Remote {
 }
 
 impl Backend for Remote {
-    fn may(&self, _: &str) -> bool {
+    fn may(&self, _: Scope) -> bool {
         true
     }
 
@@ -28,33 +24,19 @@ impl Backend for Remote {
         self.workspace_id
     }
 
-    fn begin(&self, _: &'static Operation) -> Result<(), Failure> {
+    fn begin(&self, _: &'static Spec) -> Result<(), Failure> {
         Ok(())
     }
+}
 
-    async fn search(&self, request: SearchRequest) -> Result<SearchResponse, Failure> {
-        answer(self.client.search(&request)).await
-    }
-
-    async fn read_document(&self, request: DocumentRequest) -> Result<DocumentResponse, Failure> {
-        answer(self.client.read_document(&request)).await
-    }
-
-    async fn submit_feedback(&self, request: FeedbackRequest) -> Result<FeedbackResponse, Failure> {
-        answer(self.client.submit_feedback(&request)).await
-    }
-
-    async fn list_files(&self) -> Result<FileListResponse, Failure> {
-        answer(self.client.list_files()).await
+impl<O: Operation> Call<O> for Remote {
+    async fn call(&self, input: Input<O>) -> Result<O::Response, Failure> {
+        self.client.call(&input).await.map(|answer| answer.body).map_err(failure)
     }
 }
 
-async fn answer<T>(request: impl Future<Output = Result<Answer<T>, Error>>) -> Result<T, Failure> {
-    request.await.map(|answer| answer.body).map_err(to_failure)
-}
-
-/// Converts an error for the model: the service's own error, or the cause of a missing response.
-fn to_failure(error: Error) -> Failure {
+/// Converts an error for the model: the service's own error, or the reason why there is none.
+fn failure(error: Error) -> Failure {
     let Some(api) = error.api() else {
         let failure = crate::failure::Failure::Client(error);
         let error = ErrorBody { code: failure.code().to_owned(), message: failure.message(), details: Map::new() };
@@ -63,7 +45,6 @@ fn to_failure(error: Error) -> Failure {
     let error = ErrorBody { code: api.code.clone(), message: api.message.clone(), details: api.details.clone() };
     let failure = Failure { status: api.status, error };
     match &api.rate_limit {
-        // ColorChoice to try again.
         Some(limit) if api.status == 429 => failure.with("reset_at", limit.reset_at.clone()),
         _ => failure,
     }

@@ -1,10 +1,11 @@
-//! Who may come in: authentication, then scope, then the rate limit, in this order.
+//! Admission of requests: authentication, scope, rate limit, in this order.
 //!
-//! A refused credential or scope costs no token and tells nothing of the limit.
+//! A refused credential or scope costs no token of the rate limit, and the response does not show the limit.
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use api_types::{ErrorCode, RateLimit, timestamp};
 use app::{Permission, Viewer};
+use model::Scope;
 use rate_limit::Decision;
 use time::{Duration, OffsetDateTime};
 
@@ -14,13 +15,13 @@ use crate::failure::Failure;
 /// API keys have under 100 characters, access tokens a few thousand. Longer ones are not looked up.
 const MAX_TOKEN_BYTES: usize = 8192;
 
-/// A request that is past the door.
+/// An admitted request.
 pub(crate) struct Admitted {
     pub viewer: Viewer,
     pub rate_limit: RateLimit,
 }
 
-/// A request that is not, with what is known of it so far.
+/// A refused request, with the facts that were established before.
 pub(crate) struct Refused {
     pub failure: Failure,
     pub viewer: Option<Viewer>,
@@ -33,16 +34,12 @@ impl From<Failure> for Box<Refused> {
     }
 }
 
-/// `permission`: what the endpoint asks for, if anything.
-pub(crate) async fn admit(
-    state: &State,
-    headers: &HeaderMap,
-    permission: Option<Permission>,
-) -> Result<Admitted, Box<Refused>> {
+/// Authenticates a request, checks `scope` if the route requires one, and takes a token of the rate limit.
+pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scope>) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
     let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
-    if let Some(needed) = permission
-        && let Err(failure) = permit(&viewer, needed)
+    if let Some(scope) = scope
+        && let Err(failure) = require(&viewer, scope)
     {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
@@ -54,7 +51,7 @@ pub(crate) async fn admit(
             let failure = Failure::new(ErrorCode::RateLimited, message);
             Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: Some(wire(decision)) }))
         }
-        // Letting the request through would make the limit a matter of luck; the headers promise nothing.
+        // Admitting the request would make the limit a matter of luck. The headers promise no token.
         Err(error) => {
             let unknown = RateLimit {
                 limit_rps: i64::from(viewer.limit_rps),
@@ -71,13 +68,27 @@ pub(crate) async fn admit(
 }
 
 /// Refuses a credential without the scope.
-pub(crate) fn permit(viewer: &Viewer, needed: Permission) -> Result<(), Failure> {
-    if viewer.may(needed) {
+pub(crate) fn require(viewer: &Viewer, scope: Scope) -> Result<(), Failure> {
+    if has_scope(viewer, scope) {
         return Ok(());
     }
-    let scope = needed.as_scope();
+    let scope = scope.as_str();
     Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
         .with("scope", scope))
+}
+
+/// True if the credential has the scope.
+pub(crate) fn has_scope(viewer: &Viewer, scope: Scope) -> bool {
+    viewer.may(match scope {
+        Scope::SearchRead => Permission::SearchRead,
+        Scope::DocumentRead => Permission::DocumentRead,
+        Scope::FeedbackWrite => Permission::FeedbackWrite,
+        Scope::FilesRead => Permission::FilesRead,
+        Scope::FilesWrite => Permission::FilesWrite,
+        Scope::UsageRead => Permission::UsageRead,
+        Scope::ResearchRead => Permission::ResearchRead,
+        Scope::ResearchWrite => Permission::ResearchWrite,
+    })
 }
 
 fn wire(decision: Decision) -> RateLimit {
@@ -92,13 +103,13 @@ fn next_second(now: OffsetDateTime) -> OffsetDateTime {
     now.replace_nanosecond(0).unwrap_or(now).saturating_add(Duration::SECOND)
 }
 
-/// The token of the one `Authorization: Bearer` header (RFC 6750; the scheme is case-insensitive).
+/// Returns the token of the only `Authorization: Bearer` header (RFC 6750; the scheme is case-insensitive).
 fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
     let missing =
         || Failure::new(ErrorCode::MissingApiKey, "an API key is required: send `Authorization: Bearer <API_KEY>`");
     let mut values = headers.get_all(AUTHORIZATION);
     let value = values.next().ok_or_else(missing)?;
-    // Two credentials are an attempt to have proxy and server read different ones.
+    // With two credentials, a proxy and the server could read different ones.
     if values.next().is_some() {
         return Err(invalid_key());
     }
