@@ -1,20 +1,20 @@
-//! The passages of one document that answer a query.
+//! Selection of the passages of one document that answer a query.
 
 use crate::analysis::Language;
 use crate::passages::PassageSpan;
 use crate::question::Question;
 use crate::rerank::{DocumentText, passages_of_one};
 
-/// Positions in `spans` (the passages of `content`, as [`crate::passages::split`] gives them) of the passages that hold
-/// something of the query in their text or in the headings above them, best first; equal ones in their order.
+/// Returns the positions in `spans` of the passages that match the query in their text or in the headings above them,
+/// best first; equal ones in document order. Empty if none matches.
 ///
-/// A word weighs the more, the fewer of the passages hold it. `language` is the ISO 639-1 code of the document's. Empty
-/// when nothing matches: what to show then is the caller's choice.
+/// `spans` are the passages of `content`, as [`crate::passages::split`] returns them. A word weighs more if fewer
+/// passages contain it. `language` is the ISO 639-1 code of the document.
 pub fn query_relevant(query: &str, content: &str, spans: &[PassageSpan], language: Option<&str>) -> Vec<usize> {
     let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
     let question = Question::new(query, &languages);
     let document = DocumentText { content, passages: spans, language, ..DocumentText::default() };
-    passages_of_one(&question, &document).into_iter().map(|passage| passage.position).collect()
+    passages_of_one(&question, &document)
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 use actix_web::{HttpRequest, HttpResponse, web};
+use api_types::SearchRequest;
 use api_types::validation::parse_uuid;
-use api_types::{SearchRequest, SearchResponse};
 use app::Permission;
+use model::SessionId;
 use openapi::operations;
 use uuid::Uuid;
 
 use crate::call::{Call, Context};
 use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
-use crate::metered;
 use crate::reply::Reply;
-use crate::search::{request, response::Page};
+use crate::search::request;
+use crate::search::response::{Page, ShapedPage};
 
 const SEARCH: Endpoint = Endpoint::of(&operations::SEARCH, Permission::SearchRead);
 
@@ -20,18 +21,16 @@ pub(crate) async fn search(request: HttpRequest, payload: web::Payload) -> HttpR
 
 async fn run_search(mut call: Call) -> Result<Reply, Failure> {
     let body = call.read().await?;
-    let mut response = perform(&call.context, body).await?;
-    Ok(Reply::ok(metered::serialize(&mut response)?))
+    Ok(Reply::ok(perform(&call.context, body).await?.body()?))
 }
 
-/// The operation itself. The answer does not state its length yet.
-pub(crate) async fn perform(context: &Context, mut body: SearchRequest) -> Result<SearchResponse, Failure> {
+/// Searches and shapes the answer.
+pub(crate) async fn perform(context: &Context, mut body: SearchRequest) -> Result<ShapedPage, Failure> {
     let session_id = context.session(body.session_id.take());
-    // Well-formed: the door and the body's validation have seen to it.
-    let session = parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4);
+    // The header and the body were validated, so the id is well-formed.
+    let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
     let (request, shaping) = request::convert(body, session, context.state.now())?;
     let outcome = context.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
-    let large = shaping.max_chars.is_some();
     let page = Page {
         schema: context.schema("SearchResponse"),
         request_id: context.request_id,
@@ -40,10 +39,5 @@ pub(crate) async fn perform(context: &Context, mut body: SearchRequest) -> Resul
         outcome,
         shaping,
     };
-    // Fitting a budget serializes the answer some ten times: too long for a thread that serves connections.
-    if large {
-        context.state.runtime.spawn_blocking(move || page.into_response()).await.map_err(Failure::internal)?
-    } else {
-        page.into_response()
-    }
+    page.shape()
 }

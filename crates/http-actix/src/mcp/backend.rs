@@ -65,7 +65,7 @@ impl Backend for InProcess<'_> {
     }
 
     async fn search(&self, request: SearchRequest) -> Result<SearchResponse, mcp::Failure> {
-        self.metered(searches::perform(self.context, request)).await
+        self.metered(async { searches::perform(self.context, request).await?.response() }).await
     }
 
     async fn read_document(&self, request: DocumentRequest) -> Result<DocumentResponse, mcp::Failure> {
