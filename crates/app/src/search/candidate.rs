@@ -99,3 +99,90 @@ impl CandidateList {
         distinct.take(max_results).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use docstore::{DocumentState, Id};
+    use model::OrganizationId;
+    use retrieval_core::analysis::Analyzers;
+    use retrieval_core::domain::Domain;
+    use retrieval_core::rerank::{DocumentText, TermVector};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Builds candidates of these scores: the first stage's, then the final ones.
+    fn list(collection: Collection, scores: &[(f32, f64)]) -> CandidateList {
+        let candidate = |(position, (first_stage_score, score)): (usize, &(f32, f64))| {
+            let id = Id(Uuid::from_u128(position as u128));
+            let document = RankedDocument {
+                state: DocumentState { doc_id: id, capture_id: id, last_seen_at: 0 },
+                published_at: None,
+                content_digest: format!("sha256:{}", position / 2).into(),
+                host: format!("host{position}.example").into(),
+                terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
+            };
+            Candidate {
+                document: Arc::new(document),
+                loaded: None,
+                collection,
+                position,
+                first_stage_score: *first_stage_score,
+                score: *score,
+                passages: Vec::new(),
+                complete: true,
+            }
+        };
+        let candidates = scores.iter().enumerate().map(candidate).collect();
+        CandidateList { candidates, ..CandidateList::empty(collection) }
+    }
+
+    fn workspace(scores: &[(f32, f64)]) -> CandidateList {
+        list(Collection::Workspace(OrganizationId(Uuid::nil())), scores)
+    }
+
+    fn positions(candidates: &[Candidate]) -> Vec<usize> {
+        candidates.iter().map(|candidate| candidate.position).collect()
+    }
+
+    #[test]
+    fn equal_scores_fall_back_on_the_first_stage() {
+        let mut list = workspace(&[(1.0, 0.5), (3.0, 0.5), (3.0, 0.5), (0.0, 0.7)]);
+        list.sort_by_evidence();
+        assert_eq!(positions(&list.candidates), [3, 1, 2, 0]);
+        list.sort_by_first_stage();
+        assert_eq!(positions(&list.candidates), [1, 2, 0, 3]);
+        assert!((list.candidates[0].score - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equal_model_scores_keep_the_lexical_order() {
+        let mut list = workspace(&[(9.0, 0.1), (1.0, 0.9), (5.0, 0.5)]);
+        list.sort_by_evidence();
+        list.sort_by_model(&[0.2, 0.2, 0.8]);
+        assert_eq!(positions(&list.candidates), [0, 1, 2]);
+        list.sort_by_model(&[-2.0, 3.0, 0.0]);
+        assert_eq!(positions(&list.candidates), [1, 2, 0]);
+        let scores = list.candidates.iter().map(|candidate| candidate.score);
+        assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "log-odds become probabilities");
+    }
+
+    #[test]
+    fn duplicates_are_one_result_on_the_web_only() {
+        let scores = [(0.0, 0.9), (0.0, 0.8), (0.0, 0.7), (0.0, 0.6)];
+        let policy = Policy::default();
+        assert_eq!(positions(&list(Collection::Web, &scores).best(&policy, 10)), [0, 2]);
+        assert_eq!(positions(&workspace(&scores).best(&policy, 10)), [0, 1, 2, 3]);
+        assert_eq!(positions(&workspace(&scores).best(&policy, 2)), [0, 1]);
+    }
+
+    #[test]
+    fn preferred_domain_wins_against_near_equals_only() {
+        let policy = Policy { include: vec![Domain::parse("host2.example").unwrap()], ..Policy::default() };
+        let best = |score| positions(&workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, score)]).best(&policy, 3));
+        assert_eq!(best(0.7), [2, 0, 1]);
+        assert_eq!(best(0.1), [0, 1, 2]);
+    }
+}
