@@ -90,7 +90,7 @@ pub(crate) fn measure(hit: &SearchHit, verbosity: Verbosity) -> Result<HitLength
             passages.push(length_of(&passage)? + COMMA);
         }
         // Measured as `null`. A list has two brackets instead, and no comma after its last passage.
-        fields[Field::Passages as usize] = fields[Field::Passages as usize] - Length { bytes: 3, chars: 3 };
+        fields[Field::Passages as usize] -= Length { bytes: 3, chars: 3 };
     }
     Ok(HitLengths { base: base + COMMA, fields, snippet: &hit.snippet, passages })
 }

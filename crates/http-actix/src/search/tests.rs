@@ -115,7 +115,7 @@ fn planned_chars(page: &Page, plan: &Plan) -> u64 {
         for field in plan.fields.iter() {
             total += lengths.fields[field as usize];
         }
-        total = total - page.text(hit.snippet.get(plan.snippet..).unwrap_or_default());
+        total -= page.text(hit.snippet.get(plan.snippet..).unwrap_or_default());
         if plan.fields.contains(Field::Passages) {
             lengths.passages.iter().take(plan.passages).for_each(|passage| total += *passage);
         }
