@@ -1,4 +1,4 @@
-//! Selection of the passages of one document that match a query.
+//! Selection of the passages of one document that answer a query.
 
 use crate::analysis::Language;
 use crate::passages::PassageSpan;
@@ -6,16 +6,15 @@ use crate::query_matcher::QueryMatcher;
 use crate::rerank::{DocumentText, passages_of_one};
 
 /// Returns the positions in `spans` of the passages that match the query in their text or in the headings above them,
-/// best first; ties are in document order.
+/// best first; equal ones in document order. Empty if none matches.
 ///
-/// `spans` are the passages of `content` from [`crate::passages::split`]. A word weighs more the fewer passages contain
-/// it. `language` is the ISO 639-1 code of the document. The result is empty if nothing matches; the caller chooses
-/// what to show then.
+/// `spans` are the passages of `content`, as [`crate::passages::split`] returns them. A word weighs more if fewer
+/// passages contain it. `language` is the ISO 639-1 code of the document.
 pub fn query_relevant(query: &str, content: &str, spans: &[PassageSpan], language: Option<&str>) -> Vec<usize> {
     let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
     let matcher = QueryMatcher::new(query, &languages);
     let document = DocumentText { content, passages: spans, language, ..DocumentText::default() };
-    passages_of_one(&matcher, &document).into_iter().map(|passage| passage.position).collect()
+    passages_of_one(&matcher, &document)
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::time::Duration;
 use app::documents::{DocumentView, ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
 use app::files::{FileView, PresignRequest, Presigned, RunMode, RunState, RunStats, RunView};
-use app::search::{SearchOutcome, SearchRequest, WorkspaceCounts};
+use app::search::{HitPassage, SearchHit, SearchOutcome, SearchRequest};
 use app::usage::overview::{EndpointUsage, KeyUsage, SeriesPoint, Totals};
 use app::usage::{KeyStatus, UsageOverview, UsageRequest};
 use app::{Error, Identity, Permission, Viewer};
 use async_trait::async_trait;
 use http_actix::{DependencyState, Service, UsageEvent};
-use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
+use model::{CaptureId, Collection, DocId, OrganizationId, PassageId, SearchId, Timestamp};
 use time::macros::datetime;
 use uuid::Uuid;
 
@@ -198,59 +198,52 @@ pub fn run() -> RunView {
 /// A search answer with hits that have everything, in several scripts.
 pub fn outcome(hits: usize, passages: usize) -> SearchOutcome {
     SearchOutcome {
-        search_id: Uuid::from_u128(7),
+        search_id: SearchId(Uuid::from_u128(7)),
         hits: (1..=hits).map(|rank| hit(rank as u32, passages)).collect(),
         ranker_version: "lexical_v1".to_owned(),
-        workspace: Some(WorkspaceCounts { total: 9, selected: 1 }),
+        workspace_total: Some(9),
         rerank_unavailable: false,
         filtered_results: 0,
     }
 }
 
 pub fn hit(rank: u32, passages: usize) -> SearchHit {
-    let doc_id = Uuid::from_u128(1000 + u128::from(rank));
-    let passage = |ordinal: usize| HitPassage {
-        passage_id: Uuid::from_u128(2000 + ordinal as u128),
-        doc_id,
-        ordinal: ordinal as u32,
+    let time = Timestamp::from_millis(1_767_225_600_000);
+    let passage = |ordinal: u32| HitPassage {
+        passage_id: PassageId(Uuid::from_u128(2000 + u128::from(ordinal))),
+        ordinal,
         text: format!("Passage {ordinal} \"quoted\" — 日本語のテキスト, naïve café 🦀.\n").repeat(3),
-        char_start: Some(ordinal as u64 * 100),
-        char_end: Some(ordinal as u64 * 100 + 99),
-        section_heading: Some("Überschrift".to_owned()),
+        chars: ordinal * 100..ordinal * 100 + 99,
         section_path: if ordinal == 0 { vec![] } else { vec!["Root".to_owned(), "Überschrift".to_owned()] },
     };
     let workspace = rank == 2;
     SearchHit {
         rank,
-        doc_id,
+        score: 1.0 / f64::from(rank),
+        doc_id: DocId(Uuid::from_u128(1000 + u128::from(rank))),
+        collection: match workspace {
+            true => Collection::Workspace(OrganizationId(ORGANIZATION)),
+            false => Collection::Web,
+        },
         canonical_url: match workspace {
             true => format!("workspace://{ORGANIZATION}/notes.txt"),
             false => format!("https://example.com/{rank}"),
         },
+        source_url: format!("https://example.com/{rank}?utm_source=x"),
+        source_uri: workspace.then(|| "s3://workspace/x".to_owned()),
         title: Some(format!("Title {rank} é")),
         description: Some("A description".to_owned()),
-        snippet: Some(
-            format!("Snippet {rank} with sieben Wörtern und noch einigen mehr, so that a tail can go. ").repeat(2),
-        ),
         mime: Some("text/html".to_owned()),
-        source_url: Some(format!("https://example.com/{rank}?utm_source=x")),
-        source_uri: workspace.then(|| "s3://workspace/x".to_owned()),
-        index: workspace.then(|| "workspace".to_owned()),
-        labels: Some(if workspace { vec!["kind:txt".to_owned()] } else { vec![] }),
-        metadata: Some(HitMetadata {
-            content_digest: Some("sha256:00".to_owned()),
-            extracted_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            first_seen_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            last_crawled_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            last_seen_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            published_at: None,
-        }),
-        passages: Some((0..passages).map(passage).collect()),
-        provenance: Some(HitProvenance {
-            capture_id: Uuid::from_u128(3000),
-            capture_time: "2026-01-01T00:00:00Z".to_owned(),
-        }),
-        score: Some(1.0 / f64::from(rank)),
+        labels: if workspace { vec!["kind:txt".to_owned()] } else { vec![] },
+        published_at: None,
+        first_seen_at: time,
+        last_seen_at: time,
+        last_crawled_at: Some(time),
+        capture_id: CaptureId(Uuid::from_u128(3000)),
+        captured_at: time,
+        content_digest: "sha256:00".to_owned(),
+        snippet: format!("Snippet {rank} with sieben Wörtern und noch einigen mehr, so that a tail can go. ").repeat(2),
+        passages: (0..passages as u32).map(passage).collect(),
     }
 }
 

@@ -3,6 +3,7 @@
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use app::Error;
+use model::OrganizationId;
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Api, authorized};
@@ -90,7 +91,7 @@ async fn every_tool_reaches_its_operation() {
     }
     let answer = api.post("/mcp", &calling("search", json!({"query": "x", "scope": {"indexes": ["workspace"]}}))).await;
     assert!(result(&answer).is_ok());
-    assert_eq!(api.service.searches.lock().unwrap()[1].workspace_id, Some(ORGANIZATION));
+    assert_eq!(api.service.searches.lock().unwrap()[1].workspace_id, Some(OrganizationId(ORGANIZATION)));
 }
 
 #[actix_web::test]

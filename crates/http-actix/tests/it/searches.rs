@@ -1,4 +1,5 @@
 use app::search::Detail;
+use model::{IndexName, OrganizationId, Timestamp};
 use retrieval_core::domain::Domain;
 use serde_json::{Value, json};
 use time::macros::datetime;
@@ -16,7 +17,7 @@ async fn asked(api: &Api, body: Value) -> app::search::SearchRequest {
 #[actix_web::test]
 async fn a_bare_query_has_the_documented_defaults() {
     let request = asked(&Api::new(), json!({"query": "x"})).await;
-    assert_eq!((request.max_results, request.web, request.workspace), (10, true, false));
+    assert_eq!((request.max_results, request.indexes), (10, vec![IndexName::Web]));
     assert_eq!((request.detail, request.exact_match), (Detail::Passages, false));
     assert_eq!((request.published_after, request.language, request.country), (None, None, None));
     assert!(request.search_queries.is_empty() && request.workspace_id.is_none());
@@ -44,10 +45,11 @@ async fn every_field_reaches_the_use_case() {
     )
     .await;
     assert_eq!((request.country.as_deref(), request.language.as_deref()), (Some("de"), Some("en")));
-    assert!(request.exact_match && request.web && request.workspace);
-    assert_eq!(request.published_after, Some(datetime!(2026-01-05 00:00 UTC)));
+    assert!(request.exact_match);
+    assert_eq!(request.indexes, [IndexName::Web, IndexName::Workspace]);
+    assert_eq!(request.published_after, Some(timestamp(datetime!(2026-01-05 00:00 UTC))));
     assert_eq!((request.max_results, request.detail), (50, Detail::Snippets));
-    assert_eq!(request.workspace_id, Some(ORGANIZATION));
+    assert_eq!(request.workspace_id, Some(OrganizationId(ORGANIZATION)));
     assert_eq!(request.search_queries, ["first", "second"], "a blank rewrite is none");
     let names = |domains: &[Domain]| domains.iter().map(|domain| domain.as_str().to_owned()).collect::<Vec<_>>();
     assert_eq!(names(&request.source_policy.include_domains), ["example.com", "xn--bcher-kva.example"]);
@@ -60,16 +62,20 @@ async fn null_and_empty_scopes_mean_the_web() {
     let api = Api::new();
     for indexes in [Value::Null, json!([]), json!(["web"]), json!(["web", "web"])] {
         let request = asked(&api, json!({"query": "x", "search_queries": null, "scope": {"indexes": indexes}})).await;
-        assert!(request.web && !request.workspace);
+        assert!(request.indexes.iter().all(|index| *index == IndexName::Web) && !request.indexes.is_empty());
     }
     let request = asked(&api, json!({"query": "x", "scope": {"indexes": ["workspace"]}})).await;
-    assert!(!request.web && request.workspace);
+    assert_eq!(request.indexes, [IndexName::Workspace]);
 }
 
 #[actix_web::test]
 async fn freshness_is_measured_from_the_clock() {
     let request = asked(&Api::new(), json!({"query": "x", "freshness_policy": {"freshness": "pw"}})).await;
-    assert_eq!(request.published_after, Some(NOW - time::Duration::days(7)));
+    assert_eq!(request.published_after, Some(timestamp(NOW - time::Duration::days(7))));
+}
+
+fn timestamp(time: time::OffsetDateTime) -> Timestamp {
+    Timestamp::from_millis((time.unix_timestamp_nanos() / 1_000_000) as i64)
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -103,7 +109,8 @@ async fn presets_add_to_each_other() {
     assert!(hit.get("provenance").is_none());
     assert_eq!(standard["results"][0]["labels"], Value::Null, "shown as null when there are none");
     assert!(standard["results"][0].as_object().unwrap().contains_key("labels"));
-    assert!(standard["results"][0].get("index").is_none(), "absent values are left out");
+    assert_eq!(standard["results"][0]["index"], "web");
+    assert!(standard["results"][0].get("source_uri").is_none(), "absent values are left out");
 
     let full = api.search_with("response", json!({"verbosity": "full"})).await.json();
     assert_eq!(keys(&full["results"][0]["provenance"]), ["capture_id", "capture_time"]);
@@ -149,7 +156,7 @@ async fn warnings_say_what_was_done_differently() {
         let mut outcome = outcome(1, 1);
         outcome.rerank_unavailable = true;
         outcome.filtered_results = 4;
-        outcome.workspace = None;
+        outcome.workspace_total = None;
         Ok(outcome)
     });
     for verbosity in ["chatty", "ids_only"] {
