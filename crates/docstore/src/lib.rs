@@ -21,7 +21,7 @@ pub use histogram::DurationHistogram;
 pub use location::Location;
 pub use rows::*;
 pub use runs::FileResult;
-pub use types::{Details, Id, Strings};
+pub use types::{Details, Strings};
 
 use std::future::Future;
 

@@ -14,6 +14,7 @@ mod sections;
 
 use std::ops::Range;
 
+use model::{DocId, PassageId};
 use uuid::Uuid;
 
 /// A passage ends before this length only where its section ends or something that must stay whole begins.
@@ -86,8 +87,8 @@ fn enter(path: &mut Vec<(u8, String)>, headings: Vec<(u8, String)>) {
 
 /// The id of a passage: UUID version 5 of its content's digest and its ordinal, in the namespace of the document. The
 /// same content gives the same ids; other content gives others.
-pub fn passage_id(doc_id: Uuid, content_digest: &str, ordinal: u32) -> Uuid {
-    Uuid::new_v5(&doc_id, format!("{content_digest}#{ordinal}").as_bytes())
+pub fn passage_id(doc_id: DocId, content_digest: &str, ordinal: u32) -> PassageId {
+    PassageId(Uuid::new_v5(&doc_id.0, format!("{content_digest}#{ordinal}").as_bytes()))
 }
 
 #[cfg(test)]
