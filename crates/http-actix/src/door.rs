@@ -4,7 +4,8 @@
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use api_types::{ErrorCode, RateLimit, timestamp};
-use app::{Permission, Viewer};
+use app::Viewer;
+use model::Scope;
 use rate_limit::Decision;
 use time::{Duration, OffsetDateTime};
 
@@ -37,7 +38,7 @@ impl From<Failure> for Box<Refused> {
 pub(crate) async fn admit(
     state: &State,
     headers: &HeaderMap,
-    permission: Option<Permission>,
+    permission: Option<Scope>,
 ) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
     let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
@@ -71,7 +72,7 @@ pub(crate) async fn admit(
 }
 
 /// Refuses a credential without the scope.
-pub(crate) fn permit(viewer: &Viewer, needed: Permission) -> Result<(), Failure> {
+pub(crate) fn permit(viewer: &Viewer, needed: Scope) -> Result<(), Failure> {
     if viewer.may(needed) {
         return Ok(());
     }

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::Access;
-use app::Permission;
 use futures_util::FutureExt;
 use metrics::{counter, histogram};
+use model::Scope;
 use openapi::{Operation, Parameter};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ pub(crate) struct Endpoint {
     /// Method and path template: how usage and logs name it.
     pub route: &'static str,
     /// What the credential must be allowed to do.
-    pub permission: Option<Permission>,
+    pub permission: Option<Scope>,
     /// The query parameters that the endpoint takes; `None`: whatever is sent.
     pub query_parameters: Option<&'static [Parameter]>,
     /// The name of the type that a success answers with.
@@ -35,7 +35,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// An operation of the published table. `permission` is what its scope asks for.
-    pub const fn of(operation: &'static Operation, permission: Permission) -> Self {
+    pub const fn of(operation: &'static Operation, permission: Scope) -> Self {
         Endpoint {
             route: operation.route,
             permission: Some(permission),

@@ -3,16 +3,15 @@
 mod name;
 pub(crate) mod room;
 
-pub use docstore::{RunMode, RunState, RunStats};
-
 use std::collections::HashMap;
 use std::future::Future;
 
 use blobs::PresignPut;
-use docstore::{File, Id, IndexRun, StoreError, Withdrawal};
+use docstore::{File, IndexRun, StoreError, Withdrawal};
 use extract::FileKind;
-use ingest::clock::{from_ms, now_ms, to_ms};
+use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
+use model::{OrganizationId, RunMode, RunState, RunStats, SyncId};
 use retrieval_core::url;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -48,7 +47,7 @@ pub struct FileView {
 
 #[derive(Clone, Debug)]
 pub struct RunView {
-    pub sync_id: Uuid,
+    pub sync_id: SyncId,
     pub state: RunState,
     pub started_at: Option<OffsetDateTime>,
     pub completed_at: Option<OffsetDateTime>,
@@ -59,10 +58,10 @@ pub struct RunView {
 impl From<IndexRun> for RunView {
     fn from(run: IndexRun) -> Self {
         RunView {
-            sync_id: run.sync_id.0,
-            state: run.state(),
-            started_at: run.started_at.map(from_ms),
-            completed_at: run.completed_at.map(from_ms),
+            sync_id: run.sync_id,
+            state: run.state,
+            started_at: run.started_at.map(to_date_time),
+            completed_at: run.completed_at.map(to_date_time),
             stats: run.stats(),
             error: run.error,
         }
@@ -84,11 +83,11 @@ impl App {
         self.make_room(organization_id, &object_key).await?;
         let file = File {
             object_key: object_key.clone(),
-            organization_id: Id(organization_id),
+            organization_id,
             name: name.clone(),
-            doc_id: Id(url::document_id(&url::workspace_url(organization_id, &name))),
+            doc_id: url::document_id(&url::workspace_url(organization_id, &name)),
             content_type: request.content_type.map(ingest::prepare::storable),
-            created_at: now_ms(),
+            created_at: self.clock.now(),
             processed_etag: None,
             processed_size: None,
             outcome: None,
@@ -100,12 +99,12 @@ impl App {
         let lifetime = self.options.presign_lifetime;
         let nonce = Uuid::new_v4().simple().to_string();
         let put = PresignPut { key: &object_key, size: request.size, expires_in: lifetime, nonce: &nonce };
-        let url = self.blobs.presign_put(&put, OffsetDateTime::now_utc())?;
+        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now()))?;
         Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
     }
 
     /// A new name counts against the organization's limit; a known one is a replacement.
-    async fn make_room(&self, organization_id: Uuid, object_key: &str) -> Result<()> {
+    async fn make_room(&self, organization_id: OrganizationId, object_key: &str) -> Result<()> {
         let known = self.store.find_file(organization_id, object_key.to_owned()).await?;
         if known.is_some_and(|file| file.withdrawn_at.is_none()) {
             return Ok(());
@@ -138,7 +137,7 @@ impl App {
             let page = self.blobs.list(&prefix, next.as_deref()).await?;
             files.extend(page.objects.into_iter().filter_map(|object| {
                 let file = known.remove(&object.key)?;
-                let is_listed = !file.is_withdrawn(to_ms(object.last_modified));
+                let is_listed = !file.is_withdrawn(from_date_time(object.last_modified));
                 is_listed.then_some(FileView {
                     name: file.name,
                     size: object.size,
@@ -161,7 +160,7 @@ impl App {
         let object_key = objects::key(organization_id, name);
         let withdrawn = self
             .queueing(viewer, RunMode::Incremental, |run| {
-                self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms())
+                self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now())
             })
             .await?;
         let Some(Withdrawal { hidden, queued }) = withdrawn else { return Ok(false) };
@@ -202,7 +201,7 @@ impl App {
     {
         let mut tries = 0;
         loop {
-            let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
+            let run = IndexRun::queued(SyncId(Uuid::new_v4()), viewer.organization_id, mode, self.clock.now());
             match operation(run).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
@@ -212,7 +211,7 @@ impl App {
     }
 
     pub async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView> {
-        let sync_id = Uuid::try_parse(sync_id).map_err(|_| Error::SyncNotFound)?;
+        let sync_id: SyncId = sync_id.parse().map_err(|_| Error::SyncNotFound)?;
         let run = self.store.find_run(viewer.organization_id, sync_id).await?;
         run.map(RunView::from).ok_or(Error::SyncNotFound)
     }

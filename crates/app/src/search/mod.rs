@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Grant, Id, LoadedDocument, Search, Strings};
-use engine::{Scope, SearchEngine};
-use ingest::clock::now_ms;
+use docstore::{Grant, LoadedDocument, Search};
+use engine::SearchEngine;
 use ingest::prepare::storable;
+use model::{BalanceReason, Collection, DocId, OrganizationId, SearchId, SessionId};
 use retrieval_core::blend;
 use retrieval_core::shape::SearchHit;
 use time::OffsetDateTime;
@@ -34,11 +34,11 @@ pub struct SearchRequest {
     pub web: bool,
     pub workspace: bool,
     /// As sent; checked against the viewer's organization when `workspace` is asked.
-    pub workspace_id: Option<Uuid>,
+    pub workspace_id: Option<OrganizationId>,
     pub language: Option<String>,
     pub country: Option<String>,
     pub exact_match: bool,
-    pub session_id: Uuid,
+    pub session_id: SessionId,
     pub published_after: Option<OffsetDateTime>,
     pub source_policy: SourcePolicy,
     /// How much of each hit to prepare: `None` for ids alone.
@@ -64,7 +64,7 @@ pub enum Detail {
 /// A complete answer, best first, with everything that the largest preset may show.
 #[derive(Clone, Debug)]
 pub struct SearchOutcome {
-    pub search_id: Uuid,
+    pub search_id: SearchId,
     pub hits: Vec<SearchHit>,
     pub ranker_version: String,
     /// Present when the workspace index was asked.
@@ -92,7 +92,7 @@ impl App {
             return Err(Error::invalid("scope.workspace_id", message));
         }
         let policy = Policy::parse(&request)?;
-        let search_id = Uuid::now_v7();
+        let search_id = SearchId(Uuid::now_v7());
         self.charge(viewer, search_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), policy, search_id).await;
         if let Err(error) = &outcome
@@ -109,7 +109,7 @@ impl App {
         viewer: &Viewer,
         request: Arc<SearchRequest>,
         policy: Policy,
-        search_id: Uuid,
+        search_id: SearchId,
     ) -> Result<SearchOutcome> {
         let organization_id = viewer.organization_id;
         let mut watch = Stopwatch::start();
@@ -117,13 +117,13 @@ impl App {
             if !request.web {
                 return Ok(None);
             }
-            self.retrieve(engine.as_ref(), &request, Scope::Web, &policy).await.map(Some)
+            self.retrieve(engine.as_ref(), &request, Collection::Web, &policy).await.map(Some)
         };
         let workspace = async {
             if !request.workspace {
                 return Ok(None);
             }
-            self.retrieve(engine.as_ref(), &request, Scope::Workspace { organization_id }, &policy).await.map(Some)
+            self.retrieve(engine.as_ref(), &request, Collection::Workspace(organization_id), &policy).await.map(Some)
         };
         let (web, workspace) = futures_util::try_join!(web, workspace)?;
         let retrieved = watch.lap();
@@ -150,16 +150,17 @@ impl App {
         &self,
         viewer: &Viewer,
         request: &Arc<SearchRequest>,
-        search_id: Uuid,
+        search_id: SearchId,
         found: [Option<Retrieved>; 2],
         policy: Policy,
     ) -> Result<(Vec<SearchHit>, Order)> {
         let assessing = self.runtime.spawn_blocking({
             let request = Arc::clone(request);
             let vectors = self.vectors.clone();
+            let now = self.clock.now();
             move || {
                 let [web, workspace] = found;
-                let assess = |found, workspace| rank::assess(&request, found, workspace, &vectors, now_ms());
+                let assess = |found, workspace| rank::assess(&request, found, workspace, &vectors, now);
                 [web.map(|found| assess(found, false)), workspace.map(|found| assess(found, true))]
             }
         });
@@ -169,7 +170,7 @@ impl App {
             [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
             [web, workspace] => web.or(workspace).unwrap_or_default(),
         };
-        let doc_ids: Vec<Uuid> = placed.iter().map(|placed| placed.document.doc_id()).collect();
+        let doc_ids: Vec<DocId> = placed.iter().map(|placed| placed.document.doc_id()).collect();
         let recording = self.record_search(viewer, request, search_id, &doc_ids);
         let dressing = async {
             let loaded = self.load_placed(viewer, &placed).await?;
@@ -182,14 +183,16 @@ impl App {
     }
 
     /// The text of those that are shown and were ranked by what was known of them.
-    async fn load_placed(&self, viewer: &Viewer, placed: &[rank::Placed]) -> Result<HashMap<Uuid, LoadedDocument>> {
+    async fn load_placed(&self, viewer: &Viewer, placed: &[rank::Placed]) -> Result<HashMap<DocId, LoadedDocument>> {
         let missing = |workspace: bool| {
             let missing = placed.iter().filter(|placed| placed.loaded.is_none() && placed.workspace == workspace);
             missing.map(|placed| placed.document.state.doc_id).collect()
         };
-        let own = Some(Id(viewer.organization_id));
-        let (mut loaded, workspace) =
-            futures_util::try_join!(self.load_by_id(None, missing(false)), self.load_by_id(own, missing(true)))?;
+        let own = Collection::Workspace(viewer.organization_id);
+        let (mut loaded, workspace) = futures_util::try_join!(
+            self.load_by_id(Collection::Web, missing(false)),
+            self.load_by_id(own, missing(true))
+        )?;
         loaded.extend(workspace);
         Ok(loaded)
     }
@@ -199,45 +202,52 @@ impl App {
         &self,
         viewer: &Viewer,
         request: &SearchRequest,
-        search_id: Uuid,
-        doc_ids: &[Uuid],
+        search_id: SearchId,
+        doc_ids: &[DocId],
     ) -> Result<()> {
-        let now = now_ms();
-        let organization_id = Id(viewer.organization_id);
+        let now = self.clock.now();
+        let organization_id = viewer.organization_id;
         let row = Search {
-            search_id: Id(search_id),
+            search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
-            session_id: Id(request.session_id),
+            session_id: request.session_id,
             query: storable(request.query.clone()),
-            results: Strings(doc_ids.iter().map(Uuid::to_string).collect()),
+            results: doc_ids.to_vec(),
             created_at: now,
         };
         let granted =
-            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: Id(*doc_id), granted_at: now }).collect();
+            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         self.searches.record(row, granted).await
     }
 
-    async fn charge(&self, viewer: &Viewer, search_id: Uuid) -> Result<()> {
+    async fn charge(&self, viewer: &Viewer, search_id: SearchId) -> Result<()> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance =
-            accounts::post(&self.store, viewer.organization_id, -cents, "search", Some((search_id, &viewer.identity)))
-                .await?;
+        let balance = self.post_search(viewer, -cents, BalanceReason::Search, search_id).await?;
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 
-    async fn refund(&self, viewer: &Viewer, search_id: Uuid) {
+    async fn post_search(
+        &self,
+        viewer: &Viewer,
+        cents: i64,
+        reason: BalanceReason,
+        search_id: SearchId,
+    ) -> Result<Option<i64>> {
+        let search = Some((search_id, &viewer.identity));
+        accounts::post(&self.store, viewer.organization_id, cents, reason, search, self.clock.now()).await
+    }
+
+    async fn refund(&self, viewer: &Viewer, search_id: SearchId) {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return;
         }
-        let organization_id = viewer.organization_id;
-        if let Err(error) =
-            accounts::post(&self.store, organization_id, cents, "refund", Some((search_id, &viewer.identity))).await
-        {
+        if let Err(error) = self.post_search(viewer, cents, BalanceReason::Refund, search_id).await {
+            let organization_id = viewer.organization_id;
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "a refund failed");
         }
     }

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use docstore::LoadedDocument;
-use ingest::clock::from_ms;
+use ingest::clock::to_date_time;
+use model::{Collection, DocId, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::phrase::Phrase;
 use retrieval_core::rerank::{Candidate, Query, Ranked, rerank};
@@ -12,7 +13,6 @@ use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::{chars, select};
 use time::format_description::well_known::Rfc3339;
-use uuid::Uuid;
 
 use super::retrieve::{Found, Policy, Retrieved, Source};
 use super::vectors::{RankedDocument, VectorCache};
@@ -53,7 +53,7 @@ pub fn assess(
     retrieved: Retrieved,
     workspace: bool,
     vectors: &VectorCache,
-    now: i64,
+    now: Timestamp,
 ) -> Assessed {
     let Retrieved { candidates, statistics, reading_limit, .. } = retrieved;
     let mut phrase = request.exact_match.then(|| Phrase::new(&request.query));
@@ -77,10 +77,10 @@ pub fn assess(
         .map(|Assessment { document, first_stage_score, .. }| Candidate {
             terms: &document.terms,
             first_stage_score: *first_stage_score,
-            published_at: document.published_at,
+            published_at: document.published_at.map(Timestamp::as_millis),
         })
         .collect();
-    let ranked = rerank(&Query { text: &request.query, now: Some(now) }, &views, &statistics);
+    let ranked = rerank(&Query { text: &request.query, now: Some(now.as_millis()) }, &views, &statistics);
     Assessed { documents, ranked, workspace }
 }
 
@@ -169,7 +169,7 @@ fn holds(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
 pub fn dress(
     request: &SearchRequest,
     placed: Vec<Placed>,
-    mut loaded: HashMap<Uuid, LoadedDocument>,
+    mut loaded: HashMap<DocId, LoadedDocument>,
 ) -> Vec<SearchHit> {
     let mut snippets = Snippets::new(&request.query);
     let documents = placed.into_iter().filter_map(|mut placed| {
@@ -215,7 +215,7 @@ fn hit(
     snippets: &mut Snippets<'_>,
 ) -> SearchHit {
     let LoadedDocument { document, capture, .. } = loaded;
-    let workspace = document.organization_id.is_some();
+    let workspace = document.collection != Collection::Web;
     let snippet = (request.detail >= Detail::Snippets).then(|| {
         let passage = best.first().and_then(|position| loaded.passages.get(*position));
         let text = passage.map_or(capture.content.as_str(), |passage| stored_passages::text(&capture.content, passage));
@@ -268,6 +268,6 @@ fn hit_passages(loaded: &LoadedDocument, best: &[usize]) -> Vec<HitPassage> {
         .collect()
 }
 
-fn rfc3339(milliseconds: Option<i64>) -> Option<String> {
-    milliseconds.and_then(|at| from_ms(at).format(&Rfc3339).ok())
+fn rfc3339(at: Option<Timestamp>) -> Option<String> {
+    at.and_then(|at| to_date_time(at).format(&Rfc3339).ok())
 }

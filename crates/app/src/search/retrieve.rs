@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use docstore::{Id, LoadedDocument};
-use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
+use docstore::LoadedDocument;
+use engine::{Filters, FirstStageRequest, SearchEngine};
+use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::rerank;
 use retrieval_core::statistics::CollectionStatistics;
-use uuid::Uuid;
 
 use super::SearchRequest;
 use super::vectors::RankedDocument;
@@ -82,11 +82,11 @@ impl App {
         &self,
         engine: &dyn SearchEngine,
         request: &SearchRequest,
-        scope: Scope,
+        collection: Collection,
         policy: &Policy,
     ) -> Result<Retrieved> {
         let base = FirstStageRequest {
-            scope,
+            collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
             ranked_by: Some(request.query.clone()),
@@ -94,8 +94,8 @@ impl App {
             limit: engine.depth(request.max_results),
         };
         // `source_policy` concerns web results alone.
-        if scope != Scope::Web {
-            return self.load(request, self.ask(engine, &base).await?, scope).await;
+        if collection != Collection::Web {
+            return self.load(request, self.ask(engine, &base).await?, collection).await;
         }
         if policy.require && policy.include.is_empty() {
             // Nothing is inside of no domain.
@@ -108,14 +108,14 @@ impl App {
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
             let mut retrieved =
-                self.load(request, self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
+                self.load(request, self.with_preferred(engine, &base, kept, policy).await?, collection).await?;
             retrieved.filtered = filtered;
             return Ok(retrieved);
         }
         let started = std::time::Instant::now();
         let answer = self.ask(engine, &base).await?;
         tracing::debug!(asked = ?started.elapsed(), "first stage");
-        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, scope).await
+        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, collection).await
     }
 
     /// Documents of preferred domains are candidates even where others match better.
@@ -130,7 +130,7 @@ impl App {
             return Ok(answer);
         }
         let preferred = self.ask(engine, &with_domains(base, &policy.include, &policy.exclude)).await?;
-        let known: HashSet<Uuid> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        let known: HashSet<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         answer.hits.extend(preferred.hits.into_iter().filter(|hit| !known.contains(&hit.doc_id)));
         Ok(answer)
     }
@@ -144,29 +144,33 @@ impl App {
 
     /// The candidates' terms, or their text where the terms are not known. What the index names and the docstore does
     /// not show (deleted a moment ago, or another tenant's) is left out here, whatever state the index is in.
-    async fn load(&self, request: &SearchRequest, answer: engine::FirstStageAnswer, scope: Scope) -> Result<Retrieved> {
-        let owner = owner(scope);
-        let doc_ids: Vec<Id> = answer.hits.iter().map(|hit| Id(hit.doc_id)).collect();
-        let mut known: HashMap<Uuid, Arc<RankedDocument>> = HashMap::new();
+    async fn load(
+        &self,
+        request: &SearchRequest,
+        answer: engine::FirstStageAnswer,
+        collection: Collection,
+    ) -> Result<Retrieved> {
+        let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
         if request.exact_match || self.second_stage.reads_texts() {
             // Whether a text holds a phrase is asked of the text, and so is a model.
             unknown = doc_ids;
         } else if !doc_ids.is_empty() {
-            for state in self.store.find_latest_states(owner, doc_ids).await? {
+            for state in self.store.find_latest_states(collection, doc_ids).await? {
                 match self.vectors.get(&state) {
-                    Some(document) => drop(known.insert(state.doc_id.0, document)),
+                    Some(document) => drop(known.insert(state.doc_id, document)),
                     None => unknown.push(state.doc_id),
                 }
             }
         }
-        let mut loaded = self.load_by_id(owner, unknown).await?;
+        let mut loaded = self.load_by_id(collection, unknown).await?;
         let lengths = known.values().map(|document| document.terms.content_bytes());
         let limit = rerank::reading_limit(lengths.chain(loaded.values().map(|loaded| loaded.capture.content.len())));
         // Of long documents, an earlier search may have read less than this one has to.
-        let short: Vec<Id> =
+        let short: Vec<DocId> =
             known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.state.doc_id).collect();
-        for (doc_id, document) in self.load_by_id(owner, short).await? {
+        for (doc_id, document) in self.load_by_id(collection, short).await? {
             known.remove(&doc_id);
             loaded.insert(doc_id, document);
         }
@@ -187,22 +191,14 @@ impl App {
     /// Whole documents of one collection.
     pub(super) async fn load_by_id(
         &self,
-        owner: Option<Id>,
-        doc_ids: Vec<Id>,
-    ) -> Result<HashMap<Uuid, LoadedDocument>> {
+        collection: Collection,
+        doc_ids: Vec<DocId>,
+    ) -> Result<HashMap<DocId, LoadedDocument>> {
         if doc_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let loaded = self.store.load_documents(owner, doc_ids).await?;
-        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect())
-    }
-}
-
-/// Whose documents a scope holds; `None`: the shared web.
-pub fn owner(scope: Scope) -> Option<Id> {
-    match scope {
-        Scope::Web => None,
-        Scope::Workspace { organization_id } => Some(Id(organization_id)),
+        let loaded = self.store.load_documents(collection, doc_ids).await?;
+        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
     }
 }
 
@@ -216,7 +212,7 @@ fn filters(request: &SearchRequest) -> Filters {
     Filters {
         language: request.language.clone(),
         country: request.country.clone(),
-        published_after: request.published_after.map(ingest::clock::to_ms),
+        published_after: request.published_after.map(ingest::clock::from_date_time),
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }
@@ -233,7 +229,7 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
 /// How many results the policy removed on the way to `max_results` kept ones: the filtered ranking is the
 /// unfiltered one without what was dropped.
 fn count_dropped(unfiltered: &engine::FirstStageAnswer, kept: &engine::FirstStageAnswer, max_results: usize) -> usize {
-    let kept: HashSet<Uuid> = kept.hits.iter().map(|hit| hit.doc_id).collect();
+    let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;
     for hit in &unfiltered.hits {

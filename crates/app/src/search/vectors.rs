@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use docstore::{DocumentState, LoadedDocument};
+use model::{DocId, Timestamp};
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
-use uuid::Uuid;
 
 use crate::documents::passages as stored_passages;
 
@@ -27,7 +27,7 @@ thread_local! {
 /// What ranking asks of one state of a document.
 pub struct RankedDocument {
     pub state: DocumentState,
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
     pub content_digest: Box<str>,
     pub host: Box<str>,
     pub terms: TermVector,
@@ -58,18 +58,18 @@ impl RankedDocument {
         }
     }
 
-    pub fn doc_id(&self) -> Uuid {
-        self.state.doc_id.0
+    pub fn doc_id(&self) -> DocId {
+        self.state.doc_id
     }
 }
 
 /// The documents that searches met last.
 #[derive(Clone)]
-pub struct VectorCache(moka::sync::Cache<Uuid, Arc<RankedDocument>>);
+pub struct VectorCache(moka::sync::Cache<DocId, Arc<RankedDocument>>);
 
 impl VectorCache {
     pub fn new() -> Self {
-        let weight = |_: &Uuid, document: &Arc<RankedDocument>| {
+        let weight = |_: &DocId, document: &Arc<RankedDocument>| {
             let text = document.content_digest.len() + document.host.len();
             u32::try_from(document.terms.memory() + text + size_of::<RankedDocument>()).unwrap_or(u32::MAX)
         };
@@ -78,7 +78,7 @@ impl VectorCache {
 
     /// What is known of exactly this state.
     pub fn get(&self, state: &DocumentState) -> Option<Arc<RankedDocument>> {
-        self.0.get(&state.doc_id.0).filter(|document| document.state == *state)
+        self.0.get(&state.doc_id).filter(|document| document.state == *state)
     }
 
     pub fn put(&self, document: &Arc<RankedDocument>) {

@@ -1,8 +1,8 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::validation::parse_uuid;
 use api_types::{EventType, FeedbackResponse};
-use app::Permission;
-use app::feedback::{FeedbackEvent, FeedbackRequest};
+use app::feedback::FeedbackRequest;
+use model::{DocId, FeedbackEvent, PassageId, Scope, SearchId, SessionId};
 use openapi::operations;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::metered;
 use crate::reply::Reply;
 
-const SUBMIT: Endpoint = Endpoint::of(&operations::SUBMIT_FEEDBACK, Permission::FeedbackWrite);
+const SUBMIT: Endpoint = Endpoint::of(&operations::SUBMIT_FEEDBACK, Scope::FeedbackWrite);
 
 pub(crate) async fn submit_feedback(request: HttpRequest, payload: web::Payload) -> HttpResponse {
     answer(&SUBMIT, request, payload, run_submit).await
@@ -38,7 +38,7 @@ pub(crate) async fn perform(
         request_id: context.request_id,
         session_id,
         accepted: true,
-        feedback_id,
+        feedback_id: feedback_id.0,
         access: context.access.clone(),
         usage: context.usage(),
     })
@@ -58,11 +58,11 @@ fn feedback_request(body: api_types::FeedbackRequest, session_id: &str) -> Feedb
             EventType::MissingExpectedSource => FeedbackEvent::MissingExpectedSource,
             EventType::UnsafeOrPolicyIssue => FeedbackEvent::UnsafeOrPolicyIssue,
         },
-        search_id: id(body.search_id),
-        doc_id: id(body.doc_id),
-        passage_id: id(body.passage_id),
+        search_id: id(body.search_id).map(SearchId),
+        doc_id: id(body.doc_id).map(DocId),
+        passage_id: id(body.passage_id).map(PassageId),
         // Checked when it was read, or made here.
-        session_id: parse_uuid(session_id).unwrap_or_else(Uuid::new_v4),
+        session_id: SessionId(parse_uuid(session_id).unwrap_or_else(Uuid::new_v4)),
         comment: body.comment,
         query: body.query,
         rank: body.rank.and_then(|rank| u32::try_from(rank).ok()),

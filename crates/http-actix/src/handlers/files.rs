@@ -5,8 +5,7 @@ use api_types::{
     FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStats,
     IndexStatusResponse, PresignRequest, PresignResponse,
 };
-use app::Permission;
-use app::files::{RunMode, RunState, RunStats};
+use model::{RunMode, RunState, RunStats, Scope};
 use openapi::operations;
 use percent_encoding::percent_decode_str;
 
@@ -16,11 +15,11 @@ use crate::failure::Failure;
 use crate::numbers::wire_int;
 use crate::reply::Reply;
 
-const PRESIGN: Endpoint = Endpoint::of(&operations::PRESIGN_FILE, Permission::FilesWrite);
-const LIST: Endpoint = Endpoint::of(&operations::LIST_FILES, Permission::FilesRead);
-const DELETE: Endpoint = Endpoint::of(&operations::DELETE_FILE, Permission::FilesWrite);
-const START_RUN: Endpoint = Endpoint::of(&operations::START_RUN, Permission::FilesWrite);
-const RUN_STATUS: Endpoint = Endpoint::of(&operations::RUN_STATUS, Permission::FilesRead);
+const PRESIGN: Endpoint = Endpoint::of(&operations::PRESIGN_FILE, Scope::FilesWrite);
+const LIST: Endpoint = Endpoint::of(&operations::LIST_FILES, Scope::FilesRead);
+const DELETE: Endpoint = Endpoint::of(&operations::DELETE_FILE, Scope::FilesWrite);
+const START_RUN: Endpoint = Endpoint::of(&operations::START_RUN, Scope::FilesWrite);
+const RUN_STATUS: Endpoint = Endpoint::of(&operations::RUN_STATUS, Scope::FilesRead);
 
 /// Longest file name, in characters.
 const MAX_NAME: usize = 512;

@@ -1,7 +1,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::validation::parse_uuid;
 use api_types::{SearchRequest, SearchResponse};
-use app::Permission;
+use model::{Scope, SessionId};
 use openapi::operations;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::metered;
 use crate::reply::Reply;
 use crate::search::{request, response::Page};
 
-const SEARCH: Endpoint = Endpoint::of(&operations::SEARCH, Permission::SearchRead);
+const SEARCH: Endpoint = Endpoint::of(&operations::SEARCH, Scope::SearchRead);
 
 pub(crate) async fn search(request: HttpRequest, payload: web::Payload) -> HttpResponse {
     answer(&SEARCH, request, payload, run_search).await
@@ -28,7 +28,7 @@ async fn run_search(mut call: Call) -> Result<Reply, Failure> {
 pub(crate) async fn perform(context: &Context, mut body: SearchRequest) -> Result<SearchResponse, Failure> {
     let session_id = context.session(body.session_id.take());
     // Well-formed: the door and the body's validation have seen to it.
-    let session = parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4);
+    let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
     let (request, shaping) = request::convert(body, session, context.state.now())?;
     let outcome = context.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
     let large = shaping.max_chars.is_some();

@@ -5,11 +5,10 @@ use api_types::validation::parse_uuid;
 use api_types::{
     Bucket, EndpointUsage, Headline, KeyUsage, LatencyPoint, ProductUsage, SeriesPoint, UsageOverview, UsageRange,
 };
-use app::Permission;
 use app::usage::overview::{Totals, label};
-use app::usage::{GroupBy, Interval, KeyStatus, UsageRequest, Window};
+use app::usage::{GroupBy, Interval, UsageRequest, Window};
+use model::{ApiKeyId, KeyState, Scope};
 use openapi::operations;
-use uuid::Uuid;
 
 use crate::call::Call;
 use crate::endpoint::{Endpoint, answer};
@@ -18,7 +17,7 @@ use crate::query::Query;
 use crate::reply::Reply;
 use crate::times;
 
-const OVERVIEW: Endpoint = Endpoint::of(&operations::USAGE_OVERVIEW, Permission::UsageRead);
+const OVERVIEW: Endpoint = Endpoint::of(&operations::USAGE_OVERVIEW, Scope::UsageRead);
 
 /// Most keys that an overview is asked for by name.
 const MAX_KEYS: usize = 50;
@@ -64,13 +63,15 @@ fn usage_request(call: &Call) -> Result<UsageRequest, Failure> {
     })
 }
 
-fn key_ids(list: &str) -> Result<Vec<Uuid>, Failure> {
+fn key_ids(list: &str) -> Result<Vec<ApiKeyId>, Failure> {
     let ids: Vec<&str> = list.split(',').map(str::trim).filter(|id| !id.is_empty()).collect();
     if ids.len() > MAX_KEYS {
         return Err(Failure::invalid("api_key_ids", format!("api_key_ids must be at most {MAX_KEYS} ids")));
     }
     let parse = |id: &&str| {
-        parse_uuid(id).ok_or_else(|| Failure::invalid("api_key_ids", "api_key_ids must be UUIDs with commas between"))
+        parse_uuid(id)
+            .map(ApiKeyId)
+            .ok_or_else(|| Failure::invalid("api_key_ids", "api_key_ids must be UUIDs with commas between"))
     };
     ids.iter().map(parse).collect()
 }
@@ -142,13 +143,13 @@ fn headline(totals: Totals) -> Headline {
 
 fn key(key: app::usage::overview::KeyUsage) -> KeyUsage {
     KeyUsage {
-        api_key_id: key.api_key_id,
+        api_key_id: key.api_key_id.0,
         key_prefix: key.key_prefix,
         name: key.name,
         status: match key.status {
-            KeyStatus::Active => api_types::KeyStatus::Active,
-            KeyStatus::Expired => api_types::KeyStatus::Expired,
-            KeyStatus::Revoked => api_types::KeyStatus::Revoked,
+            KeyState::Active => api_types::KeyStatus::Active,
+            KeyState::Expired => api_types::KeyStatus::Expired,
+            KeyState::Revoked => api_types::KeyStatus::Revoked,
         },
         requests: key.totals.requests,
         errors: key.totals.errors,

@@ -4,8 +4,8 @@ use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileListResponse, SearchRequest,
     SearchResponse,
 };
-use app::Permission;
 use mcp::Backend;
+use model::{Scope, UnknownName};
 use openapi::Operation;
 use uuid::Uuid;
 
@@ -50,17 +50,16 @@ impl InProcess<'_> {
 
 impl Backend for InProcess<'_> {
     fn may(&self, scope: &str) -> bool {
-        Permission::from_scope(scope).is_some_and(|permission| self.context.viewer.may(permission))
+        scope.parse().is_ok_and(|scope: Scope| self.context.viewer.may(scope))
     }
 
     fn workspace_id(&self) -> Option<Uuid> {
-        Some(self.context.viewer.organization_id)
+        Some(self.context.viewer.organization_id.0)
     }
 
     fn begin(&self, operation: &'static Operation) -> Result<(), mcp::Failure> {
         self.usage.counts_as(operation.route);
-        let needed = Permission::from_scope(operation.scope);
-        let needed = needed.ok_or_else(|| Failure::internal(format!("no permission is `{}`", operation.scope)));
+        let needed = operation.scope.parse().map_err(|error: UnknownName| Failure::internal(error));
         needed.and_then(|needed| door::permit(&self.context.viewer, needed)).map_err(|failure| self.told(&failure))
     }
 

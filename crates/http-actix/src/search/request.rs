@@ -1,10 +1,10 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
 use app::search::{Detail, SearchRequest, SourcePolicy};
+use model::{OrganizationId, SessionId};
 use retrieval_core::domain::Domain;
 use retrieval_core::shape;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::times;
@@ -23,7 +23,7 @@ pub(crate) struct Shaping {
 /// are checked here.
 pub(crate) fn convert(
     body: api_types::SearchRequest,
-    session_id: Uuid,
+    session_id: SessionId,
     now: OffsetDateTime,
 ) -> Result<(SearchRequest, Shaping), Failure> {
     let (verbosity, unrecognized_verbosity) = match body.response.verbosity {
@@ -49,7 +49,7 @@ pub(crate) fn convert(
         max_results: usize::try_from(body.max_results).unwrap_or(1),
         web: indexes.contains(&SearchIndex::Web),
         workspace: indexes.contains(&SearchIndex::Workspace),
-        workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid),
+        workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid).map(OrganizationId),
         language: two_letters("filters.language", body.filters.language)?,
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,

@@ -63,7 +63,7 @@ impl Page {
         SearchResponse {
             schema: self.schema.clone(),
             request_id: self.request_id,
-            search_id: self.outcome.search_id,
+            search_id: self.outcome.search_id.0,
             session_id: self.session_id.clone(),
             results: Some(shaped.hits.iter().map(result).collect()),
             access: shaped.access.then(|| self.access.clone()),

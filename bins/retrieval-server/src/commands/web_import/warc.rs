@@ -8,7 +8,7 @@ use ::warc::{Reader, Record};
 use anyhow::Context;
 use app::web::WebPage;
 use extract::FileKind;
-use ingest::clock::to_ms;
+use ingest::clock::from_date_time;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -51,7 +51,7 @@ fn page_of(record: &Record) -> Result<Option<Unread>, String> {
         "resource" | "conversion" => document(record.content_type(), Cow::Borrowed(&record.block)),
         _ => None,
     };
-    let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(to_ms);
+    let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(from_date_time);
     let page = WebPage { url: url.to_owned(), crawled_at, ..WebPage::default() };
     Ok(document.map(|document| Unread { page, document: Some(document) }))
 }
