@@ -76,7 +76,7 @@ pub(crate) fn permit(viewer: &Viewer, needed: Scope) -> Result<(), Failure> {
     if viewer.may(needed) {
         return Ok(());
     }
-    let scope = needed.as_scope();
+    let scope = needed.as_str();
     Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
         .with("scope", scope))
 }

@@ -75,13 +75,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let Some(best) = found.passages.first().map(|best| &spans[found.index][best.position]) else { continue };
         hits.push(SearchHit {
             rank,
-            doc_id,
+            doc_id: doc_id.0,
             canonical_url: urls[found.index].to_string(),
             title: Some(titles[found.index].clone()),
             snippet: Some(snippets.snippet(best.text(content), Some("en"), SNIPPET_CHARS)),
             passages: Some(vec![HitPassage {
-                passage_id: passages::passage_id(doc_id, "digest of the content", best.ordinal),
-                doc_id,
+                passage_id: passages::passage_id(doc_id, "digest of the content", best.ordinal).0,
+                doc_id: doc_id.0,
                 ordinal: best.ordinal,
                 text: best.text(content).to_owned(),
                 section_heading: best.section_heading.clone(),

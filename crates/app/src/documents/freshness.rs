@@ -78,11 +78,11 @@ mod tests {
         }
     }
 
-    fn capture(format: CaptureFormat, age_seconds: u64) -> Capture {
+    fn capture(format: CaptureFormat, age_seconds: i64) -> Capture {
         Capture {
             capture_id: CaptureId(Uuid::nil()),
             doc_id: DocId(Uuid::nil()),
-            captured_at: NOW - Duration::from_secs(age_seconds),
+            captured_at: Timestamp::from_millis(NOW.as_millis() - age_seconds * 1_000),
             format,
             content_digest: String::new(),
             content: "Content.".to_owned(),
@@ -115,12 +115,12 @@ mod tests {
     fn a_page_is_fetched_when_its_capture_has_had_its_time() {
         let whole = request(Selection::FullDocument);
         for (format, age, expected) in [
-            ("markdown", 0, false),
-            ("markdown", 901, false),
-            ("markdown", 86_399, false),
-            ("markdown", 86_400, true),
+            (CaptureFormat::Markdown, 0, false),
+            (CaptureFormat::Markdown, 901, false),
+            (CaptureFormat::Markdown, 86_399, false),
+            (CaptureFormat::Markdown, 86_400, true),
             // From a clock ahead of ours.
-            ("markdown", -60, false),
+            (CaptureFormat::Markdown, -60, false),
         ] {
             assert_eq!(fetched(&document(), Some(&capture(format, age)), &whole), expected, "{format} {age}");
         }

@@ -45,13 +45,13 @@ async fn every_field_reaches_the_use_case() {
         }),
     )
     .await;
-    let id = ID.parse().unwrap();
-    assert_eq!(request.target, Target::DocId(id), "doc_id wins");
+    let id = Uuid::parse_str(ID).unwrap();
+    assert_eq!(request.target, Target::DocId(DocId(id)), "doc_id wins");
     assert_eq!(request.include, Include { metadata: false, passages: true, capture_history: false, content: true });
     assert_eq!((request.selection, request.format), (Selection::PassageIds, ContentFormat::Text));
     assert_eq!((request.max_chars, request.include_offsets), (Some(5), true));
     assert_eq!(request.passage_ids, ["not a uuid"], "unavailable ids never fail the request");
-    assert_eq!(request.range, Some(Range { start_char: 1 << 62, max_chars: Some(7), capture_id: Some(id) }));
+    assert_eq!(request.range, Some(Range { start_char: 1 << 62, max_chars: Some(7), capture_id: Some(CaptureId(id)) }));
     assert_eq!(request.query.as_deref(), Some("q"));
 }
 

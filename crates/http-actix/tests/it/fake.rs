@@ -11,8 +11,7 @@ use app::{Error, Identity, Viewer};
 use async_trait::async_trait;
 use http_actix::{DependencyState, Service, UsageEvent};
 use model::{
-    ApiKeyId, CaptureId, DocId, FeedbackId, KeyState, OrganizationId, RunMode, RunState, RunStats, Scope, SearchId,
-    SyncId,
+    ApiKeyId, DocId, FeedbackId, KeyState, OrganizationId, RunMode, RunState, RunStats, Scope, SearchId, SyncId,
 };
 use retrieval_core::shape::{HitMetadata, HitPassage, HitProvenance, SearchHit};
 use time::macros::datetime;

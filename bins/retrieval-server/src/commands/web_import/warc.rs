@@ -108,6 +108,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
     use super::page_of;
     use extract::FileKind;
+    use model::Timestamp;
     use warc::Reader;
 
     fn record(fields: &str, block: &[u8]) -> warc::Record {
@@ -161,7 +162,10 @@ mod tests {
         let conversion = "WARC-Type: conversion\r\nWARC-Target-URI: <HTTPS://example.com/a>\r\nContent-Type: text/plain\r\n\
                           WARC-Date: 2026-01-05T10:00:00Z\r\n";
         let page = page_of(&record(conversion, b"text")).unwrap().unwrap();
-        assert_eq!((page.page.url.as_str(), page.page.crawled_at), ("HTTPS://example.com/a", Some(1_767_607_200_000)));
+        assert_eq!(
+            (page.page.url.as_str(), page.page.crawled_at),
+            ("HTTPS://example.com/a", Some(Timestamp::from_millis(1_767_607_200_000)))
+        );
     }
 
     #[test]
