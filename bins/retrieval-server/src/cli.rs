@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use app::Permission;
-use app::audit::Action;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use uuid::Uuid;
 
 /// Retrieval for agents: search, reading, private files, in one program.
 #[derive(Debug, Parser)]
@@ -68,10 +66,10 @@ pub enum Admin {
 pub struct Audit {
     /// Of this organization alone, which may be gone by now.
     #[arg(long, value_name = "UUID")]
-    pub org: Option<Uuid>,
+    pub org: Option<OrganizationId>,
     /// Of this kind alone, such as `key.created`.
     #[arg(long, value_parser = action)]
-    pub action: Option<Action>,
+    pub action: Option<AuditAction>,
     /// Of this time or later.
     #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
     pub since: Option<OffsetDateTime>,
@@ -84,7 +82,7 @@ pub struct Audit {
 pub enum Run {
     /// The files that the run worked on, each with its outcome and why it failed; those that a later run has worked on
     /// since are that run's.
-    Show { sync_id: Uuid },
+    Show { sync_id: SyncId },
 }
 
 #[derive(Debug, Subcommand)]
@@ -105,21 +103,21 @@ pub enum Key {
     Create(KeyCreate),
     List {
         #[arg(long, value_name = "UUID")]
-        org: Uuid,
+        org: OrganizationId,
     },
     /// From now on the key is refused (within 5 seconds by servers that run).
-    Revoke { key_id: Uuid },
+    Revoke { key_id: ApiKeyId },
 }
 
 #[derive(Args, Debug)]
 pub struct KeyCreate {
     #[arg(long, value_name = "UUID")]
-    pub org: Uuid,
+    pub org: OrganizationId,
     #[arg(long)]
     pub name: String,
     /// What it may do, such as `search:read,document:read`; without it, everything.
     #[arg(long, value_delimiter = ',', value_parser = scope)]
-    pub scopes: Option<Vec<Permission>>,
+    pub scopes: Option<Vec<Scope>>,
     /// Requests per second, in place of the default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit_rps: Option<u32>,
@@ -138,16 +136,16 @@ pub enum Balance {
     /// What is left.
     Show {
         #[arg(long, value_name = "UUID")]
-        org: Uuid,
+        org: OrganizationId,
     },
     /// Every entry, oldest first, one a line: together they are the balance.
     Ledger {
         #[arg(long, value_name = "UUID")]
-        org: Uuid,
+        org: OrganizationId,
     },
     Add {
         #[arg(long, value_name = "UUID")]
-        org: Uuid,
+        org: OrganizationId,
         #[arg(long, value_name = "N")]
         cents: u64,
     },
@@ -196,16 +194,16 @@ pub enum Config {
     Check,
 }
 
-fn scope(text: &str) -> Result<Permission, String> {
-    Permission::from_scope(text).ok_or_else(|| {
-        let known: Vec<&str> = Permission::ALL.into_iter().map(Permission::as_scope).collect();
+fn scope(text: &str) -> Result<Scope, String> {
+    text.parse().map_err(|_| {
+        let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
         format!("unknown scope `{text}`; known are {}", known.join(", "))
     })
 }
 
-fn action(text: &str) -> Result<Action, String> {
-    Action::from_name(text).ok_or_else(|| {
-        let known: Vec<&str> = Action::ALL.into_iter().map(Action::as_str).collect();
+fn action(text: &str) -> Result<AuditAction, String> {
+    text.parse().map_err(|_| {
+        let known: Vec<&str> = AuditAction::ALL.iter().map(|action| action.as_str()).collect();
         format!("unknown action `{text}`; known are {}", known.join(", "))
     })
 }

@@ -17,6 +17,7 @@ use engine_tantivy::TantivyEngine;
 use extract_worker::{Extractor, WorkerOptions, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
+use model::SystemClock;
 use models_http::{HttpReranker, HttpRerankerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
@@ -101,7 +102,7 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
 }
 
 fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Ownership) -> Index {
-    let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), ownership));
+    let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), ownership, Arc::new(SystemClock)));
     Index { engine, feeder, ownership }
 }
 
@@ -203,6 +204,7 @@ pub fn tokens(settings: &Settings) -> anyhow::Result<Option<Arc<dyn TokenVerifie
     .context("auth.oauth.jwks_url")?;
     Ok(Some(Arc::new(IssuerTokens {
         tokens,
+        clock: Arc::new(SystemClock),
         issuer: oauth.issuer.clone(),
         organization_claim: oauth.organization_claim.clone(),
     })))
@@ -256,6 +258,7 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
     })
     .context("fetch")?;
     let options = PageReaderOptions {
+        clock: Arc::new(SystemClock),
         concurrent: PAGES_AT_A_TIME,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
@@ -276,6 +279,7 @@ pub fn runner(
     let _ = std::fs::remove_dir_all(&temp_dir);
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("making `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
+        clock: Arc::new(SystemClock),
         parallel_files: std::thread::available_parallelism().map_or(2, usize::from) * 2,
         parallel_runs: 2,
         max_object_bytes: settings.files.max_object_bytes,

@@ -23,7 +23,7 @@ pub use location::Location;
 pub use nul::strip_nul;
 pub use rows::*;
 pub use runs::FileResult;
-pub use types::{Details, Id, Strings};
+pub use types::{Details, Strings};
 
 use std::future::Future;
 

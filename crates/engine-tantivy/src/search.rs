@@ -34,8 +34,8 @@ pub fn first_stage(
     fields: &Fields,
     scopes: &ScopeCache,
 ) -> tantivy::Result<FirstStageAnswer> {
-    let prefix = prefix_of(request.scope);
-    let scope = scopes.of(request.scope, searcher, fields)?;
+    let prefix = prefix_of(request.collection);
+    let scope = scopes.of(request.collection, searcher, fields)?;
     let of_filter: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = of_filter.as_deref().unwrap_or(&scope.languages);
@@ -141,8 +141,8 @@ impl IdColumns {
         Ok(Self { high: column(names::ID_HIGH)?, low: column(names::ID_LOW)? })
     }
 
-    fn id(&self, doc: DocId) -> Uuid {
-        Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc))
+    fn id(&self, doc: DocId) -> model::DocId {
+        model::DocId(Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc)))
     }
 }
 

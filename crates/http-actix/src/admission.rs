@@ -4,7 +4,7 @@
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use api_types::{ErrorCode, RateLimit, timestamp};
-use app::{Permission, Viewer};
+use app::Viewer;
 use model::Scope;
 use rate_limit::Decision;
 use time::{Duration, OffsetDateTime};
@@ -69,26 +69,12 @@ pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scop
 
 /// Refuses a credential without the scope.
 pub(crate) fn require(viewer: &Viewer, scope: Scope) -> Result<(), Failure> {
-    if has_scope(viewer, scope) {
+    if viewer.may(scope) {
         return Ok(());
     }
     let scope = scope.as_str();
     Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
         .with("scope", scope))
-}
-
-/// True if the credential has the scope.
-pub(crate) fn has_scope(viewer: &Viewer, scope: Scope) -> bool {
-    viewer.may(match scope {
-        Scope::SearchRead => Permission::SearchRead,
-        Scope::DocumentRead => Permission::DocumentRead,
-        Scope::FeedbackWrite => Permission::FeedbackWrite,
-        Scope::FilesRead => Permission::FilesRead,
-        Scope::FilesWrite => Permission::FilesWrite,
-        Scope::UsageRead => Permission::UsageRead,
-        Scope::ResearchRead => Permission::ResearchRead,
-        Scope::ResearchWrite => Permission::ResearchWrite,
-    })
 }
 
 fn wire(decision: Decision) -> RateLimit {

@@ -2,12 +2,12 @@
 
 use app::documents::{ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
-use app::files::{FileView, PresignRequest, Presigned, RunMode, RunView};
+use app::files::{FileView, PresignRequest, Presigned, RunView};
 use app::search::{SearchOutcome, SearchRequest};
 use app::usage::{UsageOverview, UsageRequest};
 use app::{App, Error, Viewer};
 use async_trait::async_trait;
-use uuid::Uuid;
+use model::{FeedbackId, RunMode};
 
 use crate::{DependencyState, Service, UsageEvent};
 
@@ -25,7 +25,7 @@ impl Service for App {
         App::read_document(self, viewer, request).await
     }
 
-    async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error> {
+    async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<FeedbackId, Error> {
         App::submit_feedback(self, viewer, request).await
     }
 

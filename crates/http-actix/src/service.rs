@@ -1,10 +1,10 @@
 use app::documents::{ReadOutcome, ReadRequest};
 use app::feedback::FeedbackRequest;
-use app::files::{FileView, PresignRequest, Presigned, RunMode, RunView};
+use app::files::{FileView, PresignRequest, Presigned, RunView};
 use app::search::{SearchOutcome, SearchRequest};
 use app::{Error, Viewer};
 use async_trait::async_trait;
-use uuid::Uuid;
+use model::{FeedbackId, RunMode};
 
 pub use app::readiness::DependencyState;
 pub use app::usage::UsageEvent;
@@ -18,7 +18,7 @@ pub trait Service: Send + Sync + 'static {
     async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome, Error>;
     async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome, Error>;
     /// The id of the stored event.
-    async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error>;
+    async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<FeedbackId, Error>;
     async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned, Error>;
     async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>, Error>;
     /// Whether there was such a file.

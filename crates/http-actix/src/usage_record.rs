@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use app::{Identity, Viewer};
+use model::OrganizationId;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::{Service, State, UsageEvent};
 
@@ -15,7 +15,7 @@ const CLIENT_CLOSED: u16 = 499;
 /// such requests count too.
 pub(crate) struct UsageRecord {
     service: Arc<dyn Service>,
-    organization_id: Uuid,
+    organization_id: OrganizationId,
     identity: Identity,
     route: Cell<&'static str>,
     started: Instant,

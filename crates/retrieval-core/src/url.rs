@@ -14,6 +14,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use model::{DocId, OrganizationId};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 use uuid::Uuid;
@@ -183,7 +184,7 @@ impl CanonicalUrl {
     }
 
     /// Returns the id of the document at this URL; see [`document_id`].
-    pub fn doc_id(&self) -> Uuid {
+    pub fn doc_id(&self) -> DocId {
         document_id(&self.text)
     }
 }
@@ -196,21 +197,21 @@ impl std::fmt::Display for CanonicalUrl {
 
 /// Returns the id of the document at a canonical web or workspace URL: UUID version 5 in the URL namespace (RFC 9562,
 /// 5.5). The text must be canonical already.
-pub fn document_id(canonical_url: &str) -> Uuid {
-    Uuid::new_v5(&Uuid::NAMESPACE_URL, canonical_url.as_bytes())
+pub fn document_id(canonical_url: &str) -> DocId {
+    DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, canonical_url.as_bytes()))
 }
 
 /// Returns the canonical URL of an organization's file, `workspace://{organization_id}/{name}`. All bytes of the name
 /// except unreserved characters are percent-encoded.
-pub fn workspace_url(organization_id: Uuid, name: &str) -> String {
-    format!("workspace://{}/{}", organization_id.hyphenated(), utf8_percent_encode(name, NAME))
+pub fn workspace_url(organization_id: OrganizationId, name: &str) -> String {
+    format!("workspace://{organization_id}/{}", utf8_percent_encode(name, NAME))
 }
 
 /// Parses a workspace URL into organization and file name, or returns `None` for other URLs.
 ///
 /// Accepts URLs that a caller retyped: case of the scheme and the id, and unencoded characters in the name are ignored.
 /// [`workspace_url`] of the result is the canonical form.
-pub fn parse_workspace_url(input: &str) -> Option<(Uuid, String)> {
+pub fn parse_workspace_url(input: &str) -> Option<(OrganizationId, String)> {
     const SCHEME: &str = "workspace://";
     let input = input.trim();
     let scheme = input.get(..SCHEME.len())?;
@@ -222,7 +223,7 @@ pub fn parse_workspace_url(input: &str) -> Option<(Uuid, String)> {
     if organization.len() != uuid::fmt::Hyphenated::LENGTH || name.contains(['/', '?', '#']) {
         return None;
     }
-    let organization = Uuid::try_parse(organization).ok()?;
+    let organization = OrganizationId(Uuid::try_parse(organization).ok()?);
     let name = percent_decode_str(name).decode_utf8().ok()?;
     if name.is_empty() { None } else { Some((organization, name.into_owned())) }
 }

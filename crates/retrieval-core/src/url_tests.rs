@@ -129,7 +129,7 @@ fn host_and_document_id_are_stable() {
 
 #[test]
 fn workspace_urls_encode_any_name() {
-    let organization = Uuid::from_u128(0x1234);
+    let organization = OrganizationId(Uuid::from_u128(0x1234));
     let url = workspace_url(organization, "Größe & mehr/ä?.pdf");
     assert_eq!(url, format!("workspace://{organization}/Gr%C3%B6%C3%9Fe%20%26%20mehr%2F%C3%A4%3F.pdf"));
     assert_eq!(parse_workspace_url(&url), Some((organization, "Größe & mehr/ä?.pdf".into())));
@@ -143,7 +143,7 @@ fn workspace_urls_encode_any_name() {
     for bad in ["", "a/b", "a?b", "%FF"] {
         assert_eq!(parse_workspace_url(&format!("workspace://{organization}/{bad}")), None, "{bad}");
     }
-    assert_eq!(parse_workspace_url(&format!("workspace://{}/a", organization.simple())), None);
+    assert_eq!(parse_workspace_url(&format!("workspace://{}/a", organization.0.simple())), None);
 }
 
 proptest! {
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn workspace_names_round_trip(name in "(?s).{1,60}") {
-        let organization = Uuid::from_u128(7);
+        let organization = OrganizationId(Uuid::from_u128(7));
         let url = workspace_url(organization, &name);
         prop_assert!(url.is_ascii());
         prop_assert_eq!(parse_workspace_url(&url), Some((organization, name)));

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use docstore::Docstore;
-use engine::IndexName;
 use indicatif::ProgressBar;
 use ingest::feeder::{self, FeedError};
+use model::IndexName;
 use settings::Settings;
 
 use crate::compose::{self, OpenedIndex};
@@ -23,7 +23,7 @@ pub async fn catch_up(
     index: IndexName,
     progress: &ProgressBar,
 ) -> anyhow::Result<()> {
-    let Some((_, newest)) = store.outbox_bounds(index.as_str().to_owned()).await? else { return Ok(()) };
+    let Some((_, newest)) = store.outbox_bounds(index).await? else { return Ok(()) };
     loop {
         match compose::index(settings, store).await? {
             OpenedIndex::Disabled => return Ok(()),
@@ -56,7 +56,7 @@ pub async fn catch_up(
 }
 
 async fn show(store: &Docstore, index: IndexName, progress: &ProgressBar) -> anyhow::Result<()> {
-    let waiting = store.count_outbox(index.as_str().to_owned()).await?;
+    let waiting = store.count_outbox(index).await?;
     progress.set_message(format!("{waiting} documents wait for the index"));
     Ok(())
 }

@@ -11,6 +11,7 @@ use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::Ownership;
+use model::{Clock, SystemClock};
 use settings::Settings;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -64,6 +65,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
+        clock: Arc::new(SystemClock),
         blobs,
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
@@ -147,9 +149,10 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
-    let organization = accounts::create_organization(store, actor::SERVER, "default", None).await?;
+    let now = SystemClock.now();
+    let organization = accounts::create_organization(store, actor::SERVER, now, "default", None).await?;
     let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
-    let created = accounts::create_key(store, actor::SERVER, organization.id.0, key).await?;
+    let created = accounts::create_key(store, actor::SERVER, now, organization.id, key).await?;
     banner::print(&settings.server.public_url, &organization.id.to_string(), &created.key);
     Ok(())
 }

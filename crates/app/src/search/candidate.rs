@@ -104,8 +104,8 @@ impl CandidateList {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
-    use docstore::{DocumentState, Id};
-    use model::OrganizationId;
+    use docstore::DocumentState;
+    use model::{CaptureId, DocId, OrganizationId, Timestamp};
     use retrieval_core::analysis::Analyzers;
     use retrieval_core::domain::Domain;
     use retrieval_core::rerank::{DocumentText, TermVector};
@@ -116,9 +116,13 @@ mod tests {
     /// Builds candidates of these scores: the first stage's, then the final ones.
     fn list(collection: Collection, scores: &[(f32, f64)]) -> CandidateList {
         let candidate = |(position, (first_stage_score, score)): (usize, &(f32, f64))| {
-            let id = Id(Uuid::from_u128(position as u128));
+            let id = Uuid::from_u128(position as u128);
             let document = RankedDocument {
-                state: DocumentState { doc_id: id, capture_id: id, last_seen_at: 0 },
+                state: DocumentState {
+                    doc_id: DocId(id),
+                    capture_id: CaptureId(id),
+                    last_seen_at: Timestamp::UNIX_EPOCH,
+                },
                 published_at: None,
                 content_digest: format!("sha256:{}", position / 2).into(),
                 host: format!("host{position}.example").into(),

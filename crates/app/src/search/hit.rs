@@ -134,12 +134,12 @@ fn hit(
         description: document.description,
         mime: document.mime,
         labels: document.labels.0,
-        published_at: document.published_at.map(Timestamp::from_millis),
-        first_seen_at: Timestamp::from_millis(document.first_seen_at),
-        last_seen_at: Timestamp::from_millis(document.last_seen_at),
-        last_crawled_at: document.last_crawled_at.map(Timestamp::from_millis),
-        capture_id: CaptureId(capture.capture_id.0),
-        captured_at: Timestamp::from_millis(capture.captured_at),
+        published_at: document.published_at,
+        first_seen_at: document.first_seen_at,
+        last_seen_at: document.last_seen_at,
+        last_crawled_at: document.last_crawled_at,
+        capture_id: capture.capture_id,
+        captured_at: capture.captured_at,
         content_digest: capture.content_digest,
         snippet,
         passages,
@@ -149,7 +149,7 @@ fn hit(
 fn quote(content: &str, passage: &Passage) -> HitPassage {
     let unsigned = |number: i32| u32::try_from(number).unwrap_or(0);
     HitPassage {
-        passage_id: PassageId(passage.passage_id.0),
+        passage_id: passage.passage_id,
         ordinal: unsigned(passage.ordinal),
         text: stored_passages::text(content, passage).to_owned(),
         chars: unsigned(passage.char_start)..unsigned(passage.char_end),

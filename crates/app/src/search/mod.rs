@@ -12,11 +12,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Grant, Id, LoadedDocument, Search, Strings};
+use docstore::{Grant, LoadedDocument, Search};
 use engine::SearchEngine;
 use futures_util::future::try_join_all;
-use ingest::clock::now_ms;
-use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
+use model::{BalanceReason, Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::domain::Domain;
 use uuid::Uuid;
@@ -134,8 +133,9 @@ impl App {
     ) -> Result<(Vec<Candidate>, Order)> {
         let ranking = self.runtime.spawn_blocking({
             let request = Arc::clone(request);
+            let now = self.clock.now();
             move || {
-                lists.iter_mut().for_each(|list| rank::rank(&request.query, list));
+                lists.iter_mut().for_each(|list| rank::rank(&request.query, list, now));
                 lists
             }
         });
@@ -172,7 +172,7 @@ impl App {
             let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
             self.load_by_id(collection, missing.map(|one| one.document.doc_id()).collect())
         };
-        let own = Collection::Workspace(OrganizationId(viewer.organization_id));
+        let own = Collection::Workspace(viewer.organization_id);
         let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
         loaded.extend(workspace);
         Ok(loaded)
@@ -187,19 +187,19 @@ impl App {
         search_id: SearchId,
         doc_ids: &[DocId],
     ) -> Result<()> {
-        let now = now_ms();
-        let organization_id = Id(viewer.organization_id);
+        let now = self.clock.now();
+        let organization_id = viewer.organization_id;
         let row = Search {
-            search_id: Id(search_id.0),
+            search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
-            session_id: Id(request.session_id.0),
+            session_id: request.session_id,
             query: request.query.clone(),
-            results: Strings(doc_ids.iter().map(DocId::to_string).collect()),
+            results: doc_ids.to_vec(),
             created_at: now,
         };
         let granted =
-            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: Id(doc_id.0), granted_at: now }).collect();
+            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         self.searches.record(row, granted).await
     }
 
@@ -208,15 +208,19 @@ impl App {
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance = accounts::post(
-            &self.store,
-            viewer.organization_id,
-            -cents,
-            "search",
-            Some((search_id.0, &viewer.identity)),
-        )
-        .await?;
+        let balance = self.post_search(viewer, -cents, BalanceReason::Search, search_id).await?;
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
+    }
+
+    async fn post_search(
+        &self,
+        viewer: &Viewer,
+        cents: i64,
+        reason: BalanceReason,
+        search_id: SearchId,
+    ) -> Result<Option<i64>> {
+        let search = Some((search_id, &viewer.identity));
+        accounts::post(&self.store, viewer.organization_id, cents, reason, search, self.clock.now()).await
     }
 
     async fn refund(&self, viewer: &Viewer, search_id: SearchId) {
@@ -224,10 +228,8 @@ impl App {
         if !viewer.billed || cents == 0 {
             return;
         }
-        let organization_id = viewer.organization_id;
-        if let Err(error) =
-            accounts::post(&self.store, organization_id, cents, "refund", Some((search_id.0, &viewer.identity))).await
-        {
+        if let Err(error) = self.post_search(viewer, cents, BalanceReason::Refund, search_id).await {
+            let organization_id = viewer.organization_id;
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
         }
     }
@@ -235,7 +237,7 @@ impl App {
 
 /// Returns the collections to search, the web first.
 fn collections(viewer: &Viewer, request: &SearchRequest) -> Result<Vec<Collection>> {
-    let own = OrganizationId(viewer.organization_id);
+    let own = viewer.organization_id;
     let mut collections = Vec::with_capacity(2);
     if request.indexes.contains(&IndexName::Web) {
         collections.push(Collection::Web);

@@ -1,7 +1,7 @@
 //! Lexical ranking of candidates, and the texts that a model ranks them by.
 
 use docstore::LoadedDocument;
-use ingest::clock::now_ms;
+use model::Timestamp;
 use retrieval_core::chars;
 use retrieval_core::rerank::{self, Document, Query};
 
@@ -13,13 +13,13 @@ use crate::documents::passages as stored_passages;
 const MODEL_CHARS: usize = 2_000;
 
 /// Scores the candidates of one collection, and finds their best passages.
-pub fn rank(query: &str, list: &mut CandidateList) {
+pub fn rank(query: &str, list: &mut CandidateList, now: Timestamp) {
     let CandidateList { candidates, statistics, .. } = list;
     let documents: Vec<Document<'_>> = candidates
         .iter()
         .map(|Candidate { document, .. }| Document { terms: &document.terms, published_at: document.published_at })
         .collect();
-    let evidence = rerank::score(&Query { text: query, now: Some(now_ms()) }, &documents, statistics);
+    let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, statistics);
     for (candidate, evidence) in candidates.iter_mut().zip(evidence) {
         candidate.score = evidence.score;
         candidate.passages = evidence.passages;

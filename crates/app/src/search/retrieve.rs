@@ -4,13 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use docstore::{Id, LoadedDocument};
-use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, Scope, SearchEngine};
-use model::{Collection, DocId, Timestamp};
+use docstore::LoadedDocument;
+use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, SearchEngine};
+use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::phrase::Phrase;
 use retrieval_core::rerank;
-use uuid::Uuid;
 
 use super::candidate::{Candidate, CandidateList};
 use super::vectors::{RankedDocument, VectorCache};
@@ -62,7 +61,7 @@ impl App {
         policy: &Policy,
     ) -> Result<CandidateList> {
         let base = FirstStageRequest {
-            scope: scope(collection),
+            collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
             ranked_by: Some(request.query.clone()),
@@ -104,7 +103,7 @@ impl App {
             return Ok(answer);
         }
         let preferred = self.ask(engine, &with_domains(base, &policy.include, &policy.exclude)).await?;
-        let known: HashSet<Uuid> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        let known: HashSet<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         answer.hits.extend(preferred.hits.into_iter().filter(|hit| !known.contains(&hit.doc_id)));
         Ok(answer)
     }
@@ -125,18 +124,17 @@ impl App {
         answer: FirstStageAnswer,
         collection: Collection,
     ) -> Result<CandidateList> {
-        let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| DocId(hit.doc_id)).collect();
+        let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
         if request.exact_match || self.second_stage.reads_texts() {
             // An exact phrase is looked for in the text, and a model ranks by it.
             unknown = doc_ids;
         } else if !doc_ids.is_empty() {
-            let doc_ids = doc_ids.into_iter().map(|doc_id| Id(doc_id.0)).collect();
-            for state in self.store.find_latest_states(owner(collection), doc_ids).await? {
+            for state in self.store.find_latest_states(collection, doc_ids).await? {
                 match self.vectors.get(&state) {
-                    Some(document) => drop(known.insert(document.doc_id(), document)),
-                    None => unknown.push(DocId(state.doc_id.0)),
+                    Some(document) => drop(known.insert(state.doc_id, document)),
+                    None => unknown.push(state.doc_id),
                 }
             }
         }
@@ -152,10 +150,9 @@ impl App {
         }
         let mut loaded = self.analyse(request, loaded, limit).await?;
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
-            let doc_id = DocId(*doc_id);
-            let (document, loaded) = match known.remove(&doc_id) {
+            let (document, loaded) = match known.remove(doc_id) {
                 Some(document) => (document, None),
-                None => loaded.remove(&doc_id).map(|(document, loaded)| (document, Some(loaded)))?,
+                None => loaded.remove(doc_id).map(|(document, loaded)| (document, Some(loaded)))?,
             };
             Some(Candidate {
                 document,
@@ -202,9 +199,8 @@ impl App {
         if doc_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let doc_ids = doc_ids.into_iter().map(|doc_id| Id(doc_id.0)).collect();
-        let loaded = self.store.load_documents(owner(collection), doc_ids).await?;
-        Ok(loaded.into_iter().map(|loaded| (DocId(loaded.document.doc_id.0), loaded)).collect())
+        let loaded = self.store.load_documents(collection, doc_ids).await?;
+        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
     }
 }
 
@@ -233,17 +229,6 @@ fn contains(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
     texts.into_iter().flatten().any(|text| phrase.is_in(text, document.language.as_deref()))
 }
 
-fn scope(collection: Collection) -> Scope {
-    match collection {
-        Collection::Web => Scope::Web,
-        Collection::Workspace(organization_id) => Scope::Workspace { organization_id: organization_id.0 },
-    }
-}
-
-fn owner(collection: Collection) -> Option<Id> {
-    collection.owner().map(|organization_id| Id(organization_id.0))
-}
-
 /// Returns the texts to search for: the rewrites, the first of which replaces the query at the index.
 fn texts(request: &SearchRequest) -> Vec<String> {
     let rewrites: Vec<String> = request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
@@ -254,7 +239,7 @@ fn filters(request: &SearchRequest) -> Filters {
     Filters {
         language: request.language.clone(),
         country: request.country.clone(),
-        published_after: request.published_after.map(Timestamp::as_millis),
+        published_after: request.published_after,
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }
@@ -271,7 +256,7 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
 /// Counts the results that the policy removed before `max_results` were kept. The filtered ranking is the unfiltered one
 /// without the removed results.
 fn count_dropped(unfiltered: &FirstStageAnswer, kept: &FirstStageAnswer, max_results: usize) -> usize {
-    let kept: HashSet<Uuid> = kept.hits.iter().map(|hit| hit.doc_id).collect();
+    let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;
     for hit in &unfiltered.hits {

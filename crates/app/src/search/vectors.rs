@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use docstore::{DocumentState, LoadedDocument};
-use model::DocId;
+use model::{DocId, Timestamp};
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
@@ -27,8 +27,7 @@ thread_local! {
 /// Facts and terms of one state of a document, as ranking needs them.
 pub struct RankedDocument {
     pub state: DocumentState,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
     pub content_digest: Box<str>,
     pub host: Box<str>,
     pub terms: TermVector,
@@ -60,7 +59,7 @@ impl RankedDocument {
     }
 
     pub fn doc_id(&self) -> DocId {
-        DocId(self.state.doc_id.0)
+        self.state.doc_id
     }
 }
 
@@ -79,7 +78,7 @@ impl VectorCache {
 
     /// Returns the document if it was ranked in exactly this state.
     pub fn get(&self, state: &DocumentState) -> Option<Arc<RankedDocument>> {
-        self.0.get(&DocId(state.doc_id.0)).filter(|document| document.state == *state)
+        self.0.get(&state.doc_id).filter(|document| document.state == *state)
     }
 
     pub fn put(&self, document: &Arc<RankedDocument>) {

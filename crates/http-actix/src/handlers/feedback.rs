@@ -1,6 +1,7 @@
 use api_types::validation::parse_uuid;
 use api_types::{EventType, FeedbackResponse};
-use app::feedback::{FeedbackEvent, FeedbackRequest};
+use app::feedback::FeedbackRequest;
+use model::{DocId, FeedbackEvent, PassageId, SearchId, SessionId};
 use openapi::{Input, operations};
 use uuid::Uuid;
 
@@ -20,7 +21,7 @@ impl Endpoint for operations::SubmitFeedback {
             request_id: context.request_id,
             session_id,
             accepted: true,
-            feedback_id,
+            feedback_id: feedback_id.0,
             access: context.access.clone(),
             usage: context.usage(),
         })
@@ -41,11 +42,11 @@ fn feedback_request(body: api_types::FeedbackRequest, session_id: &str) -> Feedb
             EventType::MissingExpectedSource => FeedbackEvent::MissingExpectedSource,
             EventType::UnsafeOrPolicyIssue => FeedbackEvent::UnsafeOrPolicyIssue,
         },
-        search_id: id(body.search_id),
-        doc_id: id(body.doc_id),
-        passage_id: id(body.passage_id),
+        search_id: id(body.search_id).map(SearchId),
+        doc_id: id(body.doc_id).map(DocId),
+        passage_id: id(body.passage_id).map(PassageId),
         // The header and the body were validated, so the id is well-formed.
-        session_id: parse_uuid(session_id).unwrap_or_else(Uuid::new_v4),
+        session_id: SessionId(parse_uuid(session_id).unwrap_or_else(Uuid::new_v4)),
         comment: body.comment,
         query: body.query,
         rank: body.rank.and_then(|rank| u32::try_from(rank).ok()),

@@ -3,7 +3,8 @@ use api_types::{
     FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexStartResponse, IndexStats, IndexStatusResponse,
     PresignResponse,
 };
-use app::files::{FileView, PresignRequest, RunMode, RunState, RunStats};
+use app::files::{FileView, PresignRequest};
+use model::{RunMode, RunState, RunStats};
 use openapi::parameters::{FileName, SyncId};
 use openapi::{Input, operations};
 

@@ -4,11 +4,11 @@ use api_types::{
     Bucket, EndpointUsage, Headline, KeyUsage, LatencyPoint, ProductUsage, SeriesPoint, UsageOverview, UsageRange,
 };
 use app::usage::overview::{Totals, label};
-use app::usage::{GroupBy, Interval, KeyStatus, UsageRequest, Window};
+use app::usage::{GroupBy, Interval, UsageRequest, Window};
+use model::{ApiKeyId, KeyState};
 use openapi::parameters::UsageQuery;
 use openapi::{Input, operations};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::call::Context;
 use crate::endpoint::Endpoint;
@@ -57,12 +57,12 @@ fn time(name: &str, text: Option<&str>) -> Result<Option<OffsetDateTime>, Failur
     times::parse(text).map(Some).ok_or_else(|| Failure::invalid(name, message()))
 }
 
-fn key_ids(ids: &[String]) -> Result<Vec<Uuid>, Failure> {
+fn key_ids(ids: &[String]) -> Result<Vec<ApiKeyId>, Failure> {
     if ids.len() > MAX_KEYS {
         return Err(Failure::invalid("api_key_ids", format!("api_key_ids must be at most {MAX_KEYS} ids")));
     }
     let invalid = || Failure::invalid("api_key_ids", "api_key_ids must be UUIDs separated by commas");
-    ids.iter().map(|id| parse_uuid(id).ok_or_else(invalid)).collect()
+    ids.iter().map(|id| parse_uuid(id).map(ApiKeyId).ok_or_else(invalid)).collect()
 }
 
 fn response(context: &Context, overview: app::usage::UsageOverview) -> UsageOverview {
@@ -137,13 +137,13 @@ fn headline(totals: Totals) -> Headline {
 
 fn key(key: app::usage::overview::KeyUsage) -> KeyUsage {
     KeyUsage {
-        api_key_id: key.api_key_id,
+        api_key_id: key.api_key_id.0,
         key_prefix: key.key_prefix,
         name: key.name,
         status: match key.status {
-            KeyStatus::Active => api_types::KeyStatus::Active,
-            KeyStatus::Expired => api_types::KeyStatus::Expired,
-            KeyStatus::Revoked => api_types::KeyStatus::Revoked,
+            KeyState::Active => api_types::KeyStatus::Active,
+            KeyState::Expired => api_types::KeyStatus::Expired,
+            KeyState::Revoked => api_types::KeyStatus::Revoked,
         },
         requests: key.totals.requests,
         errors: key.totals.errors,

@@ -27,11 +27,11 @@ impl InProcess<'_> {
 
 impl Backend for InProcess<'_> {
     fn may(&self, scope: Scope) -> bool {
-        admission::has_scope(&self.context.viewer, scope)
+        self.context.viewer.may(scope)
     }
 
     fn workspace_id(&self) -> Option<Uuid> {
-        Some(self.context.viewer.organization_id)
+        Some(self.context.viewer.organization_id.0)
     }
 
     fn begin(&self, operation: &'static Spec) -> Result<(), mcp::Failure> {

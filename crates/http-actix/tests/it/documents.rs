@@ -2,6 +2,7 @@ use app::documents::{
     CaptureView, ContentFormat, ContentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning,
     Selection, Target,
 };
+use model::{CaptureId, DocId, PassageId};
 use serde_json::{Value, json};
 use time::macros::datetime;
 use uuid::Uuid;
@@ -45,12 +46,12 @@ async fn every_field_reaches_the_use_case() {
     )
     .await;
     let id = Uuid::parse_str(ID).unwrap();
-    assert_eq!(request.target, Target::DocId(id), "doc_id wins");
+    assert_eq!(request.target, Target::DocId(DocId(id)), "doc_id wins");
     assert_eq!(request.include, Include { metadata: false, passages: true, capture_history: false, content: true });
     assert_eq!((request.selection, request.format), (Selection::PassageIds, ContentFormat::Text));
     assert_eq!((request.max_chars, request.include_offsets), (Some(5), true));
     assert_eq!(request.passage_ids, ["not a uuid"], "unavailable ids never fail the request");
-    assert_eq!(request.range, Some(Range { start_char: 1 << 62, max_chars: Some(7), capture_id: Some(id) }));
+    assert_eq!(request.range, Some(Range { start_char: 1 << 62, max_chars: Some(7), capture_id: Some(CaptureId(id)) }));
     assert_eq!(request.query.as_deref(), Some("q"));
 }
 
@@ -76,7 +77,7 @@ async fn what_is_absent_is_left_out() {
 
 fn capture() -> CaptureView {
     CaptureView {
-        capture_id: Uuid::from_u128(5),
+        capture_id: CaptureId(Uuid::from_u128(5)),
         capture_time: datetime!(2026-01-03 00:00:00.5 UTC),
         content_digest: "sha256:1".to_owned(),
         format: ContentFormat::Markdown,
@@ -85,8 +86,8 @@ fn capture() -> CaptureView {
 
 fn whole() -> ReadOutcome {
     let passage = |chars| PassageView {
-        passage_id: Uuid::from_u128(6),
-        doc_id: Uuid::from_u128(1001),
+        passage_id: PassageId(Uuid::from_u128(6)),
+        doc_id: DocId(Uuid::from_u128(1001)),
         ordinal: 3,
         text: "naïve 🦀".to_owned(),
         chars,
@@ -142,7 +143,10 @@ async fn warnings_carry_their_details() {
             warnings: vec![
                 ReadWarning::ContentUnavailable,
                 ReadWarning::ContentTruncated { field: "content.max_chars", max_chars: 9 },
-                ReadWarning::StaleRange { requested: Uuid::from_u128(1), latest: Uuid::from_u128(2) },
+                ReadWarning::StaleRange {
+                    requested: CaptureId(Uuid::from_u128(1)),
+                    latest: CaptureId(Uuid::from_u128(2)),
+                },
                 ReadWarning::StalePassageIds { passage_ids: vec!["x".to_owned()] },
             ],
             ..read_outcome()

@@ -6,8 +6,8 @@ use app::feedback::FeedbackRequest;
 use app::files::{FileView, PresignRequest, Presigned, RunMode, RunState, RunStats, RunView};
 use app::search::{HitPassage, SearchHit, SearchOutcome, SearchRequest};
 use app::usage::overview::{EndpointUsage, KeyUsage, SeriesPoint, Totals};
-use app::usage::{KeyStatus, UsageOverview, UsageRequest};
-use app::{Error, Identity, Permission, Viewer};
+use app::usage::{UsageOverview, UsageRequest};
+use app::{Error, Identity, Viewer};
 use async_trait::async_trait;
 use http_actix::{DependencyState, Service, UsageEvent};
 use model::{CaptureId, Collection, DocId, OrganizationId, PassageId, SearchId, Timestamp};
@@ -26,7 +26,7 @@ pub struct Fake {
     pub read_answer: Answer<ReadOutcome>,
     pub run_answer: Answer<RunView>,
     pub presign_answer: Answer<Presigned>,
-    pub feedback_answer: Answer<Uuid>,
+    pub feedback_answer: Answer<FeedbackId>,
     pub authenticate_answer: Answer<()>,
     pub dependencies: Mutex<Vec<DependencyState>>,
     pub searches: Mutex<Vec<SearchRequest>>,
@@ -40,9 +40,10 @@ pub struct Fake {
     pub limit_rps: u32,
 }
 
-pub const ORGANIZATION: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0001);
-pub const SYNC_ID: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0002);
-pub const FEEDBACK_ID: Uuid = Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0003);
+pub const ORGANIZATION: OrganizationId = OrganizationId(Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0001));
+pub const SYNC_ID: SyncId = SyncId(Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0002));
+pub const KEY_ID: ApiKeyId = ApiKeyId(Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0004));
+pub const FEEDBACK_ID: FeedbackId = FeedbackId(Uuid::from_u128(0x0190_a6d2_6a5c_7cc0_8c5e_0f4c_5a1b_0003));
 
 impl Default for Fake {
     fn default() -> Self {
@@ -88,16 +89,16 @@ impl Fake {
 impl Service for Fake {
     async fn authenticate(&self, token: &str) -> Result<Option<Viewer>, Error> {
         (self.authenticate_answer.lock().unwrap())()?;
-        let permissions = match token {
-            "good" => Permission::ALL.to_vec(),
-            "reader" => vec![Permission::DocumentRead],
+        let scopes = match token {
+            "good" => Scope::ALL.to_vec(),
+            "reader" => vec![Scope::DocumentRead],
             "nobody" => vec![],
             _ => return Ok(None),
         };
         Ok(Some(Viewer {
             organization_id: ORGANIZATION,
-            identity: Identity::ApiKey(Uuid::from_u128(u128::from(token.len() as u64))),
-            permissions,
+            identity: Identity::ApiKey(ApiKeyId(Uuid::from_u128(u128::from(token.len() as u64)))),
+            scopes,
             limit_rps: self.limit_rps,
             billed: false,
         }))
@@ -113,7 +114,7 @@ impl Service for Fake {
         (self.read_answer.lock().unwrap())()
     }
 
-    async fn submit_feedback(&self, _: &Viewer, request: FeedbackRequest) -> Result<Uuid, Error> {
+    async fn submit_feedback(&self, _: &Viewer, request: FeedbackRequest) -> Result<FeedbackId, Error> {
         self.feedback.lock().unwrap().push(request);
         (self.feedback_answer.lock().unwrap())()
     }
@@ -165,10 +166,10 @@ pub fn overview(request: &UsageRequest) -> UsageOverview {
         headline: totals,
         endpoints: vec![EndpointUsage { route: "POST /v1/search".to_owned(), totals }],
         keys: vec![KeyUsage {
-            api_key_id: SYNC_ID,
+            api_key_id: KEY_ID,
             key_prefix: "rk_abc".to_owned(),
             name: "laptop".to_owned(),
-            status: KeyStatus::Revoked,
+            status: KeyState::Revoked,
             totals,
             last_used_at: None,
         }],
@@ -250,7 +251,7 @@ pub fn hit(rank: u32, passages: usize) -> SearchHit {
 pub fn read_outcome() -> ReadOutcome {
     ReadOutcome {
         document: DocumentView {
-            doc_id: Uuid::from_u128(1001),
+            doc_id: DocId(Uuid::from_u128(1001)),
             canonical_url: "https://example.com/1".to_owned(),
             source_url: "https://example.com/1#top".to_owned(),
             title: Some("Title".to_owned()),

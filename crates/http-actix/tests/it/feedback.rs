@@ -1,4 +1,4 @@
-use app::feedback::FeedbackEvent;
+use model::FeedbackEvent;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -21,12 +21,13 @@ async fn an_event_is_accepted_with_all_its_fields() {
     let body = answer.json();
     let keys: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["$schema", "accepted", "access", "feedback_id", "request_id", "session_id", "usage"]);
-    assert_eq!((&body["accepted"], &body["feedback_id"]), (&json!(true), &json!(FEEDBACK_ID)));
+    assert_eq!((&body["accepted"], &body["feedback_id"]), (&json!(true), &json!(FEEDBACK_ID.0)));
     assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
 
     let stored = api.service.feedback.lock().unwrap().pop().unwrap();
-    let id = Some(Uuid::parse_str(id).unwrap());
-    assert_eq!((stored.search_id, stored.doc_id, stored.passage_id), (id, id, id));
+    let id = Uuid::parse_str(id).unwrap();
+    let expected = (Some(id.into()), Some(id.into()), Some(id.into()));
+    assert_eq!((stored.search_id, stored.doc_id, stored.passage_id), expected);
     assert_eq!((stored.event, stored.rank), (FeedbackEvent::PassageUsed, Some(3)));
     assert_eq!((stored.comment.as_deref(), stored.query.as_deref()), (Some("c"), Some("q")));
     assert_eq!(stored.client_model.as_deref(), Some("m"));

@@ -1,5 +1,6 @@
 use actix_web::test::TestRequest;
-use app::files::{RunState, RunStats, RunView};
+use app::files::RunView;
+use model::{RunState, RunStats};
 use serde_json::{Value, json};
 use time::macros::datetime;
 use uuid::Uuid;
@@ -68,7 +69,7 @@ async fn a_run_is_started_in_its_mode() {
     {
         let answer = api.post("/v1/files/index", &body).await;
         assert_eq!(answer.status, 202);
-        assert_eq!((&answer.json()["sync_id"], &answer.json()["state"]), (&json!(SYNC_ID), &json!("queued")));
+        assert_eq!((&answer.json()["sync_id"], &answer.json()["state"]), (&json!(SYNC_ID.0), &json!("queued")));
         assert_eq!(api.service.runs.lock().unwrap().pop().unwrap(), mode);
     }
     api.post_raw("/v1/files/index", "").await.expect_error(400, "validation_error");

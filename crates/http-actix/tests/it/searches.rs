@@ -34,7 +34,7 @@ async fn every_field_reaches_the_use_case() {
             "freshness_policy": {"published_after": "2026-01-05", "freshness": "pd"},
             "max_results": 50,
             "response": {"verbosity": "compact"},
-            "scope": {"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION},
+            "scope": {"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION.0},
             "search_queries": ["first", " ", "second"],
             "source_policy": {
                 "include_domains": ["WWW.Example.com", "bücher.example"],

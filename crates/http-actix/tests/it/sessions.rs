@@ -34,8 +34,8 @@ async fn the_body_wins_over_the_header_and_both_over_a_fresh_one() {
         assert_ne!(fresh, session(None, None).await);
     }
     let stored = api.service.feedback.lock().unwrap();
-    assert_eq!(stored[0].session_id, Uuid::parse_str(BODY).unwrap());
-    assert_eq!(stored[2].session_id, Uuid::parse_str(HEADER).unwrap());
+    assert_eq!(stored[0].session_id, BODY.parse().unwrap());
+    assert_eq!(stored[2].session_id, HEADER.parse().unwrap());
 }
 
 #[actix_web::test]

@@ -5,7 +5,7 @@ use time::macros::datetime;
 use uuid::Uuid;
 
 use crate::api::{Api, NOW};
-use crate::fake::SYNC_ID;
+use crate::fake::KEY_ID;
 
 #[actix_web::test]
 async fn the_overview_has_all_that_the_contract_names() {
@@ -22,7 +22,7 @@ async fn the_overview_has_all_that_the_contract_names() {
     assert_eq!(body["endpoints"], json!([endpoint]));
     assert_eq!(
         body["keys"],
-        json!([{"api_key_id": SYNC_ID, "key_prefix": "rk_abc", "name": "laptop", "status": "revoked", "requests": 4,
+        json!([{"api_key_id": KEY_ID.0, "key_prefix": "rk_abc", "name": "laptop", "status": "revoked", "requests": 4,
             "errors": 1, "p95_duration_ms": 7.25, "spend_cents": 3}])
     );
     let bucket = "2026-06-15T00:00:00Z";
@@ -42,7 +42,7 @@ async fn the_overview_has_all_that_the_contract_names() {
 #[actix_web::test]
 async fn parameters_are_read() {
     let api = Api::new();
-    let ids = format!("{SYNC_ID}%2C{SYNC_ID},");
+    let ids = format!("{KEY_ID}%2C{KEY_ID},");
     let path = format!(
         "/v1/usage?from=2026-06-10T00:00:00%2B02:00&to=2026-06-12&interval=hour&group_by=status_class&api_key_ids={ids}"
     );
@@ -52,7 +52,7 @@ async fn parameters_are_read() {
     let request = api.service.overviews.lock().unwrap().pop().unwrap();
     assert_eq!(request.window.to(), datetime!(2026-06-12 00:00 UTC));
     assert_eq!((request.group_by, request.window.interval), (GroupBy::StatusClass, Interval::Hour));
-    assert_eq!(request.api_key_ids, [SYNC_ID, SYNC_ID]);
+    assert_eq!(request.api_key_ids, [KEY_ID, KEY_ID]);
     // Empty is as if it were not there.
     let answer = api.get("/v1/usage?from=&to=&interval=&group_by=&api_key_ids=").await;
     assert_eq!(answer.status, 200);

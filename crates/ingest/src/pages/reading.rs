@@ -8,11 +8,11 @@ use extract::{ExtractRequest, Extracted};
 use extract_worker::{Extractor, Input};
 use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
 use file_types::{ContentType, FileKind};
+use model::{Clock, Collection, Timestamp};
 use tokio::sync::Semaphore;
 
 use super::failures::Cause;
 use super::{PageError, Seen, Wanted};
-use crate::clock::now_ms;
 use crate::prepare::{self, Content, Extent, Source};
 
 /// Labels that extraction gives. All others are an operator's, and stay.
@@ -22,6 +22,7 @@ pub struct Reading {
     pub store: Docstore,
     pub fetcher: Fetcher,
     pub extractor: Arc<dyn Extractor>,
+    pub clock: Arc<dyn Clock>,
     pub extract_timeout: Duration,
     /// One permit for each page that is being read.
     pub turns: Semaphore,
@@ -67,7 +68,7 @@ impl Reading {
             return Ok(());
         }
         // Before the page is asked for: what it says is at least as new.
-        let read_at = now_ms();
+        let read_at = self.clock.now();
         let fetched = self.fetch(wanted, capture).await.map_err(|error| not_fetched(canonical_url, &error))?;
         let page = match (fetched, capture) {
             (Fetched::Page(page), _) => page,
@@ -82,7 +83,7 @@ impl Reading {
         let has_had_text = capture.is_some_and(|capture| !capture.content.trim().is_empty());
         if has_text || !has_had_text {
             let new = prepared(canonical_url, &page, extracted, known, read_at);
-            self.store.save_documents(vec![new], now_ms()).await?;
+            self.store.save_documents(vec![new], self.clock.now()).await?;
         }
         if has_text {
             return Ok(());
@@ -153,7 +154,7 @@ fn prepared(
     page: &FetchedPage,
     extracted: Extracted,
     known: Option<Known>,
-    read_at: i64,
+    read_at: Timestamp,
 ) -> NewDocument {
     // What an operator said of a page that was imported stays.
     let imported = known.map(|known| known.document).filter(|document| document.listed);
@@ -167,7 +168,7 @@ fn prepared(
         country = document.country;
     }
     let source = Source {
-        organization_id: None,
+        collection: Collection::Web,
         canonical_url: canonical_url.to_owned(),
         source_url,
         source_uri: None,
@@ -180,7 +181,7 @@ fn prepared(
         title: extracted.title,
         description: extracted.description,
         language: extracted.language,
-        published_at: extracted.published_at,
+        published_at: extracted.published_at.map(Timestamp::from_millis),
         labels,
         page_starts: extracted.page_starts,
         extent: Extent::Whole,

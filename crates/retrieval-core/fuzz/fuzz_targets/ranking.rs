@@ -46,14 +46,14 @@ fuzz_target!(|search: Search| {
     let views: Vec<rerank::Document<'_>> = vectors
         .iter()
         .zip(&search.documents)
-        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at })
+        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis) })
         .collect();
     let statistics = CollectionStatistics {
         documents: search.collection,
         average_length: search.average_length,
         document_frequency: search.frequencies.into_iter().collect(),
     };
-    let query = Query { text: &search.query, now: search.now };
+    let query = Query { text: &search.query, now: search.now.map(model::Timestamp::from_millis) };
     let all = rerank::score(&query, &views, &statistics);
     assert_eq!(all.len(), views.len());
     for (evidence, spans) in all.iter().zip(&spans) {

@@ -14,6 +14,7 @@ mod sections;
 
 use std::ops::Range;
 
+use model::{DocId, PassageId};
 use uuid::Uuid;
 
 /// Minimum length. A shorter passage ends where its section ends or an indivisible block begins.
@@ -86,8 +87,8 @@ fn enter(path: &mut Vec<(u8, String)>, headings: Vec<(u8, String)>) {
 
 /// Returns the id of a passage: UUID version 5 of the content digest and the ordinal, in the namespace of the document.
 /// Equal content yields equal ids, different content different ones.
-pub fn passage_id(doc_id: Uuid, content_digest: &str, ordinal: u32) -> Uuid {
-    Uuid::new_v5(&doc_id, format!("{content_digest}#{ordinal}").as_bytes())
+pub fn passage_id(doc_id: DocId, content_digest: &str, ordinal: u32) -> PassageId {
+    PassageId(Uuid::new_v5(&doc_id.0, format!("{content_digest}#{ordinal}").as_bytes()))
 }
 
 #[cfg(test)]

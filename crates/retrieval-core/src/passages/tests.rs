@@ -157,9 +157,10 @@ fn large_adversarial_inputs_are_split_in_linear_time() {
 
 #[test]
 fn ids_are_derived_from_the_content() {
-    let document = Uuid::from_u128(1);
+    let document = DocId(Uuid::from_u128(1));
     assert_eq!(passage_id(document, "abc", 0), passage_id(document, "abc", 0));
-    let others = [passage_id(document, "abc", 1), passage_id(document, "abd", 0), passage_id(Uuid::nil(), "abc", 0)];
+    let others =
+        [passage_id(document, "abc", 1), passage_id(document, "abd", 0), passage_id(DocId(Uuid::nil()), "abc", 0)];
     assert!(!others.contains(&passage_id(document, "abc", 0)));
     // Stable forever: python3's uuid.uuid5(uuid.UUID(int=1), "abc#0").
     assert_eq!(passage_id(document, "abc", 0).to_string(), "8d8cc147-2c95-5799-b661-e77fed8c367c");

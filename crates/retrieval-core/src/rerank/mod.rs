@@ -19,6 +19,8 @@ mod score;
 mod term_vector;
 mod vocabulary;
 
+use model::Timestamp;
+
 use crate::analysis::{Analyzers, Language};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
@@ -41,8 +43,7 @@ pub const READ_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     pub terms: &'a TermVector,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
 }
 
 /// Query that documents are scored for.
@@ -50,8 +51,8 @@ pub struct Document<'a> {
 pub struct Query<'a> {
     /// Any text; it has no operators.
     pub text: &'a str,
-    /// Milliseconds since the Unix epoch. `None` ignores dates.
-    pub now: Option<i64>,
+    /// `None` ignores dates.
+    pub now: Option<Timestamp>,
 }
 
 /// Evidence of one document's relevance.

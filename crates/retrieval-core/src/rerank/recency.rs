@@ -1,5 +1,7 @@
 //! Mild preference for recent documents if the query asks for them.
 
+use model::Timestamp;
+
 use super::parameters::{RECENCY, RECENCY_HALF_LIFE_DAYS};
 use crate::query_matcher::QueryMatcher;
 
@@ -41,14 +43,14 @@ const WORDS: [&str; 30] = [
 
 /// Recency boost relative to the time of the query.
 pub(super) struct Recency {
-    now: i64,
+    now: Timestamp,
 }
 
 impl Recency {
     /// Returns `None` if the query does not ask for recent documents or the time is unknown.
-    pub fn of(matcher: &QueryMatcher, now: Option<i64>) -> Option<Self> {
+    pub fn of(matcher: &QueryMatcher, now: Option<Timestamp>) -> Option<Self> {
         let now = now?;
-        let year = year(now);
+        let year = year(now.as_millis());
         let asks = |word: &String| {
             WORDS.binary_search(&word.as_str()).is_ok() || word.parse().is_ok_and(|named: i64| named == year)
         };
@@ -56,10 +58,10 @@ impl Recency {
     }
 
     /// Returns the factor for a document's score: 1 for an unknown or very old date, up to `1 + RECENCY`.
-    pub fn factor(&self, published_at: Option<i64>) -> f64 {
+    pub fn factor(&self, published_at: Option<Timestamp>) -> f64 {
         let Some(published_at) = published_at else { return 1.0 };
         // A future date is an announcement or a mistake and counts as now.
-        let days = self.now.saturating_sub(published_at).max(0) as f64 / DAY_MS;
+        let days = self.now.since(published_at).as_millis() as f64 / DAY_MS;
         1.0 + RECENCY * (-days / RECENCY_HALF_LIFE_DAYS).exp2()
     }
 }
@@ -78,9 +80,11 @@ fn year(ms: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    const NOW: i64 = 1_780_000_000_000; // 2026-05-28
+    const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000); // 2026-05-28
 
     fn recency(query: &str) -> Option<Recency> {
         Recency::of(&QueryMatcher::new(query, &[]), Some(NOW))
@@ -101,8 +105,16 @@ mod tests {
     #[test]
     fn the_boost_is_bounded_and_decays_with_age() {
         let recency = recency("latest").map(|recency| {
-            [Some(NOW), Some(NOW - 30 * 86_400_000), Some(0), None, Some(i64::MIN), Some(i64::MAX)]
-                .map(|published_at| recency.factor(published_at))
+            let month = Duration::from_secs(30 * 86_400);
+            [
+                Some(NOW),
+                Some(NOW - month),
+                Some(Timestamp::UNIX_EPOCH),
+                None,
+                Some(Timestamp::MIN),
+                Some(Timestamp::MAX),
+            ]
+            .map(|published_at| recency.factor(published_at))
         });
         let Some([new, month, old, unknown, lowest, highest]) = recency else {
             panic!("the query asks for recent documents")

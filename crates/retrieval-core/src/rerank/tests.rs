@@ -1,5 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::time::Duration;
+
+use model::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
@@ -10,7 +13,7 @@ struct Text {
     content: String,
     spans: Vec<PassageSpan>,
     language: Option<&'static str>,
-    published_at: Option<i64>,
+    published_at: Option<Timestamp>,
 }
 
 fn document(title: &'static str, content: &str) -> Text {
@@ -106,8 +109,9 @@ fn a_long_document_ranks_by_its_best_passage() {
 
 #[test]
 fn recent_documents_are_preferred_only_on_request() {
-    const NOW: i64 = 1_780_000_000_000;
-    let dated = |days: i64| Text { published_at: Some(NOW - days * 86_400_000), ..document("", "release notes") };
+    const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+    const DAY: Duration = Duration::from_secs(86_400);
+    let dated = |days: u32| Text { published_at: Some(NOW - DAY * days), ..document("", "release notes") };
     let documents = [dated(900), dated(2)];
     let order = |text| best_first(&evidence(&Query { text, now: Some(NOW) }, &documents));
     assert_eq!(order("release notes"), [0, 1]);
@@ -142,6 +146,7 @@ proptest! {
         contents in prop::collection::vec("(?s)[a-c日本 .\n#]{0,120}", 0..6),
         now in any::<Option<i64>>(),
     ) {
+        let now = now.map(Timestamp::from_millis);
         let documents: Vec<Text> = contents
             .iter()
             .map(|content| Text { published_at: now, ..document("", content) })

@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use anyhow::Context;
 use app::web::WebPage;
 use file_types::FileKind;
-use ingest::clock::to_ms;
+use ingest::clock::from_date_time;
 use ingest::prepare::Extent;
+use model::Timestamp;
 use serde::Deserialize;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
@@ -111,11 +112,11 @@ impl Line {
 }
 
 /// RFC 3339, or a date alone.
-fn parse_time(text: &str) -> Result<i64, String> {
+fn parse_time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
-        return Ok(to_ms(time));
+        return Ok(from_date_time(time));
     }
     Date::parse(text, format_description!("[year]-[month]-[day]"))
-        .map(|date| to_ms(date.midnight().assume_utc()))
+        .map(|date| from_date_time(date.midnight().assume_utc()))
         .map_err(|_| format!("published_at: `{text}` is neither an RFC 3339 time nor a date"))
 }

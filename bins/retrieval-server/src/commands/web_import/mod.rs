@@ -9,7 +9,7 @@ mod warc;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::IndexName;
+use model::IndexName;
 use serde_json::json;
 use settings::Settings;
 use tokio_util::sync::CancellationToken;

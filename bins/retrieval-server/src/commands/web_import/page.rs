@@ -4,6 +4,7 @@ use app::web::WebPage;
 use extract::ExtractRequest;
 use extract_worker::{Extractor, Input};
 use file_types::FileKind;
+use model::Timestamp;
 
 /// A page as the input has it.
 pub struct Unread {
@@ -42,7 +43,7 @@ impl Unread {
         page.title = page.title.or(extracted.title);
         page.description = page.description.or(extracted.description);
         page.language = page.language.or(extracted.language);
-        page.published_at = page.published_at.or(extracted.published_at);
+        page.published_at = page.published_at.or(extracted.published_at.map(Timestamp::from_millis));
         page.labels.extend(extracted.labels);
         page.mime = Some(kind.media_type().to_owned());
         Ok(page)

@@ -6,6 +6,7 @@ use app::web::{WebPage, prepare_page, save_pages};
 use docstore::{Docstore, NewDocument, Saved};
 use extract_worker::WorkerPool;
 use indicatif::ProgressBar;
+use model::{Clock, SystemClock};
 use tokio::sync::mpsc;
 
 use super::page::Unread;
@@ -99,7 +100,7 @@ pub async fn import(
                 }
             }
         }
-        for saved in save_pages(store, documents).await? {
+        for saved in save_pages(store, documents, SystemClock.now()).await? {
             match saved {
                 Saved::Stored | Saved::Described => report.imported += 1,
                 Saved::Unchanged => report.unchanged += 1,
@@ -131,7 +132,7 @@ async fn prepare(batch: Vec<Placed<Unread>>, extractor: Arc<WorkerPool>) -> anyh
             break;
         }
         tasks.push(tokio::task::spawn_blocking(move || {
-            let prepare = |page: WebPage| prepare_page(page).map_err(|error| error.to_string());
+            let prepare = |page: WebPage| prepare_page(page, SystemClock.now()).map_err(|error| error.to_string());
             part.into_iter().map(|(place, page)| (place, page.and_then(prepare))).collect::<Vec<_>>()
         }));
     }

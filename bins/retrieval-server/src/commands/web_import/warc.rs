@@ -8,7 +8,7 @@ use ::warc::{Reader, Record};
 use anyhow::Context;
 use app::web::WebPage;
 use file_types::{ContentType, FileKind};
-use ingest::clock::to_ms;
+use ingest::clock::from_date_time;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -51,7 +51,7 @@ fn page_of(record: &Record) -> Result<Option<Unread>, String> {
         "resource" | "conversion" => document(record.content_type(), Cow::Borrowed(&record.block)),
         _ => None,
     };
-    let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(to_ms);
+    let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(from_date_time);
     let page = WebPage { url: url.to_owned(), crawled_at, ..WebPage::default() };
     Ok(document.map(|document| Unread { page, document: Some(document) }))
 }
@@ -109,6 +109,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
     use super::page_of;
     use file_types::FileKind;
+    use model::Timestamp;
     use warc::Reader;
 
     fn record(fields: &str, block: &[u8]) -> warc::Record {
@@ -162,7 +163,10 @@ mod tests {
         let conversion = "WARC-Type: conversion\r\nWARC-Target-URI: <HTTPS://example.com/a>\r\nContent-Type: text/plain\r\n\
                           WARC-Date: 2026-01-05T10:00:00Z\r\n";
         let page = page_of(&record(conversion, b"text")).unwrap().unwrap();
-        assert_eq!((page.page.url.as_str(), page.page.crawled_at), ("HTTPS://example.com/a", Some(1_767_607_200_000)));
+        assert_eq!(
+            (page.page.url.as_str(), page.page.crawled_at),
+            ("HTTPS://example.com/a", Some(Timestamp::from_millis(1_767_607_200_000)))
+        );
     }
 
     #[test]
