@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use api_types::{Access, Usage};
-use app::Viewer;
+use app::{App, Viewer};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use validator::Validate;
 
 use crate::failure::Failure;
 use crate::usage_record::UsageRecord;
-use crate::{Service, State, body};
+use crate::{State, body};
 
 /// An admitted request, as handlers get it.
 pub(crate) struct Call {
@@ -45,13 +45,13 @@ impl Context {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Runs a use case to its end on the service's runtime, whatever becomes of the client.
-    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<dyn Service>, Viewer) -> F) -> Result<T, Failure>
+    /// Runs a use case to its end on the application's runtime, also after the client has disconnected.
+    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<App>, Viewer) -> F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
-        let work = use_case(self.state.service.clone(), self.viewer.clone());
+        let work = use_case(self.state.app.clone(), self.viewer.clone());
         match self.state.runtime.spawn(work).await {
             Ok(outcome) => outcome.map_err(Failure::from),
             // A panic of the use case, or a runtime that is shutting down.

@@ -40,7 +40,7 @@ pub(crate) async fn admit(
     permission: Option<Permission>,
 ) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
-    let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
+    let viewer = state.app.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
     if let Some(needed) = permission
         && let Err(failure) = permit(&viewer, needed)
     {

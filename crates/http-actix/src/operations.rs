@@ -4,13 +4,14 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header::CONTENT_TYPE};
 use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
+use app::readiness::DependencyState;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::State;
 use crate::endpoint::{Endpoint, caught};
 use crate::handlers::unmatched;
 use crate::reply::{Reply, respond};
-use crate::{DependencyState, State};
 
 const HEALTH: Endpoint = Endpoint::unlisted("GET /healthz");
 const READINESS: Endpoint = Endpoint::unlisted("GET /readyz");
@@ -89,7 +90,7 @@ impl From<DependencyState> for Dependency {
 /// 503 when a required dependency is down.
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
-    let reply = caught(state.service.readiness()).await.and_then(|dependencies| {
+    let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
         let ready = dependencies.iter().all(|dependency| dependency.up || !dependency.required);
         let (code, status) =
             if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "unavailable") };

@@ -1,0 +1,46 @@
+use app::documents::{ContentFormat, Include, ReadRequest, Selection, Target};
+use app::search::{Detail, SearchRequest, SourcePolicy};
+use uuid::Uuid;
+
+/// A search of the web for ten results with passages.
+pub fn search(query: &str) -> SearchRequest {
+    SearchRequest {
+        query: query.to_owned(),
+        search_queries: Vec::new(),
+        max_results: 10,
+        web: true,
+        workspace: false,
+        workspace_id: None,
+        language: None,
+        country: None,
+        exact_match: false,
+        session_id: Uuid::new_v4(),
+        published_after: None,
+        source_policy: SourcePolicy::default(),
+        detail: Detail::Passages,
+    }
+}
+
+/// A read of the whole document with all sections, by address.
+pub fn read_url(url: &str) -> ReadRequest {
+    read(Target::Url(url.to_owned()))
+}
+
+/// A read of the whole document with all sections, by id.
+pub fn read_id(doc_id: Uuid) -> ReadRequest {
+    read(Target::DocId(doc_id))
+}
+
+fn read(target: Target) -> ReadRequest {
+    ReadRequest {
+        target,
+        include: Include::ALL,
+        query: None,
+        selection: Selection::FullDocument,
+        format: ContentFormat::Markdown,
+        max_chars: None,
+        include_offsets: false,
+        passage_ids: Vec::new(),
+        range: None,
+    }
+}
