@@ -107,3 +107,17 @@ async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse 
         None => unmatched::unknown_path(request, state).await,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Dependency, DependencyState};
+
+    #[test]
+    fn latency_is_in_milliseconds_rounded_to_microseconds() {
+        let latency = Duration::from_nanos(1_500_400);
+        let state = DependencyState { name: "database", required: true, up: true, latency, detail: None };
+        assert_eq!(Dependency::from(state).latency_ms, 1.5);
+    }
+}

@@ -4,7 +4,7 @@ use test_support::{Tenant, TestApp, page, search};
 
 use crate::search::urls;
 
-const HOSTS: [&str; 4] = ["a.example", "www.a.example", "b.example", "c.example"];
+const HOSTS: [&str; 4] = ["a.example", "blog.a.example", "b.example", "c.example"];
 
 /// One page for each host, alike but for its number.
 async fn start() -> (TestApp, Tenant) {
@@ -41,7 +41,7 @@ async fn excluded_domains_are_dropped_with_their_subdomains_and_counted() {
 
 #[tokio::test]
 async fn required_domains_leave_nothing_else() {
-    let outcome = found(&start().await, policy(&["a.example", "b.example"], &["www.a.example"], true)).await;
+    let outcome = found(&start().await, policy(&["a.example", "b.example"], &["blog.a.example"], true)).await;
     assert_eq!(sorted(&outcome), ["https://a.example/", "https://b.example/"]);
     assert_eq!(outcome.filtered_results, 2);
 }

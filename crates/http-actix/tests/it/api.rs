@@ -5,14 +5,13 @@ use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web;
 use http_actix::{Clock, Options, State, create_app, create_operations_app};
-use serde_json::{Value, json};
+use serde_json::Value;
 use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
 use time::macros::datetime;
 use uuid::Uuid;
 
 use crate::contract;
-use crate::corpus::QUERY;
 
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00:00.25 UTC);
 pub const PUBLIC_URL: &str = "https://api.example.com";
@@ -113,11 +112,6 @@ impl Api {
 
     pub async fn search(&self, body: Value) -> Answer {
         self.post("/v1/search", &body).await
-    }
-
-    /// A search of [`corpus`](crate::corpus) for what all its documents hold, with one further field.
-    pub async fn search_with(&self, field: &str, value: Value) -> Answer {
-        self.search(json!({"query": QUERY, field: value})).await
     }
 }
 

@@ -8,10 +8,11 @@ use crate::corpus::web_page;
 
 const URL: &str = "https://example.com/1";
 
-/// An API with one page, and the id of the page.
+/// An API with one page that its organization may read, and the id of the page.
 async fn with_page() -> (Api, Uuid) {
     let api = Api::new().await;
     let doc_id = api.world.import_one(web_page(1)).await;
+    read(&api, json!({"canonical_url": URL, "include": ["metadata"]})).await;
     (api, doc_id)
 }
 
@@ -169,20 +170,21 @@ async fn warnings_carry_their_details() {
     let unreadable = warnings(json!({"canonical_url": site.url("/missing")})).await;
     assert_eq!(unreadable, [(json!("content_unavailable"), Value::Null)]);
 
-    let doc_id = api.world.import_one(page("https://example.com/long", "A text of some length.")).await;
-    let truncated = warnings(json!({"doc_id": doc_id, "content": {"max_chars": 9}})).await;
+    let url = "https://example.com/long";
+    api.world.import_one(page(url, "A text of some length.")).await;
+    let truncated = warnings(json!({"canonical_url": url, "content": {"max_chars": 9}})).await;
     let details = json!({"field": "content.max_chars", "max_chars": 9});
     assert_eq!(truncated, [(json!("content_truncated"), details)]);
 
     let requested = Uuid::from_u128(1);
-    let latest = read(&api, json!({"doc_id": doc_id})).await.json()["doc"]["latest_capture_id"].clone();
+    let latest = read(&api, json!({"canonical_url": url})).await.json()["doc"]["latest_capture_id"].clone();
     let range = json!({"start_char": 2, "max_chars": 3, "capture_id": requested});
-    let stale = warnings(json!({"doc_id": doc_id, "content": {"range": range}})).await;
+    let stale = warnings(json!({"canonical_url": url, "content": {"range": range}})).await;
     let details = json!({"requested_capture_id": requested, "latest_capture_id": latest});
     let cut = json!({"field": "content.range.max_chars", "max_chars": 3});
     assert_eq!(stale, [(json!("stale_range"), details), (json!("content_truncated"), cut)]);
 
     let content = json!({"selection": "passage_ids", "passage_ids": ["x"]});
-    let stale = warnings(json!({"doc_id": doc_id, "content": content})).await;
+    let stale = warnings(json!({"canonical_url": url, "content": content})).await;
     assert_eq!(stale, [(json!("stale_passage_id"), json!({"passage_ids": ["x"]}))]);
 }

@@ -84,7 +84,7 @@ async fn every_tool_reaches_its_operation() {
     let doc_id = api.world.import_one(crate::corpus::web_page(1)).await;
     let mut routes = Vec::new();
     for (tool, arguments, route) in [
-        ("search", json!({"query": "x"}), "POST /v1/search"),
+        ("search", json!({"query": QUERY}), "POST /v1/search"),
         ("read_document", json!({"doc_id": doc_id}), "POST /v1/document"),
         ("submit_feedback", json!({"event_type": "result_helpful"}), "POST /v1/feedback"),
         ("list_files", json!({}), "GET /v1/files"),
