@@ -1,4 +1,5 @@
 use app::documents::{ContentFormat, Include, ReadRequest, Selection, Target};
+use app::feedback::{FeedbackEvent, FeedbackRequest};
 use app::search::{Detail, SearchRequest, SourcePolicy};
 use uuid::Uuid;
 
@@ -42,5 +43,20 @@ fn read(target: Target) -> ReadRequest {
         include_offsets: false,
         passage_ids: Vec::new(),
         range: None,
+    }
+}
+
+/// An event about nothing in particular.
+pub fn feedback(event: FeedbackEvent) -> FeedbackRequest {
+    FeedbackRequest {
+        event,
+        search_id: None,
+        doc_id: None,
+        passage_id: None,
+        session_id: Uuid::new_v4(),
+        comment: None,
+        query: None,
+        rank: None,
+        client_model: None,
     }
 }

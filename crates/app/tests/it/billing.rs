@@ -2,14 +2,11 @@ use std::sync::Arc;
 
 use app::Error;
 use app::search::{SearchRequest, SourcePolicy};
-use docstore::{BalanceEntry, Grant, Id, Search, Strings};
 use engine::EngineErrorKind;
-use ingest::clock::now_ms;
 use test_support::{EngineFault, Setup, Tenant, TestApp, search, until};
 use uuid::Uuid;
 
 const PRICE: u32 = 3;
-const MINUTE: i64 = 60_000;
 
 fn setup() -> Setup {
     let mut setup = Setup::default();
@@ -23,12 +20,6 @@ async fn start(prepaid_cents: u64) -> (TestApp, Tenant) {
     (world, tenant)
 }
 
-/// Reasons and amounts of the ledger, oldest first.
-async fn ledger(world: &TestApp, tenant: &Tenant) -> Vec<(String, i64)> {
-    let entries = world.store.list_balance_entries(tenant.organization_id, None, 100).await.unwrap();
-    entries.into_iter().map(|entry| (entry.reason.to_string(), entry.cents)).collect()
-}
-
 fn entries(expected: &[(&str, i64)]) -> Vec<(String, i64)> {
     expected.iter().map(|(reason, cents)| ((*reason).to_owned(), *cents)).collect()
 }
@@ -38,7 +29,7 @@ async fn a_search_debits_its_price_once() {
     let (world, tenant) = start(10).await;
     world.app.search(&tenant.viewer, search("tides")).await.unwrap();
     assert_eq!(world.balance(&tenant).await, 7);
-    assert_eq!(ledger(&world, &tenant).await, entries(&[("prepaid", 10), ("search", -3)]));
+    assert_eq!(world.ledger(&tenant).await, entries(&[("prepaid", 10), ("search", -3)]));
 }
 
 #[tokio::test]
@@ -46,7 +37,7 @@ async fn an_organization_that_is_not_billed_pays_nothing() {
     let world = TestApp::with(setup()).await;
     let tenant = world.tenant().await;
     world.app.search(&tenant.viewer, search("tides")).await.unwrap();
-    assert_eq!(ledger(&world, &tenant).await, []);
+    assert_eq!(world.ledger(&tenant).await, []);
 }
 
 #[tokio::test]
@@ -58,7 +49,7 @@ async fn a_failure_of_the_service_is_refunded() {
         assert_eq!(world.balance(&tenant).await, 10, "{kind:?}");
     }
     let expected = [("prepaid", 10), ("search", -3), ("refund", 3), ("search", -3), ("refund", 3)];
-    assert_eq!(ledger(&world, &tenant).await, entries(&expected));
+    assert_eq!(world.ledger(&tenant).await, entries(&expected));
 }
 
 #[tokio::test]
@@ -70,7 +61,7 @@ async fn an_invalid_search_costs_nothing() {
         let error = world.app.search(&tenant.viewer, request).await.unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
     }
-    assert_eq!(ledger(&world, &tenant).await, entries(&[("prepaid", 10)]));
+    assert_eq!(world.ledger(&tenant).await, entries(&[("prepaid", 10)]));
 }
 
 #[tokio::test]
@@ -97,51 +88,21 @@ async fn concurrent_searches_spend_exactly_the_balance() {
     assert_eq!((answered, world.balance(&tenant).await), (4, 1));
 }
 
-/// A debit of `minutes` ago, as a crashed server leaves it.
-async fn debit(world: &TestApp, tenant: &Tenant, minutes: i64) -> Uuid {
-    let search_id = Uuid::now_v7();
-    let entry = BalanceEntry {
-        id: Id(Uuid::now_v7()),
-        organization_id: Id(tenant.organization_id),
-        cents: -i64::from(PRICE),
-        reason: "search".to_owned(),
-        search_id: Some(Id(search_id)),
-        created_at: now_ms() - minutes * MINUTE,
-        identity: Some(tenant.viewer.identity.rate_key()),
-    };
-    world.store.post_balance_entry(entry).await.unwrap().unwrap();
-    search_id
-}
-
-/// Records a search as an answered one.
-async fn record(world: &TestApp, tenant: &Tenant, search_id: Uuid) {
-    let row = Search {
-        search_id: Id(search_id),
-        organization_id: Id(tenant.organization_id),
-        identity: tenant.viewer.identity.rate_key(),
-        session_id: Id(Uuid::new_v4()),
-        query: "tides".to_owned(),
-        results: Strings(Vec::new()),
-        created_at: now_ms(),
-    };
-    world.store.record_searches(vec![row], Vec::<Grant>::new()).await.unwrap();
-}
-
 #[tokio::test]
 async fn lost_searches_are_refunded_once() {
     let (world, tenant) = start(100).await;
-    debit(&world, &tenant, 11).await;
-    let answered = debit(&world, &tenant, 11).await;
-    record(&world, &tenant, answered).await;
-    let _young = debit(&world, &tenant, 1).await;
+    world.lose_search(&tenant, PRICE, 11).await;
+    world.answer_search(&tenant, PRICE, 11).await;
+    // This one may still be answered.
+    world.lose_search(&tenant, PRICE, 1).await;
     assert_eq!(world.balance(&tenant).await, 91);
     // Every instance looks for lost searches when it starts.
     let second = TestApp::on(Arc::clone(&world.database), setup());
     until("the refund", async || (second.balance(&tenant).await == 94).then_some(())).await;
-    debit(&world, &tenant, 11).await;
+    world.lose_search(&tenant, PRICE, 11).await;
     let third = TestApp::on(Arc::clone(&world.database), setup());
     let refunds = until("the refund of the next lost search", async || {
-        let refunds = ledger(&third, &tenant).await.iter().filter(|(reason, _)| reason == "refund").count();
+        let refunds = third.ledger(&tenant).await.iter().filter(|(reason, _)| reason == "refund").count();
         (refunds > 1).then_some(refunds)
     })
     .await;

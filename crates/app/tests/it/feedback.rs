@@ -1,21 +1,7 @@
 use app::Error;
 use app::feedback::{FeedbackEvent, FeedbackRequest};
-use test_support::{TestApp, page, search};
+use test_support::{TestApp, feedback, page, search};
 use uuid::Uuid;
-
-pub fn feedback(event: FeedbackEvent) -> FeedbackRequest {
-    FeedbackRequest {
-        event,
-        search_id: None,
-        doc_id: None,
-        passage_id: None,
-        session_id: Uuid::new_v4(),
-        comment: None,
-        query: None,
-        rank: None,
-        client_model: None,
-    }
-}
 
 #[tokio::test]
 async fn an_event_is_stored_with_what_it_is_about() {
@@ -32,7 +18,7 @@ async fn an_event_is_stored_with_what_it_is_about() {
         ..feedback(FeedbackEvent::ResultHelpful)
     };
     let feedback_id = world.app.submit_feedback(&tenant.viewer, request.clone()).await.unwrap();
-    let stored = world.store.export_feedback(None, 10).await.unwrap();
+    let stored = world.recorded_feedback().await;
     let [stored] = &stored[..] else { panic!("{stored:?}") };
     let event = &stored.event;
     assert_eq!(event.feedback_id.to_string(), feedback_id.to_string());
@@ -57,5 +43,5 @@ async fn unknown_searches_and_documents_are_not_found() {
         let document = FeedbackRequest { doc_id: Some(doc_id), ..feedback(FeedbackEvent::StaleResult) };
         assert!(matches!(submit(document).await, Error::DocumentNotFound));
     }
-    assert!(world.store.export_feedback(None, 10).await.unwrap().is_empty());
+    assert!(world.recorded_feedback().await.is_empty());
 }

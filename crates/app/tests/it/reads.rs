@@ -7,8 +7,7 @@ use app::feedback::{FeedbackEvent, FeedbackRequest};
 use app::web::WebPage;
 use ingest::prepare::Extent;
 use test_support::site::{Page, Site};
-use test_support::{Setup, Tenant, TestApp, page, read_id, read_url, search, until};
-use uuid::Uuid;
+use test_support::{Setup, Tenant, TestApp, feedback, page, read_id, read_url, search, until};
 
 use crate::accounts::refused_field;
 
@@ -129,17 +128,7 @@ mod freshness {
         let url = site.put("/a", Page::html("<p>Low tide at six.</p>"));
         let doc_id = read(&world, &tenant, read_url(&url)).await.document.doc_id;
         site.put("/a", Page::html("<p>Low tide at seven.</p>"));
-        let stale = FeedbackRequest {
-            event: FeedbackEvent::StaleResult,
-            search_id: None,
-            doc_id: Some(doc_id),
-            passage_id: None,
-            session_id: Uuid::new_v4(),
-            comment: None,
-            query: None,
-            rank: None,
-            client_model: None,
-        };
+        let stale = FeedbackRequest { doc_id: Some(doc_id), ..feedback(FeedbackEvent::StaleResult) };
         world.app.submit_feedback(&tenant.viewer, stale).await.unwrap();
         assert!(text(&read(&world, &tenant, read_id(doc_id)).await).contains("seven"));
     }

@@ -207,7 +207,7 @@ async fn the_ranked_list_is_recorded_and_its_documents_are_granted() {
     let shown: Vec<_> = outcome.hits.iter().map(|hit| hit.doc_id).collect();
     assert_eq!(shown.len(), 2);
 
-    let recorded = world.store.find_search(tenant.organization_id, outcome.search_id).await.unwrap().unwrap();
+    let recorded = world.recorded_search(&tenant, &outcome.search_id.to_string()).await;
     assert_eq!(recorded.results.0, shown.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(recorded.query, "tides", "NUL cannot be stored");
     assert_eq!(recorded.session_id.to_string(), session_id.to_string());

@@ -5,12 +5,11 @@ use app::feedback::{FeedbackEvent, FeedbackRequest};
 use app::files::RunMode;
 use app::search::SearchRequest;
 use app::usage::{GroupBy, Interval, UsageEvent, UsageRequest, Window};
-use test_support::{Tenant, TestApp, page, read_id, read_url, search};
+use test_support::{Tenant, TestApp, feedback, page, read_id, read_url, search};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::accounts::refused_field;
-use crate::feedback::feedback;
 use crate::search::workspace_search;
 
 /// An organization with an indexed file, and one without.

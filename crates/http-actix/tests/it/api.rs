@@ -71,9 +71,7 @@ impl Api {
 
     /// Route and status of every request of the organization so far, in their order.
     pub async fn recorded(&self) -> Vec<(String, i32)> {
-        self.world.app.close().await;
-        let events = self.world.store.list_usage_events(self.tenant.organization_id, 0, i64::MAX).await.unwrap();
-        events.into_iter().map(|event| (event.route, event.status)).collect()
+        self.world.recorded_requests(&self.tenant).await
     }
 
     /// Searches that reached the engine.

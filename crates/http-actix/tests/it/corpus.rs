@@ -2,9 +2,10 @@
 
 use app::files::RunMode;
 use app::web::WebPage;
+use serde_json::{Value, json};
 use test_support::page;
 
-use crate::api::Api;
+use crate::api::{Answer, Api};
 
 /// A word that every document holds.
 pub const QUERY: &str = "tides";
@@ -48,10 +49,9 @@ impl Api {
     }
 
     /// A search of the web and the workspace for [`QUERY`], with this `response` and `max_results`.
-    pub async fn search_both(&self, max_results: usize, response: serde_json::Value) -> crate::api::Answer {
-        let scope = serde_json::json!({"indexes": ["web", "workspace"], "workspace_id": self.tenant.organization_id});
-        let body =
-            serde_json::json!({"query": QUERY, "max_results": max_results, "scope": scope, "response": response});
+    pub async fn search_both(&self, max_results: usize, response: Value) -> Answer {
+        let scope = json!({"indexes": ["web", "workspace"], "workspace_id": self.tenant.organization_id.to_string()});
+        let body = json!({"query": QUERY, "max_results": max_results, "scope": scope, "response": response});
         self.search(body).await
     }
 }

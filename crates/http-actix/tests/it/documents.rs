@@ -9,9 +9,9 @@ use crate::corpus::web_page;
 const URL: &str = "https://example.com/1";
 
 /// An API with one page that its organization may read, and the id of the page.
-async fn with_page() -> (Api, Uuid) {
+async fn with_page() -> (Api, String) {
     let api = Api::new().await;
-    let doc_id = api.world.import_one(web_page(1)).await;
+    let doc_id = api.world.import_one(web_page(1)).await.to_string();
     read(&api, json!({"canonical_url": URL, "include": ["metadata"]})).await;
     (api, doc_id)
 }

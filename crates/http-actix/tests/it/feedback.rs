@@ -26,7 +26,7 @@ async fn an_event_is_stored_with_all_its_fields() {
     assert_eq!(body["accepted"], true);
     assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
 
-    let stored = api.world.store.export_feedback(None, 10).await.unwrap();
+    let stored = api.world.recorded_feedback().await;
     let [stored] = &stored[..] else { panic!("{stored:?}") };
     let event = &stored.event;
     assert_eq!(body["feedback_id"], event.feedback_id.to_string());

@@ -74,8 +74,8 @@ async fn a_run_is_started_in_its_mode() {
     ] {
         let answer = api.post("/v1/files/index", &body).await;
         assert_eq!((answer.status, &answer.json()["state"]), (202, &json!("queued")));
-        let sync_id = Uuid::parse_str(answer.json()["sync_id"].as_str().unwrap()).unwrap();
-        let run = api.world.store.find_run(api.tenant.organization_id, sync_id).await.unwrap().unwrap();
+        let sync_id = answer.json()["sync_id"].as_str().unwrap().to_owned();
+        let run = api.world.recorded_run(&api.tenant, &sync_id).await;
         assert_eq!(run.mode(), mode, "{body}");
         runs.push(sync_id);
     }

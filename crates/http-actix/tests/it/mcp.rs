@@ -81,7 +81,7 @@ async fn a_call_is_the_operation_itself_at_both_paths() {
 #[actix_web::test]
 async fn every_tool_reaches_its_operation() {
     let api = Api::new().await.with_files(&["notes.txt"]).await;
-    let doc_id = api.world.import_one(crate::corpus::web_page(1)).await;
+    let doc_id = api.world.import_one(crate::corpus::web_page(1)).await.to_string();
     let mut routes = Vec::new();
     for (tool, arguments, route) in [
         ("search", json!({"query": QUERY}), "POST /v1/search"),

@@ -2,7 +2,6 @@ use app::search::SecondStage;
 use app::web::WebPage;
 use serde_json::{Value, json};
 use test_support::{Setup, page};
-use uuid::Uuid;
 
 use crate::api::{Api, NOW, PUBLIC_URL};
 use crate::corpus::QUERY;
@@ -87,7 +86,7 @@ async fn every_field_reaches_the_use_case() {
         "query": "unrelated",
         "max_results": 50,
         "response": {"verbosity": "compact"},
-        "scope": {"indexes": ["web", "workspace"], "workspace_id": api.tenant.organization_id},
+        "scope": {"indexes": ["web", "workspace"], "workspace_id": api.tenant.organization_id.to_string()},
         "search_queries": ["first", " ", "second"],
         "source_policy": {
             "include_domains": ["WWW.Example.com", "bücher.example", "x.example"],
@@ -111,7 +110,7 @@ async fn null_and_empty_scopes_mean_the_web() {
         let body = search(&api, json!({"query": QUERY, "search_queries": null, "scope": {"indexes": indexes}})).await;
         assert_eq!(urls(&body), ["https://example.com/1"]);
     }
-    let scope = json!({"indexes": ["workspace"], "workspace_id": api.tenant.organization_id});
+    let scope = json!({"indexes": ["workspace"], "workspace_id": api.tenant.organization_id.to_string()});
     let body = search(&api, json!({"query": QUERY, "scope": scope})).await;
     assert_eq!(body["results"].as_array().unwrap().len(), 1);
     assert_eq!(body["results"][0]["index"], "workspace");
@@ -178,8 +177,7 @@ async fn the_page_carries_its_identity_and_ranking() {
     let answer = api.search(json!({"query": QUERY})).await;
     let body = answer.json();
     assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/SearchResponse.json"));
-    let search_id = Uuid::parse_str(body["search_id"].as_str().unwrap()).unwrap();
-    let recorded = api.world.store.find_search(api.tenant.organization_id, search_id).await.unwrap().unwrap();
+    let recorded = api.world.recorded_search(&api.tenant, body["search_id"].as_str().unwrap()).await;
     assert_eq!(recorded.query, QUERY);
     assert_eq!(body["ranking"], json!({"ranker_version": "lexical_v1", "score_scope": "response"}));
     assert_eq!(body["warnings"], Value::Null);

@@ -33,7 +33,7 @@ async fn the_body_wins_over_the_header_and_both_over_a_fresh_one() {
         Uuid::parse_str(&fresh).unwrap();
         assert_ne!(fresh, session(None, None).await);
     }
-    let stored = api.world.store.export_feedback(None, 10).await.unwrap();
+    let stored = api.world.recorded_feedback().await;
     let sessions: Vec<String> = stored.into_iter().map(|stored| stored.event.session_id.to_string()).collect();
     assert_eq!(sessions[..3], [BODY, BODY, &HEADER.to_lowercase()]);
 }
