@@ -15,7 +15,7 @@ use rate_limit::{MemoryLimiter, RateLimiter};
 
 use crate::{Database, TestBlobs, TestEngine, runtime};
 
-/// What a test decides before the application starts.
+/// Options and seams that a test replaces before the application starts.
 pub struct Setup {
     pub options: Options,
     /// `false`: the deployment has no search index.
@@ -23,7 +23,7 @@ pub struct Setup {
     pub second_stage: SecondStage,
     pub limiter: Arc<dyn RateLimiter>,
     pub tokens: Option<Arc<dyn TokenVerifier>>,
-    /// How long a page that could not be read is left alone.
+    /// Time for which an unreadable page is not fetched again.
     pub failure_ttl: Duration,
 }
 

@@ -6,6 +6,7 @@ mod billing;
 mod feedback;
 mod files;
 mod keys;
+mod readiness;
 mod reads;
 mod search;
 mod second_stage;

@@ -54,7 +54,7 @@ async fn names_are_decoded_once() {
 }
 
 #[actix_web::test]
-async fn names_that_cannot_be_are_refused() {
+async fn invalid_names_are_refused() {
     let api = Api::new().await;
     delete(&api, "%FF.txt").await.expect_invalid("name");
     let longest = "%C3%A9".repeat(508) + ".txt";

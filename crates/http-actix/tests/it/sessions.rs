@@ -39,7 +39,7 @@ async fn the_body_wins_over_the_header_and_both_over_a_fresh_one() {
 }
 
 #[actix_web::test]
-async fn both_are_checked() {
+async fn both_session_ids_are_validated() {
     let api = Api::new().await;
     for (in_body, in_header, message, field) in [
         (Some("abc"), None, "session_id must be a UUID", "session_id"),
