@@ -37,7 +37,7 @@ impl From<Failure> for Box<Refused> {
 /// Authenticates a request, checks `scope` if the route requires one, and takes a token of the rate limit.
 pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scope>) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
-    let viewer = state.service.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
+    let viewer = state.app.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
     if let Some(scope) = scope
         && let Err(failure) = require(&viewer, scope)
     {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use api_types::{Access, ResponseBody, Usage};
-use app::Viewer;
+use app::{App, Viewer};
 use uuid::Uuid;
 
+use crate::State;
 use crate::failure::Failure;
 use crate::usage_record::UsageRecord;
-use crate::{Service, State};
 
 /// An admitted HTTP request.
 pub(crate) struct Call {
@@ -36,13 +36,13 @@ impl Context {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Runs a use case to its end on the service's runtime, whatever becomes of the client.
-    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<dyn Service>, Viewer) -> F) -> Result<T, Failure>
+    /// Runs a use case to its end on the application's runtime, also after the client has disconnected.
+    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<App>, Viewer) -> F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
-        let work = use_case(self.state.service.clone(), self.viewer.clone());
+        let work = use_case(self.state.app.clone(), self.viewer.clone());
         match self.state.runtime.spawn(work).await {
             Ok(outcome) => outcome.map_err(Failure::from),
             // A panic of the use case, or a runtime that is shutting down.

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod admission;
-mod app_service;
 mod body;
 mod call;
 mod compression;
@@ -19,7 +18,6 @@ mod reply;
 mod routes;
 mod search;
 mod server;
-mod service;
 mod session;
 mod state;
 mod static_file;
@@ -29,5 +27,4 @@ mod usage_record;
 pub use operations::create_operations_app;
 pub use routes::create_app;
 pub use server::{Listeners, Running, serve};
-pub use service::{DependencyState, Service, UsageEvent};
 pub use state::{Clock, MetricsText, Options, State, system_clock};

@@ -80,7 +80,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers = http_actix::serve(Arc::clone(&app) as _, limiter, &http_options(&settings, metrics), listeners)?;
+    let mut servers = http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store).await?;
     let failure = tokio::select! {

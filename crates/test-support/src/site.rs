@@ -1,18 +1,18 @@
-//! A web site on loopback whose pages change while it runs.
+//! A web site on loopback whose pages a test sets.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What a path answers.
+/// The answer of a path.
 #[derive(Clone, Default)]
 pub struct Page {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// Before anything is said.
+    /// Time before the answer begins.
     pub pause: Duration,
 }
 
@@ -43,14 +43,22 @@ impl Page {
     }
 }
 
-/// Paths that are not known are 404. A page with an `ETag` is answered with 304 to who has it.
+/// A running site. Unknown paths answer 404; a page with an `ETag` answers 304 to a request that names it.
 pub struct Site {
     pub base: String,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Default)]
 struct Shared {
+    state: Mutex<State>,
+    released: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests wait before they are answered.
+    held: bool,
     pages: HashMap<String, Page>,
     /// The heads of all requests, by path.
     requests: HashMap<String, Vec<String>>,
@@ -60,7 +68,7 @@ impl Site {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let shared = Arc::new(Mutex::new(Shared::default()));
+        let shared = Arc::new(Shared::default());
         let site = Self { base, shared: Arc::clone(&shared) };
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -71,9 +79,9 @@ impl Site {
         site
     }
 
-    /// Sets a page; returns its URL.
+    /// Sets a page and returns its URL.
     pub fn put(&self, path: &str, page: Page) -> String {
-        self.shared.lock().unwrap().pages.insert(path.to_owned(), page);
+        self.shared.state.lock().unwrap().pages.insert(path.to_owned(), page);
         self.url(path)
     }
 
@@ -81,9 +89,19 @@ impl Site {
         format!("{}{path}", self.base)
     }
 
+    /// From now on requests wait for [`release`](Self::release) before they are answered.
+    pub fn hold(&self) {
+        self.shared.state.lock().unwrap().held = true;
+    }
+
+    pub fn release(&self) {
+        self.shared.state.lock().unwrap().held = false;
+        self.shared.released.notify_all();
+    }
+
     /// The heads of the requests for the path so far.
     pub fn requests(&self, path: &str) -> Vec<String> {
-        self.shared.lock().unwrap().requests.get(path).cloned().unwrap_or_default()
+        self.shared.state.lock().unwrap().requests.get(path).cloned().unwrap_or_default()
     }
 
     pub fn hits(&self, path: &str) -> usize {
@@ -91,7 +109,7 @@ impl Site {
     }
 }
 
-fn answer(mut stream: &TcpStream, shared: &Mutex<Shared>) -> Option<()> {
+fn answer(mut stream: &TcpStream, shared: &Shared) -> Option<()> {
     let mut head = String::new();
     let mut reader = BufReader::new(stream);
     while !head.ends_with("\r\n\r\n") {
@@ -101,9 +119,10 @@ fn answer(mut stream: &TcpStream, shared: &Mutex<Shared>) -> Option<()> {
     }
     let path = head.split(' ').nth(1)?.to_owned();
     let page = {
-        let mut shared = shared.lock().unwrap();
-        shared.requests.entry(path.clone()).or_default().push(head.clone());
-        shared.pages.get(&path).cloned()
+        let mut state = shared.state.lock().unwrap();
+        state.requests.entry(path.clone()).or_default().push(head.clone());
+        state = shared.released.wait_while(state, |state| state.held).unwrap();
+        state.pages.get(&path).cloned()
     };
     let Page { mut status, headers, mut body, pause } = page.unwrap_or(Page { status: 404, ..Page::default() });
     let header = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
