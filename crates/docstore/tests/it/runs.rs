@@ -355,7 +355,7 @@ async fn deletions_are_counted_as_they_happened(db: Database) {
         db.grant_document(grant).await.unwrap();
     }
     // Hidden ones are deleted like the others.
-    assert!(db.hide_workspace_document(organization_id, ids[0].into(), NOW).await.unwrap());
+    assert!(db.hide_workspace_document(organization_id, ids[0], NOW).await.unwrap());
     db.execute("DELETE FROM outbox").await;
 
     assert!(delete(&db, &run, "worker", vec![ids[0], ids[1], Uuid::new_v4().into()]).await);
