@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use app::Error;
-use app::search::{SearchRequest, SourcePolicy};
+use app::search::SearchRequest;
 use engine::EngineErrorKind;
+use model::{BalanceReason, IndexName, OrganizationId};
 use test_support::{EngineFault, Setup, Tenant, TestApp, search, until};
 use uuid::Uuid;
 
@@ -20,16 +21,12 @@ async fn start(prepaid_cents: u64) -> (TestApp, Tenant) {
     (world, tenant)
 }
 
-fn entries(expected: &[(&str, i64)]) -> Vec<(String, i64)> {
-    expected.iter().map(|(reason, cents)| ((*reason).to_owned(), *cents)).collect()
-}
-
 #[tokio::test]
 async fn a_search_debits_its_price_once() {
     let (world, tenant) = start(10).await;
     world.app.search(&tenant.viewer, search("tides")).await.unwrap();
     assert_eq!(world.balance(&tenant).await, 7);
-    assert_eq!(world.ledger(&tenant).await, entries(&[("prepaid", 10), ("search", -3)]));
+    assert_eq!(world.ledger(&tenant).await, [(BalanceReason::Prepaid, 10), (BalanceReason::Search, -3)]);
 }
 
 #[tokio::test]
@@ -48,20 +45,27 @@ async fn a_failure_of_the_service_is_refunded() {
         world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
         assert_eq!(world.balance(&tenant).await, 10, "{kind:?}");
     }
-    let expected = [("prepaid", 10), ("search", -3), ("refund", 3), ("search", -3), ("refund", 3)];
-    assert_eq!(world.ledger(&tenant).await, entries(&expected));
+    let expected = [
+        (BalanceReason::Prepaid, 10),
+        (BalanceReason::Search, -3),
+        (BalanceReason::Refund, 3),
+        (BalanceReason::Search, -3),
+        (BalanceReason::Refund, 3),
+    ];
+    assert_eq!(world.ledger(&tenant).await, expected);
 }
 
 #[tokio::test]
 async fn an_invalid_search_costs_nothing() {
     let (world, tenant) = start(10).await;
-    let source_policy = SourcePolicy { exclude_domains: vec![String::new()], ..SourcePolicy::default() };
-    let foreign = SearchRequest { workspace: true, workspace_id: Some(Uuid::from_u128(1)), ..search("tides") };
-    for request in [SearchRequest { source_policy, ..search("tides") }, foreign] {
-        let error = world.app.search(&tenant.viewer, request).await.unwrap_err();
-        assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
-    }
-    assert_eq!(world.ledger(&tenant).await, entries(&[("prepaid", 10)]));
+    let foreign = SearchRequest {
+        indexes: vec![IndexName::Workspace],
+        workspace_id: Some(OrganizationId(Uuid::from_u128(1))),
+        ..search("tides")
+    };
+    let error = world.app.search(&tenant.viewer, foreign).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    assert_eq!(world.ledger(&tenant).await, [(BalanceReason::Prepaid, 10)]);
 }
 
 #[tokio::test]
@@ -102,7 +106,7 @@ async fn lost_searches_are_refunded_once() {
     world.lose_search(&tenant, PRICE, 11).await;
     let third = TestApp::on(Arc::clone(&world.database), setup());
     let refunds = until("the refund of the next lost search", async || {
-        let refunds = third.ledger(&tenant).await.iter().filter(|(reason, _)| reason == "refund").count();
+        let refunds = third.ledger(&tenant).await.iter().filter(|(reason, _)| *reason == BalanceReason::Refund).count();
         (refunds > 1).then_some(refunds)
     })
     .await;

@@ -1,5 +1,6 @@
 use app::Error;
-use app::feedback::{FeedbackEvent, FeedbackRequest};
+use app::feedback::FeedbackRequest;
+use model::{DocId, FeedbackEvent, SearchId};
 use test_support::{TestApp, feedback, page, search};
 use uuid::Uuid;
 
@@ -37,9 +38,10 @@ async fn unknown_searches_and_documents_are_not_found() {
     let tenant = world.tenant().await;
     let ungranted = world.import_one(page("https://example.com/", "The tides.")).await;
     let submit = async |request| world.app.submit_feedback(&tenant.viewer, request).await.unwrap_err();
-    let search = FeedbackRequest { search_id: Some(Uuid::from_u128(1)), ..feedback(FeedbackEvent::ResultHelpful) };
+    let search =
+        FeedbackRequest { search_id: Some(SearchId(Uuid::from_u128(1))), ..feedback(FeedbackEvent::ResultHelpful) };
     assert!(matches!(submit(search).await, Error::SearchNotFound));
-    for doc_id in [ungranted, Uuid::from_u128(1)] {
+    for doc_id in [ungranted, DocId(Uuid::from_u128(1))] {
         let document = FeedbackRequest { doc_id: Some(doc_id), ..feedback(FeedbackEvent::StaleResult) };
         assert!(matches!(submit(document).await, Error::DocumentNotFound));
     }

@@ -1,7 +1,8 @@
 use app::Error;
-use app::files::{PresignRequest, RunMode, RunState, RunStats};
+use app::files::PresignRequest;
 use blobs::{BlobErrorKind, BlobStore};
 use ingest::objects;
+use model::{RunMode, RunState, RunStats};
 use test_support::{Setup, Tenant, TestApp, read_id, read_url};
 use uuid::Uuid;
 

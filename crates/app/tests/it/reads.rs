@@ -3,9 +3,10 @@ use std::time::Duration;
 
 use app::Error;
 use app::documents::{ContentFormat, Include, Range, ReadOutcome, ReadRequest, ReadWarning, Selection};
-use app::feedback::{FeedbackEvent, FeedbackRequest};
+use app::feedback::FeedbackRequest;
 use app::web::WebPage;
 use ingest::prepare::Extent;
+use model::FeedbackEvent;
 use test_support::site::{Page, Site};
 use test_support::{Setup, Tenant, TestApp, feedback, page, read_id, read_url, search, until};
 

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
 use app::Error;
-use app::files::RunMode;
 use app::search::{Detail, SearchOutcome, SearchRequest};
 use app::web::WebPage;
 use engine::EngineErrorKind;
+use ingest::clock::from_date_time;
+use model::{Collection, IndexName, RunMode, Timestamp};
 use test_support::{EngineFault, Setup, Tenant, TestApp, page, search};
 use time::macros::datetime;
 
@@ -15,7 +16,7 @@ pub fn urls(outcome: &SearchOutcome) -> Vec<&str> {
 
 /// A search of the tenant's files alone.
 pub fn workspace_search(tenant: &Tenant, query: &str) -> SearchRequest {
-    SearchRequest { web: false, workspace: true, workspace_id: Some(tenant.organization_id), ..search(query) }
+    SearchRequest { indexes: vec![IndexName::Workspace], workspace_id: Some(tenant.organization_id), ..search(query) }
 }
 
 async fn found(world: &TestApp, tenant: &Tenant, request: SearchRequest) -> SearchOutcome {
@@ -39,7 +40,7 @@ async fn pages_are_ranked_by_relevance() {
     assert_eq!(outcome.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [1, 2]);
     assert!(outcome.hits[0].score > outcome.hits[1].score);
     assert_eq!(outcome.ranker_version, "lexical_v1");
-    assert!(!outcome.rerank_unavailable && outcome.workspace.is_none());
+    assert!(!outcome.rerank_unavailable && outcome.workspace_total.is_none());
 }
 
 #[tokio::test]
@@ -52,7 +53,7 @@ async fn a_hit_carries_what_is_stored_of_its_document() {
         description: Some("A description".to_owned()),
         mime: Some("text/html".to_owned()),
         labels: vec!["science".to_owned()],
-        published_at: Some(1_767_225_600_000),
+        published_at: Some(Timestamp::from_millis(1_767_225_600_000)),
         ..page("https://Example.com/tides?utm_source=x", markdown)
     };
     let doc_id = world.import_one(imported).await;
@@ -60,20 +61,19 @@ async fn a_hit_carries_what_is_stored_of_its_document() {
     let [hit] = &outcome.hits[..] else { panic!("{outcome:?}") };
     assert_eq!(hit.doc_id, doc_id);
     assert_eq!(hit.canonical_url, "https://example.com/tides");
-    assert_eq!(hit.source_url.as_deref(), Some("https://Example.com/tides?utm_source=x"));
+    assert_eq!(hit.source_url, "https://Example.com/tides?utm_source=x");
     assert_eq!((hit.title.as_deref(), hit.description.as_deref()), (Some("On tides"), Some("A description")));
-    assert_eq!((hit.mime.as_deref(), hit.index.as_deref()), (Some("text/html"), Some("web")));
-    assert_eq!(hit.labels.as_deref(), Some(&["science".to_owned()][..]));
-    assert!(hit.snippet.as_deref().unwrap().contains("moon raises the tides"));
-    let passage = &hit.passages.as_ref().unwrap()[0];
-    assert_eq!((passage.section_heading.as_deref(), passage.ordinal), (Some("Moon"), 1));
-    let chars: String = markdown.chars().skip(passage.char_start.unwrap() as usize).collect();
+    assert_eq!((hit.mime.as_deref(), hit.collection), (Some("text/html"), Collection::Web));
+    assert_eq!(hit.labels, ["science"]);
+    assert!(hit.snippet.contains("moon raises the tides"));
+    let passage = &hit.passages[0];
+    assert_eq!((&passage.section_path[..], passage.ordinal), (&["Moon".to_owned()][..], 1));
+    let chars: String = markdown.chars().skip(passage.chars.start as usize).collect();
     assert!(chars.starts_with(&passage.text));
-    let metadata = hit.metadata.as_ref().unwrap();
-    assert_eq!(metadata.published_at.as_deref(), Some("2026-01-01T00:00:00Z"));
-    assert!(metadata.content_digest.as_deref().unwrap().starts_with("sha256:"));
+    assert_eq!(hit.published_at, Some(Timestamp::from_millis(1_767_225_600_000)));
+    assert!(hit.content_digest.starts_with("sha256:"));
     let stored = world.store.find_latest_capture(tenant.organization_id, doc_id).await.unwrap().unwrap();
-    assert_eq!(hit.provenance.as_ref().unwrap().capture_id.to_string(), stored.capture.capture_id.to_string());
+    assert_eq!(hit.capture_id, stored.capture.capture_id);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn detail_bounds_what_is_prepared() {
     {
         let outcome = found(&world, &tenant, SearchRequest { detail, ..search("tides") }).await;
         let hit = &outcome.hits[0];
-        assert_eq!((hit.snippet.is_some(), hit.passages.is_some()), (snippet, passages), "{detail:?}");
+        assert_eq!((!hit.snippet.is_empty(), !hit.passages.is_empty()), (snippet, passages), "{detail:?}");
     }
 }
 
@@ -97,7 +97,7 @@ async fn filters_hold_for_every_hit() {
     let fits = |name: &str| WebPage {
         language: Some("en-US".to_owned()),
         country: Some("de".to_owned()),
-        published_at: Some(1_769_904_000_000), // 2026-02-01
+        published_at: Some(Timestamp::from_millis(1_769_904_000_000)), // 2026-02-01
         ..page(&format!("https://{name}.example/"), &format!("The tides of {name}."))
     };
     world
@@ -105,7 +105,7 @@ async fn filters_hold_for_every_hit() {
             fits("all"),
             WebPage { language: Some("de".to_owned()), ..fits("language") },
             WebPage { country: Some("fr".to_owned()), ..fits("country") },
-            WebPage { published_at: Some(1_767_000_000_000), ..fits("old") },
+            WebPage { published_at: Some(Timestamp::from_millis(1_767_000_000_000)), ..fits("old") },
             WebPage { published_at: None, ..fits("undated") },
         ])
         .await;
@@ -113,7 +113,7 @@ async fn filters_hold_for_every_hit() {
     let filtered = SearchRequest {
         language: Some("en".to_owned()),
         country: Some("de".to_owned()),
-        published_after: Some(datetime!(2026-01-05 00:00 UTC)),
+        published_after: Some(from_date_time(datetime!(2026-01-05 00:00 UTC))),
         ..search("tides")
     };
     assert_eq!(urls(&found(&world, &tenant, filtered).await), ["https://all.example/"]);
@@ -185,14 +185,13 @@ async fn web_and_workspace_take_turns() {
         world.upload(&tenant, name, &format!("The tides of {name}.")).await;
     }
     world.index_files(&tenant, RunMode::Incremental).await;
-    let both = SearchRequest { web: true, ..workspace_search(&tenant, "tides") };
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tides") };
     let outcome = found(&world, &tenant, both.clone()).await;
-    let indexes: Vec<_> = outcome.hits.iter().map(|hit| hit.index.as_deref().unwrap()).collect();
+    let indexes: Vec<_> = outcome.hits.iter().map(|hit| hit.collection.index().as_str()).collect();
     assert_eq!(indexes, ["web", "workspace", "web", "workspace", "web"]);
-    let counts = outcome.workspace.unwrap();
-    assert_eq!((counts.total, counts.selected), (2, 2));
-    let counts = found(&world, &tenant, SearchRequest { max_results: 3, ..both }).await.workspace.unwrap();
-    assert_eq!((counts.total, counts.selected), (2, 1));
+    assert_eq!(outcome.workspace_total, Some(2));
+    let shorter = found(&world, &tenant, SearchRequest { max_results: 3, ..both }).await;
+    assert_eq!(shorter.workspace_total, Some(2), "all matches, not those shown");
 }
 
 #[tokio::test]
@@ -208,7 +207,7 @@ async fn the_ranked_list_is_recorded_and_its_documents_are_granted() {
     assert_eq!(shown.len(), 2);
 
     let recorded = world.recorded_search(&tenant, &outcome.search_id.to_string()).await;
-    assert_eq!(recorded.results.0, shown.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(recorded.results, shown);
     assert_eq!(recorded.query, "tides", "NUL cannot be stored");
     assert_eq!(recorded.session_id.to_string(), session_id.to_string());
     assert_eq!(recorded.identity, tenant.viewer.identity.rate_key());
@@ -230,7 +229,7 @@ async fn a_changed_page_is_ranked_and_shown_by_its_new_content() {
     world.import_one(changed).await;
     let outcome = found(&world, &tenant, search("tides")).await;
     assert_eq!(urls(&outcome), ["https://b.example/", "https://a.example/"]);
-    assert!(outcome.hits[1].snippet.as_deref().unwrap().contains("bread"));
+    assert!(outcome.hits[1].snippet.contains("bread"));
 }
 
 #[tokio::test]

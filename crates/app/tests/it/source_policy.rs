@@ -1,5 +1,6 @@
-use app::Error;
 use app::search::{SearchOutcome, SearchRequest, SourcePolicy};
+use model::{Collection, IndexName, RunMode};
+use retrieval_core::domain::Domain;
 use test_support::{Tenant, TestApp, page, search};
 
 use crate::search::urls;
@@ -16,7 +17,7 @@ async fn start() -> (TestApp, Tenant) {
 }
 
 fn policy(include: &[&str], exclude: &[&str], require_domain_match: bool) -> SearchRequest {
-    let owned = |domains: &[&str]| domains.iter().map(|domain| (*domain).to_owned()).collect();
+    let owned = |domains: &[&str]| domains.iter().map(|domain| Domain::parse(domain).unwrap()).collect();
     let source_policy =
         SourcePolicy { include_domains: owned(include), exclude_domains: owned(exclude), require_domain_match };
     SearchRequest { source_policy, ..search("tides") }
@@ -78,25 +79,13 @@ async fn only_results_above_the_last_kept_one_count_as_filtered() {
 async fn the_policy_does_not_concern_files() {
     let (world, tenant) = start().await;
     world.upload(&tenant, "a.txt", "The tides of a file.").await;
-    world.index_files(&tenant, app::files::RunMode::Incremental).await;
+    world.index_files(&tenant, RunMode::Incremental).await;
     let request = SearchRequest {
-        workspace: true,
+        indexes: IndexName::ALL.to_vec(),
         workspace_id: Some(tenant.organization_id),
         ..policy(&["nowhere.example"], &[], true)
     };
     let outcome = world.app.search(&tenant.viewer, request).await.unwrap();
     assert_eq!(outcome.hits.len(), 1);
-    assert_eq!(outcome.hits[0].index.as_deref(), Some("workspace"));
-}
-
-#[tokio::test]
-async fn an_invalid_domain_is_named_by_its_place() {
-    let (world, tenant) = start().await;
-    for (request, expected) in [
-        (policy(&["a.example", "https://b.example/"], &[], false), "source_policy.include_domains[1]"),
-        (policy(&[], &[""], false), "source_policy.exclude_domains[0]"),
-    ] {
-        let error = world.app.search(&tenant.viewer, request).await.unwrap_err();
-        assert!(matches!(&error, Error::Invalid { field, .. } if field == expected), "{error:?}");
-    }
+    assert_eq!(outcome.hits[0].collection, Collection::Workspace(tenant.organization_id));
 }

@@ -1,10 +1,10 @@
 //! Every use case with the ids of another organization: each answers as if they did not exist.
 
 use app::Error;
-use app::feedback::{FeedbackEvent, FeedbackRequest};
-use app::files::RunMode;
+use app::feedback::FeedbackRequest;
 use app::search::SearchRequest;
 use app::usage::{GroupBy, Interval, UsageEvent, UsageRequest, Window};
+use model::{FeedbackEvent, IndexName, OrganizationId, RunMode};
 use test_support::{Tenant, TestApp, feedback, page, read_id, read_url, search};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ fn url(owner: &Tenant) -> String {
 async fn a_workspace_search_never_finds_files_of_others() {
     let (world, owner, stranger) = start().await;
     let own = world.app.search(&stranger.viewer, workspace_search(&stranger, "tides")).await.unwrap();
-    assert_eq!((own.hits.len(), own.workspace.unwrap().total), (0, 0));
+    assert_eq!((own.hits.len(), own.workspace_total), (0, Some(0)));
     let theirs = world.app.search(&owner.viewer, workspace_search(&owner, "tides")).await.unwrap();
     assert_eq!(theirs.hits.len(), 1);
 }
@@ -38,8 +38,8 @@ async fn a_workspace_search_never_finds_files_of_others() {
 async fn the_workspace_of_another_organization_cannot_be_named() {
     let (world, owner, stranger) = start().await;
     let mut messages = Vec::new();
-    for id in [Some(owner.organization_id), Some(Uuid::from_u128(1)), None] {
-        let request = SearchRequest { workspace: true, workspace_id: id, ..search("tides") };
+    for id in [Some(owner.organization_id), Some(OrganizationId(Uuid::from_u128(1))), None] {
+        let request = SearchRequest { indexes: vec![IndexName::Workspace], workspace_id: id, ..search("tides") };
         match world.app.search(&stranger.viewer, request).await {
             Err(Error::Invalid { field, message }) => messages.push((field, message)),
             other => panic!("{other:?}"),
@@ -159,5 +159,5 @@ async fn an_unknown_organization_has_no_keys() {
     let (world, owner, _) = start().await;
     let keys = app::accounts::list_keys(&world.store, owner.organization_id).await.unwrap();
     assert_eq!(keys.len(), 1);
-    assert_eq!(refused_field(app::accounts::list_keys(&world.store, Uuid::from_u128(1)).await), "org");
+    assert_eq!(refused_field(app::accounts::list_keys(&world.store, OrganizationId(Uuid::from_u128(1))).await), "org");
 }

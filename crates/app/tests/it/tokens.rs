@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use app::authentication::TokenClaims;
-use app::{Error, Identity, Permission};
+use app::{Error, Identity};
+use model::Scope;
 use test_support::{Setup, TestApp, TestTokens, TokenTrouble, claims};
 use uuid::Uuid;
 
@@ -21,7 +22,7 @@ async fn a_token_stands_for_its_subject_in_its_organization() {
     let viewer = world.app.authenticate(TOKEN).await.unwrap().unwrap();
     assert_eq!(viewer.organization_id, tenant.organization_id);
     assert_eq!(viewer.identity, Identity::subject("https://issuer.example", "user-1"));
-    assert!(viewer.may(Permission::FilesRead) && !viewer.may(Permission::SearchRead));
+    assert!(viewer.may(Scope::FilesRead) && !viewer.may(Scope::SearchRead));
     assert_eq!((viewer.limit_rps, viewer.billed), (100, true));
 }
 

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use app::Identity;
 use app::accounts::NewKey;
-use app::usage::{GroupBy, Interval, KeyStatus, UsageEvent, UsageOverview, UsageRequest, Window};
+use app::usage::{GroupBy, Interval, UsageEvent, UsageOverview, UsageRequest, Window};
+use model::{KeyState, Timestamp};
 use test_support::{Setup, Tenant, TestApp, page, search};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -108,7 +109,7 @@ async fn requests_are_grouped() {
 async fn counts_can_be_limited_to_keys() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
-    let other = world.create_key(tenant.organization_id, NewKey::default()).await.row.id.0;
+    let other = world.create_key(tenant.organization_id, NewKey::default()).await.row.id;
     let at = datetime!(2026-06-14 10:00 UTC);
     let by_other = UsageEvent { identity: Identity::ApiKey(other), ..event(&tenant, SEARCH, 200, at) };
     record(&world, [event(&tenant, SEARCH, 200, at), by_other.clone(), by_other]).await;
@@ -124,9 +125,9 @@ async fn counts_can_be_limited_to_keys() {
 async fn keys_are_shown_with_their_state_and_last_use() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
-    let expired = NewKey { expires_at: Some(0), ..NewKey::default() };
-    let expired = world.create_key(tenant.organization_id, expired).await.row.id.0;
-    let revoked = world.create_key(tenant.organization_id, NewKey::default()).await.row.id.0;
+    let expired = NewKey { expires_at: Some(Timestamp::UNIX_EPOCH), ..NewKey::default() };
+    let expired = world.create_key(tenant.organization_id, expired).await.row.id;
+    let revoked = world.create_key(tenant.organization_id, NewKey::default()).await.row.id;
     world.revoke_key(revoked).await;
     let at = datetime!(2026-06-14 10:00 UTC);
     record(&world, [event(&tenant, SEARCH, 200, at)]).await;
@@ -136,9 +137,9 @@ async fn keys_are_shown_with_their_state_and_last_use() {
         let key = overview.keys.iter().find(|key| key.api_key_id == id).unwrap();
         (key.status, key.last_used_at)
     };
-    assert_eq!(state(tenant.key_id), (KeyStatus::Active, Some(at)));
-    assert_eq!(state(expired), (KeyStatus::Expired, None));
-    assert_eq!(state(revoked), (KeyStatus::Revoked, None));
+    assert_eq!(state(tenant.key_id), (KeyState::Active, Some(at)));
+    assert_eq!(state(expired), (KeyState::Expired, None));
+    assert_eq!(state(revoked), (KeyState::Revoked, None));
 }
 
 #[tokio::test]

@@ -1,7 +1,16 @@
-use app::web::{WebPage, prepare_page};
+use app::Result;
+use app::web::{self, WebPage};
+use docstore::NewDocument;
+use model::{Collection, Timestamp};
 use test_support::page;
 
 use crate::accounts::refused_field;
+
+const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+
+fn prepare_page(page: WebPage) -> Result<NewDocument> {
+    web::prepare_page(page, NOW)
+}
 
 #[test]
 fn codes_have_two_letters() {
@@ -20,7 +29,7 @@ fn addresses_are_made_canonical() {
     let prepared = prepare_page(page("HTTPS://A.example:443/b?utm_source=x#c", "x")).unwrap().document;
     assert_eq!(prepared.canonical_url, "https://a.example/b");
     assert_eq!(prepared.source_url, "HTTPS://A.example:443/b?utm_source=x#c");
-    assert!(prepared.organization_id.is_none() && prepared.listed);
+    assert!(prepared.collection == Collection::Web && prepared.listed);
     assert_eq!(refused_field(prepare_page(page("a.example", "x")).map(drop)), "url");
 }
 
@@ -35,7 +44,8 @@ fn a_page_without_a_title_has_that_of_its_first_heading() {
 
 #[test]
 fn the_time_of_a_crawl_is_kept() {
-    let crawled = WebPage { crawled_at: Some(7), ..page("https://a.example/", "x") };
-    assert_eq!(prepare_page(crawled).unwrap().document.last_crawled_at, Some(7));
-    assert!(prepare_page(page("https://a.example/", "x")).unwrap().document.last_crawled_at > Some(7));
+    let earlier = Timestamp::from_millis(7);
+    let crawled = WebPage { crawled_at: Some(earlier), ..page("https://a.example/", "x") };
+    assert_eq!(prepare_page(crawled).unwrap().document.last_crawled_at, Some(earlier));
+    assert_eq!(prepare_page(page("https://a.example/", "x")).unwrap().document.last_crawled_at, Some(NOW));
 }
