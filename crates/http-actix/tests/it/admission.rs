@@ -3,6 +3,7 @@ use std::sync::Arc;
 use actix_web::test::TestRequest;
 use app::accounts::NewKey;
 use async_trait::async_trait;
+use model::Scope;
 use rate_limit::{Decision, RateLimitError, RateLimiter};
 use serde_json::json;
 use test_support::{Setup, Tenant, TestApp};
@@ -59,7 +60,7 @@ async fn the_scheme_may_be_in_any_case() {
 #[actix_web::test]
 async fn each_endpoint_asks_for_its_scope() {
     let api = Api::new().await;
-    let reader = api.bearer_with(&["document:read"]).await;
+    let reader = api.bearer_with(&[Scope::DocumentRead]).await;
     for (method, path, scope) in [
         ("POST", "/v1/search", "search:read"),
         ("POST", "/v1/feedback", "feedback:write"),
@@ -148,7 +149,7 @@ async fn usage_is_recorded_for_every_known_credential() {
     api.search(json!({"query": "x"})).await;
     api.post_raw("/v1/search", "not json").await;
     api.get("/v1/nope").await;
-    search_as(&api, &[&api.bearer_with(&["document:read"]).await], "").await;
+    search_as(&api, &[&api.bearer_with(&[Scope::DocumentRead]).await], "").await;
     search_as(&api, &["Bearer wrong"], "").await;
     let expected = [("POST /v1/search", 200), ("POST /v1/search", 400), ("(unmatched)", 404), ("POST /v1/search", 403)];
     assert_eq!(api.recorded().await, expected.map(|(route, status)| (route.to_owned(), status)));

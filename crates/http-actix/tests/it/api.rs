@@ -5,6 +5,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web;
 use http_actix::{Clock, Options, State, create_app, create_operations_app};
+use model::Scope;
 use serde_json::Value;
 use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
@@ -61,7 +62,7 @@ impl Api {
     }
 
     /// `Authorization` of a further key with these scopes alone.
-    pub async fn bearer_with(&self, scopes: &[&str]) -> String {
+    pub async fn bearer_with(&self, scopes: &[Scope]) -> String {
         format!("Bearer {}", self.world.key_with_scopes(&self.tenant, scopes).await)
     }
 

@@ -1,7 +1,7 @@
 //! Documents that answers are shaped from.
 
-use app::files::RunMode;
 use app::web::WebPage;
+use model::RunMode;
 use serde_json::{Value, json};
 use test_support::page;
 

@@ -1,5 +1,5 @@
 use actix_web::test::TestRequest;
-use app::files::RunMode;
+use model::RunMode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -76,7 +76,7 @@ async fn a_run_is_started_in_its_mode() {
         assert_eq!((answer.status, &answer.json()["state"]), (202, &json!("queued")));
         let sync_id = answer.json()["sync_id"].as_str().unwrap().to_owned();
         let run = api.world.recorded_run(&api.tenant, &sync_id).await;
-        assert_eq!(run.mode(), mode, "{body}");
+        assert_eq!(run.mode, mode, "{body}");
         runs.push(sync_id);
     }
     runs.dedup();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use engine::EngineErrorKind;
+use model::Scope;
 use serde_json::{Value, json};
 use test_support::{EngineFault, Setup, TestApp};
 
@@ -135,7 +136,7 @@ async fn without_a_key_nothing_is_read() {
 #[actix_web::test]
 async fn a_tool_without_its_scope_is_hidden_and_refuses() {
     let api = Api::new().await;
-    let key = api.bearer_with(&["document:read"]).await;
+    let key = api.bearer_with(&[Scope::DocumentRead]).await;
     let reader = |body: Value| {
         let request = TestRequest::post().uri("/mcp").insert_header(("Authorization", key.as_str()));
         api.send(request.set_payload(body.to_string()))

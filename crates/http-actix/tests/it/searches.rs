@@ -1,5 +1,7 @@
 use app::search::SecondStage;
 use app::web::WebPage;
+use ingest::clock::from_date_time;
+use model::Timestamp;
 use serde_json::{Value, json};
 use test_support::{Setup, page};
 
@@ -43,14 +45,14 @@ fn filtered_pages() -> Vec<WebPage> {
     let fits = |name: &str| WebPage {
         language: Some("en".to_owned()),
         country: Some("de".to_owned()),
-        published_at: Some(1_769_904_000_000), // 2026-02-01
+        published_at: Some(Timestamp::from_millis(1_769_904_000_000)), // 2026-02-01
         ..page(&format!("https://{name}.example.com/"), &format!("The neap tides of {name} are low."))
     };
     vec![
         fits("all"),
         WebPage { language: Some("de".to_owned()), ..fits("language") },
         WebPage { country: Some("fr".to_owned()), ..fits("country") },
-        WebPage { published_at: Some(1_767_000_000_000), ..fits("old") },
+        WebPage { published_at: Some(Timestamp::from_millis(1_767_000_000_000)), ..fits("old") },
         WebPage { published_at: None, ..fits("undated") },
         WebPage { markdown: "Tides of the neap kind.".to_owned(), ..fits("phrase") },
     ]
@@ -120,7 +122,7 @@ async fn null_and_empty_scopes_mean_the_web() {
 async fn freshness_is_measured_from_the_clock() {
     let api = Api::new().await;
     let published = |name: &str, days: f64| WebPage {
-        published_at: Some((NOW - time::Duration::days(1) * days).unix_timestamp() * 1_000),
+        published_at: Some(from_date_time(NOW - time::Duration::days(1) * days)),
         ..page(&format!("https://{name}.example/"), &format!("The tides of {name}."))
     };
     api.world.import([published("young", 6.9), published("old", 7.1)]).await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_actix::{Listeners, Options, Running, serve, system_clock};
+use model::Scope;
 use test_support::{Tenant, TestApp, page, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -74,7 +75,7 @@ async fn ask(stream: &mut TcpStream, request: &str) -> String {
 #[tokio::test]
 async fn requests_of_every_outcome_share_a_connection() {
     let Served { world, tenant, running, public, operations, key } = start().await;
-    let reader = world.key_with_scopes(&tenant, &["document:read"]).await;
+    let reader = world.key_with_scopes(&tenant, &[Scope::DocumentRead]).await;
     let mut stream = TcpStream::connect(public).await.unwrap();
     let query = r#"{"query": "x"}"#;
     for (key, body, status) in [

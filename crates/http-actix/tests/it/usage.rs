@@ -2,6 +2,7 @@ use app::Identity;
 use app::accounts::NewKey;
 use app::usage::UsageEvent;
 use http_actix::system_clock;
+use model::ApiKeyId;
 use serde_json::{Value, json};
 use test_support::{Setup, TestApp, page, search};
 use time::OffsetDateTime;
@@ -36,7 +37,7 @@ async fn the_overview_has_all_parts_of_the_contract() {
     world.app.search(&tenant.viewer, search("tides")).await.unwrap();
     let revoked =
         world.create_key(tenant.organization_id, NewKey { name: "laptop".to_owned(), ..NewKey::default() }).await.row;
-    world.revoke_key(revoked.id.0).await;
+    world.revoke_key(revoked.id).await;
     let api = Api::of(world, tenant, system_clock());
     let now = OffsetDateTime::now_utc();
     record(&api, [200, 200, 200, 500].map(|status| event(&api, status, now))).await;
@@ -82,7 +83,7 @@ async fn the_window_ends_now_and_covers_thirty_days() {
 async fn parameters_are_applied() {
     let api = Api::new().await;
     let at = NOW.replace_day(11).unwrap();
-    let other = UsageEvent { identity: Identity::ApiKey(Uuid::from_u128(1)), ..event(&api, 200, at) };
+    let other = UsageEvent { identity: Identity::ApiKey(ApiKeyId(Uuid::from_u128(1))), ..event(&api, 200, at) };
     let late = event(&api, 200, NOW.replace_day(12).unwrap());
     record(&api, [event(&api, 200, at), event(&api, 404, at), other, late]).await;
     let key_id = api.tenant.key_id;
