@@ -95,7 +95,7 @@ async fn requests_are_grouped() {
     };
     let group = |label: &str, requests, errors| (label.to_owned(), requests, errors);
     assert_eq!(grouped(GroupBy::None).await, [group("", 5, 2)]);
-    let by_endpoint = [group("Read document", 2, 1), group("Search", 3, 1)];
+    let by_endpoint = [group("POST /v1/document", 2, 1), group(SEARCH, 3, 1)];
     assert_eq!(grouped(GroupBy::Endpoint).await, by_endpoint);
     let by_class = [group("Success", 3, 0), group("Client error", 1, 1), group("Server error", 1, 1)];
     assert_eq!(grouped(GroupBy::StatusClass).await, by_class);
