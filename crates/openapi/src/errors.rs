@@ -3,7 +3,7 @@
 use api_types::{ErrorBody, ErrorCode, ErrorEnvelope};
 use serde_json::{Map, Value, json};
 
-use crate::operations::COMMON_ERRORS;
+use crate::operation::COMMON_ERRORS;
 use crate::{Spec, examples, headers};
 
 /// Statuses with the same response in every operation, with its name in `components.responses`.

@@ -1,5 +1,3 @@
-use crate::operation::split_route;
-
 /// The HTTP method of an operation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Method {
@@ -44,4 +42,16 @@ impl Method {
             _ => panic!("a route starts with GET, POST, PUT, PATCH or DELETE"),
         }
     }
+}
+
+/// Method and path template of a route. Evaluated at compile time only.
+pub(crate) const fn split_route(route: &str) -> (&str, &str) {
+    let bytes = route.as_bytes();
+    let mut blank = 0;
+    while blank < bytes.len() && bytes[blank] != b' ' {
+        blank += 1;
+    }
+    assert!(blank < bytes.len(), "a route is a method, a blank and a path template");
+    let (method, rest) = route.split_at(blank);
+    (method, rest.split_at(1).1)
 }

@@ -2,6 +2,7 @@ use api_types::{ErrorCode, RequestBody, ResponseBody, WarningCode};
 use model::Scope;
 
 use crate::examples::Example;
+use crate::method::split_route;
 use crate::parameters::{PathParameters, QueryParameters};
 use crate::{Method, Parameter, Tag};
 
@@ -36,7 +37,7 @@ pub trait Operation: Listed {
     const STATUS: u16 = 200;
     /// Description of the successful response, in a sentence.
     const SUCCESS: &'static str;
-    /// Errors beyond [`crate::operations::COMMON_ERRORS`].
+    /// Errors beyond [`COMMON_ERRORS`].
     const ERRORS: &'static [ErrorCode] = &[];
     /// Warnings that a response may carry.
     const WARNINGS: &'static [WarningCode] = &[];
@@ -111,7 +112,7 @@ pub struct Spec {
 impl Spec {
     /// All errors that the operation can return, by ascending status.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
-        let mut errors: Vec<_> = crate::operations::COMMON_ERRORS.iter().chain(self.errors).copied().collect();
+        let mut errors: Vec<_> = COMMON_ERRORS.iter().chain(self.errors).copied().collect();
         errors.sort_by_key(|code| code.status());
         errors
     }
@@ -143,18 +144,6 @@ pub trait Visit<O: Operation> {
 /// Marks the types that a group of [`crate::operations`] lists. Nothing else can be an [`Operation`].
 pub trait Listed: Sized + 'static {}
 
-/// Method and path template of a route. Evaluated at compile time only.
-pub(crate) const fn split_route(route: &str) -> (&str, &str) {
-    let bytes = route.as_bytes();
-    let mut blank = 0;
-    while blank < bytes.len() && bytes[blank] != b' ' {
-        blank += 1;
-    }
-    assert!(blank < bytes.len(), "a route is a method, a blank and a path template");
-    let (method, rest) = route.split_at(blank);
-    (method, rest.split_at(1).1)
-}
-
 /// True if the placeholders of a path template are exactly the parameters, in order.
 pub(crate) const fn placeholders_match(template: &str, parameters: &[Parameter]) -> bool {
     let bytes = template.as_bytes();
@@ -182,3 +171,14 @@ pub(crate) const fn placeholders_match(template: &str, parameters: &[Parameter])
     }
     matched == parameters.len()
 }
+
+/// Errors of every operation: admission, invalid input, and faults of the server and its backends.
+pub const COMMON_ERRORS: [ErrorCode; 7] = [
+    ErrorCode::ValidationError,
+    ErrorCode::MissingApiKey,
+    ErrorCode::InvalidApiKey,
+    ErrorCode::InsufficientScope,
+    ErrorCode::RateLimited,
+    ErrorCode::InternalError,
+    ErrorCode::ProviderUnavailable,
+];

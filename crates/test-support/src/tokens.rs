@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use app::authentication::{TokenClaims, TokenFault, TokenVerifier};
 use async_trait::async_trait;
-use time::OffsetDateTime;
+use ingest::clock::to_date_time;
+use model::{Clock, SystemClock};
 
 /// A verifier that accepts the tokens that a test hands out.
 #[derive(Default)]
@@ -64,6 +65,6 @@ pub fn claims(organization_id: &str, subject: &str, scopes: &[&str]) -> TokenCla
         subject: subject.to_owned(),
         organization: Some(organization_id.to_owned()),
         scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
-        expires_at: OffsetDateTime::now_utc() + Duration::from_secs(3_600),
+        expires_at: to_date_time(SystemClock.now() + Duration::from_hours(1)),
     }
 }

@@ -3,8 +3,6 @@
 //! A group lists its marker types with `group!` and implements [`crate::Operation`] for each. A listed type without an
 //! implementation does not compile, nor does an implementation for a type that is not listed.
 
-use api_types::ErrorCode;
-
 use crate::Spec;
 
 /// Declares the operations of one file: their marker types, and the constructs that visit all of them.
@@ -69,14 +67,3 @@ pub fn all() -> impl Iterator<Item = &'static Spec> {
 pub fn by_route(route: &str) -> Option<&'static Spec> {
     all().find(|spec| spec.route == route)
 }
-
-/// Errors of every operation: admission, invalid input, and faults of the server and its backends.
-pub const COMMON_ERRORS: [ErrorCode; 7] = [
-    ErrorCode::ValidationError,
-    ErrorCode::MissingApiKey,
-    ErrorCode::InvalidApiKey,
-    ErrorCode::InsufficientScope,
-    ErrorCode::RateLimited,
-    ErrorCode::InternalError,
-    ErrorCode::ProviderUnavailable,
-];
