@@ -1,4 +1,5 @@
-//! Ctrl-C and its kin: noted instead of obeyed, so that what was started for a run is stopped before we end.
+//! Handling of Ctrl-C and termination signals: they are recorded, so that started processes are stopped before we
+//! exit.
 
 use anyhow::Context;
 use rustix::io::Errno;
@@ -10,17 +11,17 @@ use std::time::{Duration, Instant};
 
 static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// What a shell reports of a program that Ctrl-C ended.
+/// Exit code that shells report after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// A terminal sends its Ctrl-C to our children as well, and they stop in their own way: they get this long for it.
+/// Time for children to stop by themselves: a terminal sends Ctrl-C to them too.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// From here on the signals that ask a program to end are noted only.
+/// Starts to record termination signals instead of exiting.
 ///
 /// # Errors
 ///
-/// When the system refuses a handler.
+/// Returns an error if the system rejects a handler.
 pub fn watch() -> anyhow::Result<()> {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         signal_hook::flag::register(signal.as_raw(), Arc::clone(&CAUGHT)).context("cannot watch for signals")?;
@@ -28,12 +29,12 @@ pub fn watch() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether we were asked to end.
+/// Returns true after a termination signal.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)
 }
 
-/// The exit code for a run that ended with `succeeded`, or by a signal.
+/// Returns the exit code of a run that ended with `succeeded`, or by a signal.
 pub fn exit_code(succeeded: bool) -> ExitCode {
     match (caught(), succeeded) {
         (true, _) => ExitCode::from(INTERRUPTED),
@@ -42,22 +43,22 @@ pub fn exit_code(succeeded: bool) -> ExitCode {
     }
 }
 
-/// Runs `command` to its end, or to ours.
+/// Runs `command` to its end; stops it after a termination signal.
 ///
 /// # Errors
 ///
-/// When it cannot be started or waited for.
+/// Returns an error if it cannot be started or awaited.
 pub fn status(command: &mut Command) -> anyhow::Result<ExitStatus> {
     let program = command.get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().with_context(|| format!("cannot start `{program}`"))?;
     wait(&mut child)
 }
 
-/// Waits for `child` and asks it to end when we are asked to.
+/// Waits for `child`; sends SIGTERM some time after a termination signal.
 ///
 /// # Errors
 ///
-/// When it cannot be waited for.
+/// Returns an error if the process cannot be awaited.
 pub fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
     let mut asked: Option<Instant> = None;
     loop {
@@ -75,14 +76,14 @@ pub fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// Sends `signal` to the process `id`; one that has ended already is left alone.
+/// Sends `signal` to the process `id`; ignores processes that have exited.
 pub fn signal(id: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Whether there is a process `id`, of whomever.
+/// Returns true if a process `id` exists, of any user.
 pub fn is_running(id: u32) -> bool {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))

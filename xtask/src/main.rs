@@ -14,7 +14,7 @@ mod test;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Commands for those who work on this repository.
+/// Developer commands of this repository
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -24,27 +24,27 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the rules that the compiler does not: who may use whom, manifests, migrations, tracked files
+    /// Check rules that the compiler cannot: crate dependencies, manifests, migrations, tracked files
     Check,
-    /// Run every test, with a private PostgreSQL started for the run
+    /// Run all tests, with a private PostgreSQL and Redis
     Test(test::Options),
-    /// Hold the built server against its published contract (Schemathesis), and run a Python acceptance folder against it
+    /// Test the built server from outside: published contract (Schemathesis), MCP client, programs, acceptance folder
     E2e(e2e::Options),
-    /// Write the published OpenAPI document, or check that the committed one is what the code says
+    /// Write the published OpenAPI document, or check that the committed one is current
     Schema(schema::Options),
     /// Measure speed and size of the release server over HTTP
     Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let result = match Arguments::parse().command {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::E2e(options) => e2e::run(&options),
         Command::Schema(options) => schema::run(&options),
         Command::Bench(options) => bench::run(&options),
     };
-    match done {
+    match result {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -1,4 +1,4 @@
-//! `cargo xtask schema`: the committed OpenAPI document. It is generated; nobody edits it.
+//! `cargo xtask schema`: the committed OpenAPI document, which is generated and never edited.
 
 use crate::check::Breach;
 use crate::shell;
@@ -6,13 +6,13 @@ use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The committed document, below the repository's root.
+/// Path of the committed document, relative to the repository root.
 const FILE: &str = "docs/openapi.json";
 
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct Options {
-    /// Fail when the committed document is not what the code says
+    /// Fail if the committed document is out of date
     #[arg(long)]
     check: bool,
     /// Write the document
@@ -29,7 +29,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     match check(&root) {
         breaches if breaches.is_empty() => {
-            println!("{FILE} is what the code says");
+            println!("{FILE} is up to date");
             Ok(ExitCode::SUCCESS)
         }
         breaches => {
@@ -46,18 +46,18 @@ pub fn check(root: &Path) -> Vec<Breach> {
     let what = match std::fs::read_to_string(root.join(FILE)) {
         Ok(committed) => match first_difference(&committed, &generated()) {
             None => return Vec::new(),
-            Some(line) => format!("{FILE} differs from the code in line {line}"),
+            Some(line) => format!("{FILE} is out of date: first difference in line {line}"),
         },
-        Err(error) => format!("{FILE} cannot be read: {error}"),
+        Err(error) => format!("cannot read {FILE}: {error}"),
     };
-    vec![Breach { what, cure: "run `cargo xtask schema --write`, look at the difference, and commit it".to_owned() }]
+    vec![Breach { what, cure: "run `cargo xtask schema --write`, review the difference and commit it".to_owned() }]
 }
 
 fn generated() -> String {
     format!("{:#}\n", openapi::document())
 }
 
-/// The first line, from 1, that is not the same in both.
+/// Returns the first different line, counted from 1.
 fn first_difference(committed: &str, generated: &str) -> Option<usize> {
     if committed == generated {
         return None;
@@ -71,7 +71,7 @@ mod tests {
     use super::first_difference;
 
     #[test]
-    fn the_first_line_that_differs_is_named() {
+    fn first_different_line_is_reported() {
         assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
         assert_eq!(first_difference("a\nx\n", "a\nb\n"), Some(2));
         assert_eq!(first_difference("a\n", "a\nb\n"), Some(2));

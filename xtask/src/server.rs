@@ -1,23 +1,23 @@
-//! The programs under test.
+//! Builds of the programs under test.
 
 use crate::{interrupt, shell};
 use anyhow::bail;
 use std::path::PathBuf;
 
-/// Builds the server and names its program.
+/// Builds the server and returns its path.
 ///
 /// # Errors
 ///
-/// When it does not build.
+/// Returns an error if the build fails.
 pub fn build(release: bool) -> anyhow::Result<PathBuf> {
     program("retrieval-server", release)
 }
 
-/// Builds the command line of the service's users and names its program.
+/// Builds the command line client and returns its path.
 ///
 /// # Errors
 ///
-/// When it does not build.
+/// Returns an error if the build fails.
 pub fn build_client(release: bool) -> anyhow::Result<PathBuf> {
     program("retrieval", release)
 }
@@ -27,7 +27,7 @@ fn program(name: &str, release: bool) -> anyhow::Result<PathBuf> {
     build.args(["build", "--package", name, "--bin", name]);
     build.args(release.then_some("--release"));
     if !interrupt::status(&mut build)?.success() {
-        bail!("`{name}` does not build");
+        bail!("build of `{name}` failed");
     }
     Ok(shell::target_folder()?.join(if release { "release" } else { "debug" }).join(name))
 }

@@ -1,21 +1,25 @@
-//! Access tokens of the configured issuer, as the use cases ask for them.
+//! Access tokens of the configured issuer, behind the seam of the use cases.
+
+use std::sync::Arc;
 
 use access_tokens::{AccessTokens, TokenError};
 use app::authentication::{TokenClaims, TokenFault, TokenVerifier};
 use async_trait::async_trait;
-use time::OffsetDateTime;
+use ingest::clock::to_date_time;
+use model::Clock;
 
 pub struct IssuerTokens {
     pub tokens: AccessTokens,
+    pub clock: Arc<dyn Clock>,
     pub issuer: String,
-    /// The claim that holds the organization's id.
+    /// Name of the claim with the organization's id.
     pub organization_claim: String,
 }
 
 #[async_trait]
 impl TokenVerifier for IssuerTokens {
     async fn verify(&self, token: &str) -> Result<TokenClaims, TokenFault> {
-        let claims = self.tokens.verify(token, OffsetDateTime::now_utc()).await.map_err(|error| match error {
+        let claims = self.tokens.verify(token, to_date_time(self.clock.now())).await.map_err(|error| match error {
             TokenError::Malformed(_) | TokenError::Refused(_) => TokenFault::Refused(error.into()),
             TokenError::KeysUnavailable => TokenFault::Unavailable(error.into()),
         })?;

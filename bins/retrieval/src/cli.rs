@@ -1,4 +1,4 @@
-//! The command line, as `docs/cli.md` describes it.
+//! Command line definition, documented in `docs/cli.md`.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
 
+use crate::api_values;
 use crate::failure::EXIT_STATUSES;
-use crate::words;
 
-/// Search, read documents and keep private files with a retrieval service.
+/// Search, read documents and manage private files with a retrieval service
 #[derive(Debug, Parser)]
 #[command(name = "retrieval", version, about, after_help = EXIT_STATUSES)]
 pub struct Cli {
@@ -20,36 +20,36 @@ pub struct Cli {
 }
 
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub struct Common {
-    /// Where the service is; else the settings file's, else http://127.0.0.1:8080
+    /// Base URL of the service [default: settings file, or http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", env = "RETRIEVAL_BASE_URL")]
     pub base_url: Option<String>,
-    /// The key; the environment or `retrieval login` hide it from the list of processes
+    /// API key; prefer the environment or `retrieval login`, because other users can see flags in the process list
     #[arg(long, global = true, value_name = "KEY", env = "RETRIEVAL_API_KEY", hide_env_values = true)]
     pub api_key: Option<String>,
-    /// The session that the requests belong to (a UUID)
+    /// Session id that groups requests
     #[arg(long, global = true, value_name = "UUID", env = "RETRIEVAL_SESSION_ID")]
     pub session: Option<String>,
-    /// Settings file instead of $XDG_CONFIG_HOME/retrieval/config.toml
+    /// Settings file [default: $XDG_CONFIG_HOME/retrieval/config.toml]
     #[arg(long, global = true, value_name = "FILE", env = "RETRIEVAL_CONFIG")]
     pub config: Option<PathBuf>,
-    /// Seconds that an attempt may take
+    /// Timeout per attempt, in seconds
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// JSON on standard output, and errors as JSON on standard error
+    /// JSON on standard output, errors as JSON on standard error
     #[arg(long, global = true)]
     pub json: bool,
-    /// No notes and no progress on standard error
+    /// No notes or progress on standard error
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Colours; `auto` asks the terminal, NO_COLOR, CLICOLOR and CLICOLOR_FORCE
-    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    pub color: When,
+    /// Colours; `auto` depends on the terminal, NO_COLOR, CLICOLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub color: ColorChoice,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum When {
+pub enum ColorChoice {
     Auto,
     Always,
     Never,
@@ -59,24 +59,27 @@ pub enum When {
 pub enum Command {
     /// Search the web index, the workspace, or both
     Search(Search),
-    /// Read a document: its content goes to standard output
+    /// Print the content of a document
     Read(Read),
-    /// Say what a result or a passage was worth
+    /// Rate a result or a passage
     Feedback(Feedback),
-    /// The organization's own files
+    /// Manage the organization's files
     #[command(subcommand)]
     Files(Files),
-    /// What the organization's keys did
+    /// Show requests, errors, latency and cost of the organization
     Usage(Usage),
-    /// Check a key and keep it in the settings file; the key is asked for, or read from standard input
+    /// Verify an API key from a prompt or standard input, and store it in the settings file
     Login(Login),
-    /// Serve the Model Context Protocol on standard input and output, for desktop clients
+    /// Run a Model Context Protocol server on standard input and output, for desktop clients
     Mcp(Mcp),
     /// Print a completion script
-    Completions { shell: Shell },
-    /// Print the manual page, or write one for every command
+    Completions {
+        /// Shell that runs the script
+        shell: Shell,
+    },
+    /// Print the manual page, or write one page per command
     Man {
-        /// Folder to write the pages into
+        /// Output folder
         #[arg(long, value_name = "FOLDER")]
         out: Option<PathBuf>,
     },
@@ -84,58 +87,58 @@ pub enum Command {
 
 #[derive(Args, Debug)]
 pub struct Search {
-    /// What to look for
+    /// Search query
     #[arg(required = true)]
     pub query: Vec<String>,
-    /// Which index to search
+    /// Index to search
     #[arg(long, short, value_enum, default_value_t = Scope::Web)]
     pub scope: Scope,
-    /// The organization, for its workspace; else the settings file's
+    /// Organization whose workspace is searched [default: settings file]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
-    /// At most so many results (1 to 50)
+    /// Maximum number of results, 1-50 [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=50))]
     pub max_results: Option<i64>,
-    /// Prefer this site; may be repeated
+    /// Preferred domain; repeatable
     #[arg(long = "domain", short, value_name = "DOMAIN")]
     pub domains: Vec<String>,
-    /// Drop this site; may be repeated
+    /// Excluded domain; repeatable
     #[arg(long = "exclude-domain", value_name = "DOMAIN")]
     pub exclude_domains: Vec<String>,
-    /// Nothing but the sites of `--domain`
+    /// Only results from --domain
     #[arg(long, requires = "domains")]
     pub only_domains: bool,
-    /// Two letters
+    /// Language, two letters
     #[arg(long, value_name = "CODE")]
     pub language: Option<String>,
-    /// Two letters
+    /// Country, two letters
     #[arg(long, value_name = "CODE")]
     pub country: Option<String>,
-    /// The query verbatim, as a phrase
+    /// Exact match of the query as a phrase
     #[arg(long)]
     pub exact: bool,
-    /// Published in the past day, week, month or year
-    #[arg(long, value_parser = words::freshness(), value_name = "WINDOW")]
+    /// Maximum age since publication
+    #[arg(long, value_parser = api_values::freshness(), value_name = "WINDOW")]
     pub freshness: Option<Freshness>,
-    /// Published after this day or RFC 3339 time
+    /// Earliest publication, a date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub published_after: Option<String>,
-    /// A rewrite of the query; the first is what the index is asked; may be repeated
+    /// Rewrite of the query; the first one is sent to the index; repeatable
     #[arg(long = "rewrite", value_name = "QUERY")]
     pub rewrites: Vec<String>,
-    /// How much of each result; `standard` with --json and --passages, else `compact`
-    #[arg(long, short, value_parser = words::verbosity(), value_name = "PRESET")]
+    /// Amount of detail per result [default: standard with --json or --passages, otherwise compact]
+    #[arg(long, short, value_parser = api_values::verbosity(), value_name = "PRESET")]
     pub verbosity: Option<Verbosity>,
-    /// Show the passages as well
+    /// Include passages
     #[arg(long)]
     pub passages: bool,
-    /// Characters that the whole answer may have
+    /// Maximum characters of the whole response
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub budget: Option<i64>,
-    /// Fail when the budget cannot be met
+    /// Fail if the budget cannot be met
     #[arg(long, requires = "budget")]
     pub strict_budget: bool,
-    /// The model that asks
+    /// Name of the calling model
     #[arg(long, value_name = "NAME")]
     pub client_model: Option<String>,
 }
@@ -149,48 +152,52 @@ pub enum Scope {
 
 #[derive(Args, Debug)]
 pub struct Read {
-    /// A URL, or the doc_id of a search result
+    /// URL, or doc_id of a search result
     pub document: String,
-    /// Only the passages that matter for this question
+    /// Question that selects the relevant passages
     #[arg(long, conflicts_with_all = ["all", "start"])]
     pub query: Option<String>,
-    #[arg(long, value_parser = words::format(), default_value = "markdown", value_name = "FORMAT")]
+    /// Content format
+    #[arg(long, value_parser = api_values::format(), default_value = "markdown", value_name = "FORMAT")]
     pub format: ContentFormat,
-    /// The whole document, page by page, all from one capture
+    /// Whole document, fetched in parts of one capture
     #[arg(long)]
     pub all: bool,
-    /// At most so many characters; with --all, so many a page
+    /// Maximum characters; with --all, characters per part [default: 20000; with --all 200000]
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars: Option<i64>,
-    /// Begin at this character
+    /// Offset of the first character [default: 0]
     #[arg(long, value_name = "CHAR", value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "all")]
     pub start: Option<i64>,
-    /// The capture that --start counts in; a warning says when it is no longer the latest
+    /// Capture that --start refers to; a newer capture gives a warning
     #[arg(long, value_name = "UUID", requires = "start")]
     pub capture: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Feedback {
-    #[arg(value_parser = words::event())]
+    /// Kind of feedback
+    #[arg(value_parser = api_values::event())]
     pub event: EventType,
+    /// doc_id of the result
     #[arg(long, value_name = "UUID")]
     pub doc: Option<String>,
+    /// passage_id of the passage
     #[arg(long, value_name = "UUID")]
     pub passage: Option<String>,
-    /// The search_id of the ranked list
+    /// search_id of the result list
     #[arg(long, value_name = "UUID")]
     pub search: Option<String>,
-    /// The result's position in it, from 1
+    /// Rank in the list, from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub rank: Option<i64>,
-    /// The query, where no search_id is at hand
+    /// Query, if no search_id is known
     #[arg(long)]
     pub query: Option<String>,
-    /// For people who read it later
+    /// Comment for the operator
     #[arg(long)]
     pub comment: Option<String>,
-    /// The model that gives the feedback
+    /// Name of the calling model
     #[arg(long, value_name = "NAME")]
     pub client_model: Option<String>,
 }
@@ -199,19 +206,21 @@ pub struct Feedback {
 pub enum Files {
     /// Upload files, folders and patterns, then index them
     Add(Add),
-    /// The stored files
+    /// List stored files
     List,
-    /// Delete files by their stored names
+    /// Delete files by stored name
     Rm {
+        /// Stored names
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Start an indexing run and follow it
+    /// Start an indexing run and wait for it
     Sync(Sync),
-    /// Where an indexing run stands
+    /// Show the state of an indexing run
     Status {
+        /// sync_id of the run
         sync_id: String,
-        /// Until it ends
+        /// Wait for the end of the run
         #[arg(long)]
         follow: bool,
     },
@@ -219,25 +228,25 @@ pub enum Files {
 
 #[derive(Args, Debug)]
 pub struct Add {
-    /// Files, folders (with everything below, but nothing hidden) and patterns such as 'notes/**/*.md'
+    /// Files, folders (recursive, without hidden entries) and patterns such as 'notes/**/*.md'
     #[arg(required = true)]
     pub paths: Vec<String>,
-    /// What files in folders are called: their own name, or their path with `__` between its parts
+    /// Stored names of files in folders: the file name, or the path joined with `__`
     #[arg(long, value_enum, default_value_t = Names::File)]
     pub names: Names,
-    /// Upload what is unchanged, too
+    /// Upload unchanged files too
     #[arg(long)]
     pub force: bool,
-    /// Say what would be uploaded
+    /// Show the files to upload without uploading
     #[arg(long)]
     pub dry_run: bool,
-    /// Upload so many at a time
+    /// Number of parallel uploads
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub jobs: u8,
-    /// Upload only
+    /// Upload without indexing
     #[arg(long)]
     pub no_run: bool,
-    /// Start the indexing run and do not wait for it
+    /// Start the indexing run without waiting for it
     #[arg(long, conflicts_with = "no_run")]
     pub no_wait: bool,
 }
@@ -250,44 +259,46 @@ pub enum Names {
 
 #[derive(Args, Debug)]
 pub struct Sync {
-    /// Every file again, not only new and changed ones
+    /// Reindex every file, not only new and changed ones
     #[arg(long)]
     pub full: bool,
-    /// Do not wait for the end
+    /// Return without waiting for the end of the run
     #[arg(long)]
     pub no_wait: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct Usage {
-    /// Begin of the window (ISO 8601); 30 days before its end unless given
+    /// Start of the window, ISO 8601 [default: 30 days before the end]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// End of the window (ISO 8601); now unless given
+    /// End of the window, ISO 8601 [default: now]
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
+    /// Length of an interval of the series
     #[arg(long, value_parser = ["hour", "day"])]
     pub interval: Option<String>,
-    /// Only this key; may be repeated
+    /// API key id; repeatable
     #[arg(long = "key", value_name = "UUID")]
     pub keys: Vec<String>,
+    /// Grouping of the series
     #[arg(long, value_parser = ["none", "api_key", "endpoint", "status_class"], value_name = "GROUP")]
     pub group_by: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Login {
-    /// The organization, kept for searches of its workspace
+    /// Organization to store, for searches of its workspace
     #[arg(long, value_name = "UUID")]
     pub workspace_id: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Mcp {
-    /// Which tools: all, or `search` and `fetch` alone as connectors expect them
+    /// Tool set: all tools, or only `search` and `fetch` as connectors expect
     #[arg(long, value_enum, default_value_t = Profile::Full)]
     pub profile: Profile,
-    /// The organization, for searches of its workspace; else the settings file's
+    /// Organization whose workspace is searched [default: settings file]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
 }
@@ -305,24 +316,25 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_fits_together() {
+    fn command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 
-    /// Agents run what the skills tell them to, word for word.
+    /// Agents run the commands of the skills literally.
     #[test]
-    fn the_commands_of_the_skills_are_commands() {
+    fn commands_in_skills_parse() {
         let published = skills::Published::new("https://search.example.com").unwrap();
         let mut tried = 0;
         for text in published.skills.iter().chain(&published.agents) {
             for line in text.text.lines().map(str::trim).filter(|line| line.starts_with("retrieval ")) {
                 let command = line.split(['|', '>']).next().unwrap_or(line);
-                let words = shlex::split(command).unwrap_or_else(|| panic!("{}: `{line}` is no command", text.name));
-                let parsed = Cli::try_parse_from(words);
+                let api_values =
+                    shlex::split(command).unwrap_or_else(|| panic!("{}: `{line}` is not a command", text.name));
+                let parsed = Cli::try_parse_from(api_values);
                 assert!(parsed.is_ok(), "{}: `{line}`: {}", text.name, parsed.err().unwrap());
                 tried += 1;
             }
         }
-        assert!(tried >= 4, "only {tried} commands were found");
+        assert!(tried >= 4, "found only {tried} commands");
     }
 }

@@ -1,4 +1,4 @@
-//! The settings file: where the service is, and the key. Nobody but its owner may read it.
+//! Settings file with base URL and API key, readable only by its owner.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -21,17 +21,17 @@ pub struct ConfigFile {
     pub workspace_id: Option<String>,
 }
 
-/// `$XDG_CONFIG_HOME/retrieval/config.toml`, or below `~/.config`. The XDG rules have relative paths ignored.
+/// Returns `$XDG_CONFIG_HOME/retrieval/config.toml`, or its path below `~/.config`. XDG ignores relative paths.
 pub fn default_path(environment: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let folder = |name: &str| environment(name).filter(|path| path.is_absolute());
     let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
     Some(base.join("retrieval/config.toml"))
 }
 
-/// The file's settings; none where there is no file.
+/// Loads the file; returns empty settings if it does not exist.
 ///
 /// # Errors
-/// When others can read it, it cannot be read, or it is not what it should be. Messages quote nothing of it.
+/// Returns an error if the file is readable by other users, unreadable or invalid. Messages quote nothing of it.
 pub fn load(path: &Path) -> Result<ConfigFile, Failure> {
     let unreadable = |source| Failure::Local { what: format!("cannot read `{}`", path.display()), source };
     let mut file = match File::open(path) {
@@ -45,25 +45,25 @@ pub fn load(path: &Path) -> Result<ConfigFile, Failure> {
     if mode & 0o077 != 0 {
         let path = path.display();
         return Err(Failure::NotAllowed(format!(
-            "`{path}` can be read by others (mode {:o}) and holds a key: run `chmod 600 {path}`, and have the key \
-             replaced if others may have seen it",
+            "`{path}` contains a key but is readable by others (mode {:o}): run `chmod 600 {path}`, and replace the key \
+             if others may have seen it",
             mode & 0o777
         )));
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(unreadable)?;
     toml::from_str(&text).map_err(|error: toml::de::Error| {
-        // The error's full text would show the line, and the line may hold the key.
+        // The full error quotes the line, which may contain the key.
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let what = format!("`{}`, line {line}: {}", path.display(), error.message());
         Failure::Usage(what)
     })
 }
 
-/// Writes the file as one step, readable by its owner alone from the beginning.
+/// Replaces the file atomically, with access for its owner only.
 ///
 /// # Errors
-/// When the folder cannot be made or written; the old file is then as it was.
+/// Returns an error if the folder cannot be created or written; the old file is then unchanged.
 pub fn save(path: &Path, settings: &ConfigFile) -> Result<(), Failure> {
     let unwritable = |source| Failure::Local { what: format!("cannot write `{}`", path.display()), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_lies_where_the_desktop_rules_say() {
+    fn settings_path_follows_xdg_rules() {
         let home = ("HOME", "/home/me");
         assert_eq!(path_of(&[home]).as_deref(), Some("/home/me/.config/retrieval/config.toml"));
         assert_eq!(path_of(&[home, ("XDG_CONFIG_HOME", "/x")]).as_deref(), Some("/x/retrieval/config.toml"));

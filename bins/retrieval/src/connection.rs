@@ -1,4 +1,4 @@
-//! Which service, with which key: flags and environment first, then the settings file.
+//! Base URL and API key of the service: flags and environment first, then the settings file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,77 +11,77 @@ use crate::failure::Failure;
 
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080";
 
-/// The settings file that holds for this call.
+/// Returns the path of the settings file.
 ///
 /// # Errors
-/// When there is no home folder to look in and none was named.
+/// Returns a usage error if no path is given and there is no home folder.
 pub fn settings_path(common: &Common) -> Result<PathBuf, Failure> {
     let environment = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     common.config.clone().or_else(|| config_file::default_path(environment)).ok_or_else(|| {
-        Failure::Usage("no place for settings: neither HOME nor XDG_CONFIG_HOME is set; use --config".to_owned())
+        Failure::Usage("no settings folder: HOME and XDG_CONFIG_HOME are unset; use --config FILE".to_owned())
     })
 }
 
-/// The file's settings; none where there is no place for a file.
+/// Loads the settings file; returns empty settings if there is no path for one.
 pub fn settings(common: &Common) -> Result<ConfigFile, Failure> {
     settings_path(common).map_or_else(|_| Ok(ConfigFile::default()), |path| config_file::load(&path))
 }
 
-/// A client for the command's requests.
+/// Creates a client for the command's requests.
 ///
 /// # Errors
-/// Without a key, or when the only key is the stored one of another service: it would be given away.
+/// Returns an error without a key, or if the stored key belongs to another service and would leak to this one.
 pub fn client(common: &Common) -> Result<Client, Failure> {
-    if let (Some(base), Some(key)) = (given(&common.base_url), given(&common.api_key)) {
+    if let (Some(base), Some(key)) = (non_empty(&common.base_url), non_empty(&common.api_key)) {
         return build(common, base, key);
     }
     let stored = settings(common)?;
     let stored_base = stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
-    let base = given(&common.base_url).unwrap_or(stored_base);
-    let key = match (given(&common.api_key), &stored.api_key) {
+    let base = non_empty(&common.base_url).unwrap_or(stored_base);
+    let key = match (non_empty(&common.api_key), &stored.api_key) {
         (Some(key), _) => key,
-        (None, Some(_)) if !same_place(base, stored_base) => {
-            let message = format!("the stored key is for `{stored_base}`, not for `{base}`: set RETRIEVAL_API_KEY");
+        (None, Some(_)) if !same_service(base, stored_base) => {
+            let message = format!("the stored key belongs to `{stored_base}`, not `{base}`: set RETRIEVAL_API_KEY");
             return Err(Failure::NotAllowed(message));
         }
         (None, Some(key)) => key,
         (None, None) => {
-            return Err(Failure::NotAllowed("no API key: run `retrieval login`, or set RETRIEVAL_API_KEY".to_owned()));
+            return Err(Failure::NotAllowed("no API key: run `retrieval login` or set RETRIEVAL_API_KEY".to_owned()));
         }
     };
     build(common, base, key)
 }
 
-/// The organization whose workspace is searched: the one that was given, or the one stored for this service.
+/// Returns the organization whose workspace is searched: the given one, or the one stored for this service.
 pub fn workspace_id(flag: &Option<String>, common: &Common) -> Result<Option<String>, Failure> {
-    if let Some(id) = given(flag) {
+    if let Some(id) = non_empty(flag) {
         return Ok(Some(id.to_owned()));
     }
     let stored = settings(common)?;
     let stored_base = stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
-    let base = given(&common.base_url).unwrap_or(stored_base);
-    // Another service has other organizations.
-    Ok(stored.workspace_id.filter(|_| same_place(base, stored_base)))
+    let base = non_empty(&common.base_url).unwrap_or(stored_base);
+    // Organization ids are specific to a service.
+    Ok(stored.workspace_id.filter(|_| same_service(base, stored_base)))
 }
 
-/// As [`client`], with the address and the key that are to be used.
+/// Creates a client for this base URL and key.
 pub fn build(common: &Common, base: &str, key: &str) -> Result<Client, Failure> {
     let mut builder = Client::builder()
         .base_url(base)
         .api_key(key)
         .timeout(Duration::from_secs(common.timeout))
         .client_name(concat!("retrieval-cli/", env!("CARGO_PKG_VERSION")));
-    if let Some(session) = given(&common.session) {
+    if let Some(session) = non_empty(&common.session) {
         builder = builder.session_id(session);
     }
     Ok(builder.build()?)
 }
 
-/// An empty variable is as good as none.
-pub fn given(value: &Option<String>) -> Option<&str> {
+/// Returns the trimmed value; empty values count as absent.
+pub fn non_empty(value: &Option<String>) -> Option<&str> {
     value.as_deref().map(str::trim).filter(|value| !value.is_empty())
 }
 
-fn same_place(a: &str, b: &str) -> bool {
+fn same_service(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
 }

@@ -1,4 +1,4 @@
-//! What every command has: how it shows things, and what an interruption leaves behind.
+//! State shared by all commands: the terminal and the message for an interruption.
 
 use std::sync::Mutex;
 
@@ -15,14 +15,14 @@ impl Context {
         Self { terminal: Terminal::detect(common), interrupted: Mutex::new("interrupted".to_owned()) }
     }
 
-    /// What an interruption from here on is to say.
-    pub fn if_interrupted(&self, message: impl Into<String>) {
-        if let Ok(mut kept) = self.interrupted.lock() {
-            *kept = message.into();
+    /// Sets the message to print if the command is interrupted from now on.
+    pub fn set_interrupt_message(&self, text: impl Into<String>) {
+        if let Ok(mut message) = self.interrupted.lock() {
+            *message = text.into();
         }
     }
 
     pub fn interrupted(&self) -> String {
-        self.interrupted.lock().map_or_else(|_| "interrupted".to_owned(), |kept| kept.clone())
+        self.interrupted.lock().map_or_else(|_| "interrupted".to_owned(), |message| message.clone())
     }
 }

@@ -1,24 +1,23 @@
-//! What went wrong, as an exit status and as a message.
+//! Errors with their exit status and message.
 
-use std::error::Error as _;
 use std::io::{self, Write};
 
 use retrieval_client::Error;
 use serde_json::{Value, json};
 
-use crate::terminal::text::harmless;
+use crate::terminal::text::sanitize;
 
-/// What `--help` and the manual say of exit statuses.
+/// Section on exit statuses for `--help` and the manual page.
 pub const EXIT_STATUSES: &str = "\
 Exit status:
-    0  done
-    1  something on this machine failed: a file, a folder, the settings
-    2  wrong arguments, or a request that the service finds invalid (400, 413, 415)
-    3  not allowed: no key, an invalid one, one without the scope, no balance (401, 402, 403)
-    4  not found (404), or a document without content
-    5  may work later: rate limit, service unavailable, no connection, no answer in time
-    6  the service failed or gave an answer that makes no sense
-    7  done in part: some files were not uploaded or deleted, or the indexing run failed
+    0  success
+    1  local error: file, folder
+    2  invalid arguments or settings, or request rejected as invalid (400, 413, 415)
+    3  not allowed: missing or invalid key, missing scope, no balance, readable settings file (401, 402, 403)
+    4  not found (404), or document without content
+    5  temporary: rate limit, service unavailable, no connection, timeout
+    6  service error or invalid response
+    7  partial: files not uploaded, or indexing run failed
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +43,7 @@ pub enum Failure {
 impl Failure {
     pub fn exit(&self) -> u8 {
         match self {
-            Failure::Client(error) => of_client(error),
+            Failure::Client(error) => client_exit_status(error),
             Failure::Usage(_) => 2,
             Failure::NotAllowed(_) => 3,
             Failure::NotFound(_) => 4,
@@ -54,7 +53,7 @@ impl Failure {
         }
     }
 
-    /// For programs: `{"error": {"code", "message", "exit_status", ...}}`, with what the service said of its own errors.
+    /// Returns `{"error": {"code", "message", "exit_status", ...}}` with status and details of service errors.
     pub fn json(&self) -> Value {
         let mut body = json!({ "code": self.code(), "message": self.message(), "exit_status": self.exit() });
         if let Failure::Client(error) = self
@@ -70,20 +69,15 @@ impl Failure {
         json!({ "error": body })
     }
 
-    /// On standard error. A message may quote what a server sent: nothing in it reaches the terminal as a command.
+    /// Writes the error to standard error. Text from a server is sanitized for the terminal.
     pub fn report(&self, json: bool) {
-        let text = if json { self.json().to_string() } else { format!("error: {}", harmless(&self.message())) };
+        let text = if json { self.json().to_string() } else { format!("error: {}", sanitize(&self.message())) };
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// With its causes.
+    /// Returns the message with its causes.
     pub fn message(&self) -> String {
-        let mut message = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            message.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
+        let mut message = error_causes::describe(self);
         if let Failure::Client(error) = self
             && let Some(api) = error.api()
         {
@@ -97,7 +91,7 @@ impl Failure {
         message
     }
 
-    /// Stable; for programs.
+    /// Returns a stable code for programs.
     pub fn code(&self) -> &str {
         match self {
             Failure::Client(Error::Api(api)) => &api.code,
@@ -117,7 +111,7 @@ impl Failure {
     }
 }
 
-fn of_client(error: &Error) -> u8 {
+fn client_exit_status(error: &Error) -> u8 {
     match error {
         Error::Api(api) => match api.status {
             401..=403 => 3,

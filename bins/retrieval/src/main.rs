@@ -1,5 +1,6 @@
-//! The command line of the service's users. See README.md.
+//! Command line client of the service. See README.md.
 
+mod api_values;
 mod cli;
 mod commands;
 mod config_file;
@@ -8,7 +9,6 @@ mod context;
 mod failure;
 mod prompt;
 mod terminal;
-mod words;
 
 use std::process::ExitCode;
 
@@ -21,12 +21,12 @@ use crate::failure::Failure;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return report_usage_error(&error),
     };
     let json = cli.common.json;
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read us has enough.
+        // The reader of our output closed the pipe.
         Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report(json);
@@ -42,30 +42,30 @@ fn run(cli: Cli) -> Result<(), Failure> {
         let context = Context::new(&cli.common);
         tokio::select! {
             done = commands::run(cli, &context) => done,
-            () = interruption() => Err(Failure::Interrupted(context.interrupted())),
+            () = interrupted() => Err(Failure::Interrupted(context.interrupted())),
         }
     });
     prompt::restore();
-    // A prompt may still wait for its line; nobody waits for the prompt.
+    // A prompt may still block on its line.
     runtime.shutdown_background();
     outcome
 }
 
-async fn interruption() {
+async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
-        // Signals cannot be watched here: they end the program on their own.
+        // Without signal handling, the signal ends the program by itself.
         std::future::pending::<()>().await;
     }
 }
 
-/// Help and version are no errors; a wrong command line is one of ours, in the form that was asked for.
-fn refuse(error: &clap::Error) -> ExitCode {
+/// Reports a command line error, as JSON if requested. Help and version exit with success.
+fn report_usage_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         let failure = Failure::Usage(error.render().to_string().trim().to_owned());
         failure.report(true);
         return ExitCode::from(failure.exit());
     }
-    // Nobody reads us any more: nothing to say.
+    // Standard error is closed: there is no way to report.
     let _ = error.print();
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

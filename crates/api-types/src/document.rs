@@ -8,7 +8,7 @@ use crate::strict::{integer, is_default, not_null, object, optional_integer, opt
 use crate::validation;
 use crate::{Access, DocumentProvenance, IgnoredSchema, Passage, Usage, Warning};
 
-/// The body of `POST /v1/document`. Either `doc_id` or `canonical_url` is required; `doc_id` wins.
+/// The body of `POST /v1/document`. Either `doc_id` or `canonical_url` is required; `doc_id` takes precedence.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{"required": ["doc_id"]}, {"required": ["canonical_url"]}]))]
@@ -16,25 +16,25 @@ pub struct DocumentRequest {
     /// Accepted and ignored.
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
-    /// A document that was granted by a search result or an earlier read of its URL.
+    /// Id of a document that an earlier search returned, or whose URL was read before.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub doc_id: Option<String>,
-    /// Normalized before lookup: tracking parameters and fragment removed, host lowercased. Fetched when not known.
+    /// Address. Lookup removes tracking parameters and fragment and lowercases the host. Unknown pages are fetched.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "uri"))]
     pub canonical_url: Option<String>,
-    /// The sections to return; all when left out. `["metadata"]` fetches nothing.
+    /// Sections to return. Default: all. `["metadata"]` fetches nothing.
     #[serde(default, deserialize_with = "optional_words", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Section>")]
     pub include: Option<Vec<Section>>,
-    /// Selects passages when `content.selection` is `query_relevant`.
+    /// Query for the selection `query_relevant`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     #[validate(length(max = 8192))]
     pub query: Option<String>,
-    /// Which content to return, and how.
+    /// Selection and format of the content.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub content: ContentRequest,
@@ -43,11 +43,11 @@ pub struct DocumentRequest {
     pub debug: Map<String, Value>,
 }
 
-/// A part of the answer that can be asked for.
+/// A section of the response.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
-    /// The document itself, which is always returned; alone, it asks for nothing else.
+    /// The document block, which is always returned; on its own it excludes all other sections.
     Metadata,
     /// Passages for citation.
     Passages,
@@ -57,67 +57,67 @@ pub enum Section {
     Content,
 }
 
-/// Which content to return, and how.
+/// Selection and format of the content.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ContentRequest {
-    /// Which part of the content to return.
+    /// Selection of the content.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub selection: Selection,
-    /// How to write the content.
+    /// Format of the content.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub format: ContentFormat,
-    /// Maximum characters of text; the whole selected content when left out.
+    /// Maximum characters of text. Default: the whole selected content.
     #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars: Option<i64>,
-    /// Give passages `char_start` and `char_end` (full-document captures only).
+    /// Add `char_start` and `char_end` to passages (full-document captures only).
     #[serde(default, skip_serializing_if = "is_default")]
     pub include_offsets: bool,
-    /// The passages to return with selection `passage_ids`.
+    /// Passages for the selection `passage_ids`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passage_ids: Vec<String>,
-    /// Reads a part of the content; use with selection `full_document`.
+    /// Part of the content to read; use with the selection `full_document`.
     #[serde(default, deserialize_with = "optional_object", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ContentRange")]
     #[validate(nested)]
     pub range: Option<ContentRange>,
 }
 
-/// Which part of the content to return.
+/// Selection of the content.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// No content block.
     None,
-    /// The passages that answer `query` best.
+    /// The best passages for `query`.
     QueryRelevant,
-    /// The passages that stand for the document best.
+    /// The most representative passages of the document.
     TopPassages,
     /// The passages of `passage_ids`.
     PassageIds,
-    /// All of it. Fetches the document when only a search snippet of it is known.
+    /// The whole content. Fetches the document if only a search snippet is stored.
     #[default]
     FullDocument,
 }
 
-/// How content is written.
+/// Format of content.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentFormat {
     /// Plain text.
     Text,
-    /// Markdown: headings, lists, tables and links are kept.
+    /// Markdown with headings, lists, tables and links.
     #[default]
     Markdown,
 }
 
-/// A continuation read.
+/// Range of a continuation read.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ContentRange {
-    /// First character to return. Past the end, the text is empty.
+    /// First character to return. Past the end the text is empty.
     #[serde(default, deserialize_with = "integer")]
     #[validate(range(min = 0))]
     pub start_char: i64,
@@ -126,34 +126,34 @@ pub struct ContentRange {
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars: Option<i64>,
-    /// The capture that earlier parts came from; `stale_range` warns when it is no longer the latest.
+    /// Capture of the earlier parts. `stale_range` warns if it is no longer the latest.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub capture_id: Option<String>,
 }
 
-/// The answer of `POST /v1/document`.
+/// The response of `POST /v1/document`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DocumentResponse {
     /// The schema of this body.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "uri"))]
     pub schema: Option<String>,
-    /// Identifies this request.
+    /// Id of this request.
     pub request_id: Uuid,
-    /// The supplied session id, or a fresh one.
+    /// The supplied session id, or a new one.
     #[schemars(extend("format" = "uuid"))]
     pub session_id: String,
     /// The caller's rate-limit state.
     pub access: Access,
-    /// What is known of the document itself.
+    /// The document block.
     pub doc: DocumentBlock,
-    /// Left out with selection `none`, or when the content is unavailable.
+    /// Omitted with selection `none`, or if the content is unavailable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Content")]
     pub content: Option<Content>,
-    /// Passages for citation, in the order of the document or best first, as selected.
+    /// Passages for citation, in document order or best first, depending on the selection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Passage>")]
     pub passages: Option<Vec<Passage>>,
@@ -161,34 +161,34 @@ pub struct DocumentResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<CaptureEntry>")]
     pub capture_history: Option<Vec<CaptureEntry>>,
-    /// Present whenever a capture exists.
+    /// Captures of the document; present if one exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DocumentProvenance")]
     pub provenance: Option<DocumentProvenance>,
-    /// What this request cost.
+    /// Usage of this request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Usage")]
     pub usage: Option<Usage>,
-    /// Left out when there are none.
+    /// Omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// What is known of the document itself. Times are RFC 3339.
+/// Metadata of a document. Times are RFC 3339.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct DocumentBlock {
-    /// Identifies the document; deterministic per canonical URL.
+    /// Id of the document; deterministic per canonical URL.
     pub doc_id: Uuid,
     /// The normalized address that identifies the document.
     #[schemars(extend("format" = "uri"))]
     pub canonical_url: String,
-    /// The address that was asked for or imported, before normalization.
+    /// The requested or imported address before normalization.
     pub source_url: String,
     /// The title of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
-    /// How the document describes itself.
+    /// The document's own description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub meta_description: Option<String>,
@@ -199,18 +199,18 @@ pub struct DocumentBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content_digest: Option<String>,
-    /// The latest reading of the document.
+    /// Latest capture of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     pub latest_capture_id: Option<Uuid>,
-    /// When the document says that it was published.
+    /// Publication time stated by the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub published_at: Option<String>,
-    /// When the document was first met.
+    /// Time of the first sighting.
     #[schemars(extend("format" = "date-time"))]
     pub first_seen_at: String,
-    /// When the document was last met, unchanged or not.
+    /// Time of the last sighting, changed or not.
     #[schemars(extend("format" = "date-time"))]
     pub last_seen_at: String,
 }
@@ -218,29 +218,29 @@ pub struct DocumentBlock {
 /// The selected content. Characters are Unicode scalar values.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Content {
-    /// The selection that was made.
+    /// The applied selection.
     pub selection: Selection,
-    /// How `text` is written.
+    /// Format of `text`.
     pub format: ContentFormat,
     /// The content.
     pub text: String,
-    /// The text ends before the selected content does.
+    /// True if `text` is shorter than the selected content.
     pub truncated: bool,
-    /// Characters in `text`.
+    /// Number of characters in `text`.
     #[schemars(range(min = 0))]
     pub char_count: i64,
-    /// Where `text` starts in the content; left out when 0.
+    /// Offset of `text` in the content; omitted if 0.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(range(min = 0))]
     pub start_char: i64,
 }
 
-/// One reading of the document.
+/// One capture: a stored version of the document.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct CaptureEntry {
-    /// Identifies the capture.
+    /// Id of the capture.
     pub capture_id: Uuid,
-    /// When the document was read.
+    /// Time of the capture.
     #[schemars(extend("format" = "date-time"))]
     pub capture_time: String,
     /// Digest of the content: equal digests mean equal content.

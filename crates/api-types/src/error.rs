@@ -14,25 +14,25 @@ pub struct ErrorEnvelope {
     #[serde(rename = "type")]
     #[schemars(extend("const" = "error"))]
     pub kind: String,
-    /// Identifies this request; also in the header `X-Request-ID`.
+    /// Id of this request, as in the header `X-Request-ID`.
     pub request_id: Uuid,
-    /// What went wrong.
+    /// The error.
     pub error: ErrorBody,
 }
 
-/// What went wrong.
+/// The error.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorBody {
     /// Stable snake_case code; branch on this.
     pub code: String,
-    /// For people; the wording may change.
+    /// Human-readable; may change.
     pub message: String,
-    /// Often `field` (the path of the offending field) or `error` (the parser's message).
+    /// Details, often `field` (path of the offending field) or `error` (the parser's message).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
-/// One row of the table of errors.
+/// Error codes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ErrorCode {
     ValidationError,
@@ -76,31 +76,33 @@ impl ErrorCode {
         ErrorCode::RetrievalNotConfigured,
     ];
 
-    /// The one table: code, HTTP status, meaning.
+    /// Code, HTTP status, meaning.
     const fn row(self) -> (&'static str, u16, &'static str) {
         match self {
             ErrorCode::ValidationError => {
                 ("validation_error", 400, "the request is malformed or a value is not allowed")
             }
-            ErrorCode::ResponseTooLarge => ("response_too_large", 400, "the response cannot be made to fit the budget"),
-            ErrorCode::MissingApiKey => ("missing_api_key", 401, "the request carries no Bearer token"),
+            ErrorCode::ResponseTooLarge => ("response_too_large", 400, "the response cannot fit the budget"),
+            ErrorCode::MissingApiKey => ("missing_api_key", 401, "the request has no Bearer token"),
             ErrorCode::InvalidApiKey => ("invalid_api_key", 401, "the token is malformed, unknown, expired or revoked"),
-            ErrorCode::InsufficientBalance => {
-                ("insufficient_balance", 402, "the prepaid balance does not cover the search")
-            }
+            ErrorCode::InsufficientBalance => ("insufficient_balance", 402, "the balance does not cover the search"),
             ErrorCode::InsufficientScope => ("insufficient_scope", 403, "the key lacks the scope of the endpoint"),
             ErrorCode::DocumentNotFound => ("document_not_found", 404, "the document is unknown or not granted"),
-            ErrorCode::SearchNotFound => ("search_not_found", 404, "the search is unknown or not the caller's"),
-            ErrorCode::SyncNotFound => ("sync_not_found", 404, "the indexing run is unknown or not the caller's"),
-            ErrorCode::NotFound => ("not_found", 404, "there is nothing at this path"),
-            ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not take this method"),
+            ErrorCode::SearchNotFound => {
+                ("search_not_found", 404, "the search is unknown or belongs to another organization")
+            }
+            ErrorCode::SyncNotFound => {
+                ("sync_not_found", 404, "the indexing run is unknown or belongs to another organization")
+            }
+            ErrorCode::NotFound => ("not_found", 404, "no such path"),
+            ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),
             ErrorCode::FileTooLarge => ("file_too_large", 413, "the file is larger than the maximum"),
             ErrorCode::UnsupportedFileType => ("unsupported_file_type", 415, "files of this type are not supported"),
-            ErrorCode::RateLimited => ("rate_limited", 429, "the limit of requests per second is reached"),
-            ErrorCode::InternalError => ("internal_error", 500, "a fault of the server; safe to retry"),
-            ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unreachable; transient"),
+            ErrorCode::RateLimited => ("rate_limited", 429, "the rate limit is exceeded"),
+            ErrorCode::InternalError => ("internal_error", 500, "internal server error; safe to retry"),
+            ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {
-                ("provider_unavailable", 503, "the deployment has no retrieval configured")
+                ("provider_unavailable", 503, "search is not configured on this server")
             }
         }
     }

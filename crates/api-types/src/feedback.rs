@@ -14,44 +14,44 @@ pub struct FeedbackRequest {
     /// Accepted and ignored.
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
-    /// What happened.
+    /// Type of the event.
     #[serde(deserialize_with = "word")]
     pub event_type: EventType,
-    /// The agent that gives the feedback.
+    /// The agent that sends the feedback.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub agent_context: AgentContext,
-    /// The document that the event concerns.
+    /// Document of the event.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub doc_id: Option<String>,
-    /// The passage that the event concerns; most useful with `passage_used`.
+    /// Passage of the event; most useful with `passage_used`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub passage_id: Option<String>,
-    /// The ranked list that produced the result.
+    /// Search that returned the result.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub search_id: Option<String>,
-    /// Groups the requests of one task. Equivalent to the header `X-Session-ID`, and wins over it.
+    /// Groups the requests of one task. Takes precedence over the header `X-Session-ID`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub session_id: Option<String>,
-    /// Free text for human review and offline evaluation.
+    /// Comment for human review and offline evaluation.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     #[validate(length(max = 4096))]
     pub comment: Option<String>,
-    /// The query text; useful when no `search_id` is at hand.
+    /// Query text; useful without a `search_id`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     #[validate(length(max = 8192))]
     pub query: Option<String>,
-    /// The result's position in the ranked list, from 1.
+    /// Position of the result in the ranked list, from 1.
     #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     #[validate(range(min = 1, max = 2147483647))]
@@ -59,7 +59,7 @@ pub struct FeedbackRequest {
 }
 
 impl FeedbackRequest {
-    /// The event alone, with every other field left out.
+    /// Creates a request with only the event type.
     pub fn new(event_type: EventType) -> Self {
         Self {
             schema: IgnoredSchema,
@@ -76,7 +76,7 @@ impl FeedbackRequest {
     }
 }
 
-/// What happened.
+/// Type of the event.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventType {
@@ -86,50 +86,50 @@ pub enum EventType {
     ResultNotHelpful,
     /// The passage was used in an answer.
     PassageUsed,
-    /// Reading was given up.
+    /// The read was abandoned.
     ReadAbandoned,
-    /// The result repeats another one.
+    /// The result duplicates another one.
     DuplicateResult,
     /// The content is out of date.
     StaleResult,
-    /// The result is spam, or worth little.
+    /// The result is spam or of low quality.
     SpamOrLowQuality,
-    /// A source that should be there is not.
+    /// An expected source is missing.
     MissingExpectedSource,
-    /// The content is unsafe, or breaks a policy.
+    /// The content is unsafe or violates a policy.
     UnsafeOrPolicyIssue,
 }
 
-/// The agent that gives the feedback.
+/// The agent that sends the feedback.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct AgentContext {
-    /// The calling model; stored with the event.
+    /// Name of the calling model; stored with the event.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     #[validate(length(max = 512))]
     pub client_model: Option<String>,
 }
 
-/// The answer of `POST /v1/feedback`.
+/// The response of `POST /v1/feedback`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FeedbackResponse {
     /// The schema of this body.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "uri"))]
     pub schema: Option<String>,
-    /// Identifies this request.
+    /// Id of this request.
     pub request_id: Uuid,
-    /// The supplied session id, or a fresh one.
+    /// The supplied session id, or a new one.
     #[schemars(extend("format" = "uuid"))]
     pub session_id: String,
-    /// The event is stored.
+    /// Always true: the event is stored.
     pub accepted: bool,
-    /// Identifies the stored event.
+    /// Id of the stored event.
     pub feedback_id: Uuid,
     /// The caller's rate-limit state.
     pub access: Access,
-    /// What this request cost.
+    /// Usage of this request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Usage")]
     pub usage: Option<Usage>,

@@ -29,6 +29,7 @@ pub use files::{
 };
 pub use passage::{DocumentProvenance, Passage};
 pub use schema_uri::IgnoredSchema;
+pub use schemas::{NoBody, RequestBody, ResponseBody};
 pub use search_request::{
     Filters, Freshness, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest,
     SearchScope, SourcePolicy, Verbosity,

@@ -5,20 +5,20 @@ use uuid::Uuid;
 /// A quotable slice of the latest capture of a document.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Passage {
-    /// Identifies the passage of the latest capture; changes when the content changes.
+    /// Id of the passage in the latest capture; changes with the content.
     pub passage_id: Uuid,
-    /// The document that the passage belongs to.
+    /// Id of the document.
     pub doc_id: Uuid,
     /// Position in the document, from 0.
     #[schemars(range(min = 0))]
     pub ordinal: i64,
-    /// The passage, verbatim.
+    /// Verbatim text of the passage.
     pub text: String,
-    /// Start in characters of the full markdown content.
+    /// Start offset in characters of the full markdown content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 0))]
     pub char_start: Option<i64>,
-    /// End (exclusive) in characters of the full markdown content.
+    /// End offset (exclusive) in characters of the full markdown content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 0))]
     pub char_end: Option<i64>,
@@ -26,17 +26,17 @@ pub struct Passage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub section_heading: Option<String>,
-    /// The headings above the passage, outermost first; null when there are none.
+    /// Headings above the passage, outermost first; null if there are none.
     #[serde(default)]
     pub section_path: Option<Vec<String>>,
 }
 
-/// The capture that content came from.
+/// The source capture of content.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct DocumentProvenance {
-    /// Identifies the capture; pins continuation reads as `content.range.capture_id`.
+    /// Id of the capture; pins continuation reads as `content.range.capture_id`.
     pub capture_id: Uuid,
-    /// When the capture was read (RFC 3339).
+    /// Time of the capture (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub capture_time: String,
 }

@@ -3,8 +3,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::IgnoredAny};
 
-/// The `$schema` of a request: whatever is sent is accepted and ignored, so that an editor's or a generator's
-/// annotation does not make a body invalid.
+/// The `$schema` of a request. Any value is accepted and ignored, so that annotations of editors and generators do not make
+/// a body invalid.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct IgnoredSchema;
 

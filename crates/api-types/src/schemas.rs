@@ -5,22 +5,27 @@ use std::borrow::Cow;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use validator::Validate;
 
-/// Which way a body goes. What is written is stricter than what is read: a nullable field is always there.
+use crate::Usage;
+
+/// Direction of a body. Written bodies are stricter than read ones: nullable fields are always present.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Direction {
     Request,
     Response,
 }
 
-/// A type that is a whole body.
+/// A type with a schema of its own.
 struct Body {
     name: &'static str,
     direction: Direction,
-    /// A schema that stands alone.
+    /// Builds a self-contained schema.
     root: fn(&mut SchemaGenerator) -> Schema,
-    /// A reference to the schema, which is left with the generator.
+    /// Builds a reference; the schema itself stays in the generator.
     reference: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -37,41 +42,103 @@ const fn response<T: JsonSchema>(name: &'static str) -> Body {
     Body { direction: Direction::Response, ..request::<T>(name) }
 }
 
-/// The types that have a schema of their own: those that are a whole body.
-const BODIES: [Body; 16] = [
-    request::<crate::SearchRequest>("SearchRequest"),
-    response::<crate::SearchResponse>("SearchResponse"),
-    request::<crate::DocumentRequest>("DocumentRequest"),
-    response::<crate::DocumentResponse>("DocumentResponse"),
-    request::<crate::FeedbackRequest>("FeedbackRequest"),
-    response::<crate::FeedbackResponse>("FeedbackResponse"),
-    request::<crate::PresignRequest>("PresignRequest"),
-    response::<crate::PresignResponse>("PresignResponse"),
-    response::<crate::FileListResponse>("FileListResponse"),
-    response::<crate::FileDeleteResponse>("FileDeleteResponse"),
-    request::<crate::IndexRequest>("IndexRequest"),
-    response::<crate::IndexStartResponse>("IndexStartResponse"),
-    response::<crate::IndexStatusResponse>("IndexStatusResponse"),
-    response::<crate::UsageOverview>("UsageOverview"),
-    response::<crate::ErrorEnvelope>("ErrorEnvelope"),
-    response::<crate::Warning>("Warning"),
-];
+/// The body of a request.
+pub trait RequestBody: DeserializeOwned + Serialize + Validate {
+    /// The name of its schema; `None` for [`NoBody`].
+    const NAME: Option<&'static str>;
 
-/// The names that [`json_schema`] knows.
+    /// The value for operations without a body; `None` for types that are read from one.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// The body of a successful response, or of an error.
+pub trait ResponseBody: DeserializeOwned + Serialize {
+    /// The name of its schema.
+    const NAME: &'static str;
+
+    /// The block that states the length of the body, in types that have one.
+    fn usage_mut(&mut self) -> Option<&mut Usage> {
+        None
+    }
+}
+
+/// The request body of operations that take none.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, Validate)]
+pub struct NoBody {}
+
+impl RequestBody for NoBody {
+    const NAME: Option<&'static str> = None;
+
+    fn absent() -> Option<Self> {
+        Some(NoBody {})
+    }
+}
+
+/// Gives types a schema of their own. `metered` names the field with the [`Usage`] block.
+macro_rules! bodies {
+    (
+        requests: $($request:ident)*;
+        responses: $($response:ident $(metered $usage:ident)?),*;
+    ) => {
+        /// All bodies, requests first.
+        const BODIES: &[Body] = &[
+            $(request::<crate::$request>(stringify!($request)),)*
+            $(response::<crate::$response>(stringify!($response)),)*
+        ];
+
+        $(
+            impl RequestBody for crate::$request {
+                const NAME: Option<&'static str> = Some(stringify!($request));
+            }
+        )*
+
+        $(
+            impl ResponseBody for crate::$response {
+                const NAME: &'static str = stringify!($response);
+
+                $(
+                    fn usage_mut(&mut self) -> Option<&mut Usage> {
+                        self.$usage.as_mut()
+                    }
+                )?
+            }
+        )*
+    };
+}
+
+bodies! {
+    requests: SearchRequest DocumentRequest FeedbackRequest PresignRequest IndexRequest;
+    responses:
+        SearchResponse metered usage,
+        DocumentResponse metered usage,
+        FeedbackResponse metered usage,
+        PresignResponse,
+        FileListResponse,
+        FileDeleteResponse,
+        IndexStartResponse,
+        IndexStatusResponse,
+        UsageOverview,
+        ErrorEnvelope,
+        Warning;
+}
+
+/// Names of all schemas of [`json_schema`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     BODIES.iter().map(|body| body.name)
 }
 
-/// The schema of the type of this name, or `None` when no body has it.
+/// Returns the schema of a body by its name.
 pub fn json_schema(name: &str) -> Option<Schema> {
     let body = BODIES.iter().find(|body| body.name == name)?;
     Some((body.root)(&mut generator(body.direction, "/$defs")))
 }
 
-/// The schemas of all bodies and of what they are made of, by name, for a document that keeps them at `path` (a JSON
-/// pointer such as `/components/schemas`): they refer to each other there.
+/// Returns the schemas of all bodies and of their parts, by name, for a document that keeps them at `path`, a JSON pointer
+/// such as `/components/schemas`. They refer to each other by it.
 ///
-/// A type that stands in requests and in responses must look the same in both; a test holds this.
+/// A type in requests and responses must have the same schema in both; a test checks this.
 pub fn components(path: &'static str) -> Map<String, Value> {
     let mut all = Map::new();
     for direction in [Direction::Request, Direction::Response] {
@@ -93,8 +160,8 @@ fn generator(direction: Direction, path: &'static str) -> SchemaGenerator {
     settings.with_transform(PlainWords).with_transform(RecursiveTransform(tidy)).into_generator()
 }
 
-/// Undoes what schemars makes of how the types are written: the line breaks of doc comments, and `writeOnly` on what
-/// requests ignore, which is `readOnly`.
+/// Cleans up after schemars: removes line breaks of doc comments, and `writeOnly` on ignored request fields, which are
+/// `readOnly`.
 fn tidy(schema: &mut Schema) {
     if schema.get("readOnly").is_some() {
         schema.remove("writeOnly");
@@ -105,8 +172,8 @@ fn tidy(schema: &mut Schema) {
     }
 }
 
-/// Writes an enum of words as `enum`, which every tool understands. schemars writes one with described values as
-/// `oneOf` of constants; the descriptions are kept in `x-enumDescriptions`, where API references look for them.
+/// Writes string enums as `enum`, which every tool supports. schemars writes enums with described values as `oneOf` of
+/// constants. The descriptions move to `x-enumDescriptions`, where API references look for them.
 #[derive(Clone)]
 struct PlainWords;
 
@@ -123,7 +190,7 @@ impl Transform for PlainWords {
     }
 }
 
-/// The values of alternatives that are all strings, with the descriptions of those that have one.
+/// Returns the values and descriptions of alternatives; `None` unless all are strings.
 fn words(alternatives: &[Value]) -> Option<(Vec<Value>, Map<String, Value>)> {
     let mut all = Vec::new();
     let mut described = Map::new();

@@ -16,49 +16,48 @@ pub struct SearchRequest {
     /// Accepted and ignored.
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
-    /// What to look for, in the caller's words. Drives ranking and passage selection even when `search_queries` is
-    /// given.
+    /// Search query in natural language. Drives ranking and passage selection even if `search_queries` is set.
     #[validate(length(min = 1, max = 8192))]
     pub query: String,
-    /// The calling model. Accepted and reserved for analytics; not stored with the search.
+    /// Name of the calling model. Reserved for analytics; not stored.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub client_model: Option<String>,
-    /// Narrows the results.
+    /// Filters on results.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub filters: Filters,
-    /// How recent results must be.
+    /// Bound on publication time.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub freshness_policy: FreshnessPolicy,
-    /// How many results to return at most. Fewer are returned when the index has fewer matches.
+    /// Maximum number of results.
     #[serde(default = "default_max_results", deserialize_with = "integer")]
     #[validate(range(min = 1, max = 50))]
     pub max_results: i64,
-    /// How much of each result to return.
+    /// Level of detail and size of the response.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub response: ResponseShape,
-    /// Which indexes to search. The web index when left out.
+    /// Indexes to search. Default: the web index.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub scope: SearchScope,
-    /// Rewrites by the caller. The first replaces `query` as the text sent to the index.
+    /// Rewrites of the query. The first one replaces `query` as the text sent to the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("items" = {"type": "string", "maxLength": validation::MAX_QUERY_CHARS}))]
     #[validate(custom(function = "validation::query_texts"))]
     pub search_queries: Option<Vec<String>>,
-    /// Groups the requests of one task. Equivalent to the header `X-Session-ID`, and wins over it.
+    /// Groups the requests of one task. Takes precedence over the header `X-Session-ID`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub session_id: Option<String>,
-    /// Which web sites may answer.
+    /// Allowed and excluded web sites.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub source_policy: SourcePolicy,
 }
 
 impl SearchRequest {
-    /// A search of the web index with every other field at its default.
+    /// Creates a search of the web index with default values.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             schema: IgnoredSchema,
@@ -76,14 +75,14 @@ impl SearchRequest {
     }
 }
 
-/// The number of results when `max_results` is left out.
+/// Default of `max_results`.
 pub const DEFAULT_MAX_RESULTS: i64 = 10;
 
 fn default_max_results() -> i64 {
     DEFAULT_MAX_RESULTS
 }
 
-/// Narrows the results.
+/// Filters on results.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filters {
@@ -95,20 +94,20 @@ pub struct Filters {
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = "^[A-Za-z]{2}$"))]
     pub language: Option<String>,
-    /// Results must hold the query verbatim, as a phrase.
+    /// Return only results that contain the query verbatim, as a phrase.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exact_match: bool,
 }
 
-/// How recent results must be. Documents without a known publication time are left out when a bound is set.
+/// Bound on publication time. With a bound, documents without a known publication time are excluded.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FreshnessPolicy {
-    /// Only content published after this time: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
+    /// Earliest publication time: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "time_or_day")]
     pub published_after: Option<String>,
-    /// A window that ends now. Ignored when `published_after` is set.
+    /// Window that ends now. Ignored if `published_after` is set.
     #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Freshness")]
     pub freshness: Option<Freshness>,
@@ -133,21 +132,21 @@ pub enum Freshness {
     Py,
 }
 
-/// How much of each result to return.
+/// Level of detail and size of the response.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ResponseShape {
     /// `ids_only` (rank, doc_id, URL, title), `compact` (adds snippet, score, key dates), `standard` (adds quotable
-    /// passages) or `full` (adds provenance). Another string is answered as `standard`, with a warning.
+    /// passages) or `full` (adds provenance). Unknown values count as `standard`, with a warning.
     #[serde(default, skip_serializing_if = "is_default")]
     pub verbosity: Verbosity,
-    /// Limits the size of the response.
+    /// Limit on the size of the response.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub budget: ResponseBudget,
 }
 
-/// A verbosity preset. Any string is read; see [`Verbosity::Unrecognized`].
+/// A verbosity preset. Accepts any string; see [`Verbosity::Unrecognized`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Verbosity {
     IdsOnly,
@@ -155,7 +154,7 @@ pub enum Verbosity {
     #[default]
     Standard,
     Full,
-    /// A string that is no preset: answered as `standard` with the warning `unknown_field`.
+    /// An unknown preset, treated as `standard` with the warning `unknown_field`.
     Unrecognized(String),
 }
 
@@ -211,7 +210,7 @@ impl JsonSchema for Verbosity {
     }
 }
 
-/// Limits the size of the response.
+/// Limit on the size of the response.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ResponseBudget {
@@ -220,23 +219,23 @@ pub struct ResponseBudget {
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars_total: Option<i64>,
-    /// What to do when the body is larger.
+    /// Behavior if the body is larger.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     pub on_exceed: OnExceed,
 }
 
-/// What to do when the body is larger than the budget.
+/// Behavior if the body is larger than the budget.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExceed {
-    /// Leave out as little as is needed: passages, snippet tails, preset extras, tail results, in that order.
+    /// Omit as little as needed: passages, snippet tails, preset extras, tail results, in this order.
     #[default]
     Shed,
-    /// Fail with `response_too_large` when even shedding does not meet the budget.
+    /// Fail with `response_too_large` if even shedding cannot meet the budget.
     Error,
 }
 
-/// Which indexes to search.
+/// Indexes to search.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct SearchScope {
@@ -254,21 +253,21 @@ pub struct SearchScope {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchIndex {
-    /// The web corpus that all organizations share.
+    /// The shared web corpus.
     Web,
     /// The organization's own files.
     Workspace,
 }
 
-/// Which web sites may answer. Domains match their subdomains; a leading `www.` is ignored.
+/// Allowed and excluded web sites. Domains match their subdomains; a leading `www.` is ignored.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourcePolicy {
-    /// Preferred domains, or the only ones with `require_domain_match`.
+    /// Preferred domains; with `require_domain_match`, the only allowed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
     pub include_domains: Vec<String>,
-    /// Domains whose results are always dropped.
+    /// Excluded domains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
     pub exclude_domains: Vec<String>,

@@ -1,5 +1,5 @@
-//! Readers of request fields that accept exactly the JSON that the schemas state. serde's own are more lenient: an
-//! `Option` takes `null` for absent, a struct can be an array of its fields, and an enum an object of one key.
+//! Deserializers of request fields that accept exactly the JSON of the schemas. serde is more lenient: it accepts `null`
+//! for an absent `Option`, an array for a struct, and an object with one key for an enum.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// For `Option` fields that may be left out but may not be `null`.
+/// Reads an `Option` field that may be omitted but may not be `null`.
 /// Use with `#[serde(default, deserialize_with = "not_null")]`.
 pub(crate) fn not_null<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -18,8 +18,8 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// For integers: a number without a fraction, however it is written. JSON Schema (2020-12 validation, 6.1.1) calls `10.0`
-/// an integer, and clients whose numbers are all floating point write it so.
+/// Reads an integer: a number without a fraction. `10.0` is an integer in JSON Schema (2020-12 validation, 6.1.1), and
+/// clients with floating-point numbers only write it.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     struct Integer;
 
@@ -39,7 +39,7 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64,
         }
 
         fn visit_f64<E: de::Error>(self, value: f64) -> Result<i64, E> {
-            // Beyond 2^53 a floating point number no longer tells which integer was meant.
+            // Beyond 2^53 a floating-point number does not identify an integer.
             const LARGEST: f64 = 9_007_199_254_740_992.0;
             match value.fract() == 0.0 && value.abs() <= LARGEST {
                 true => Ok(value as i64),
@@ -51,12 +51,12 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64,
     deserializer.deserialize_i64(Integer)
 }
 
-/// As [`integer`], for fields that may be left out but may not be `null`.
+/// Reads an integer field that may be omitted but may not be `null`.
 pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     integer(deserializer).map(Some)
 }
 
-/// For structs: an object.
+/// Reads a struct from an object.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -79,7 +79,7 @@ where
     deserializer.deserialize_map(Object(PhantomData))
 }
 
-/// As [`object`], for fields without a default.
+/// Reads a struct from an object, for fields without a default.
 pub(crate) fn optional_object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -88,7 +88,7 @@ where
     object(deserializer).map(Some)
 }
 
-/// An enum of words: a string.
+/// An enum read from a string.
 struct Word<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
@@ -98,7 +98,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
     }
 }
 
-/// For enums: a string.
+/// Reads an enum from a string.
 pub(crate) fn word<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -107,7 +107,7 @@ where
     Word::deserialize(deserializer).map(|Word(value)| value)
 }
 
-/// As [`word`], for fields without a default.
+/// Reads an enum from a string, for fields without a default.
 pub(crate) fn optional_word<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -116,7 +116,7 @@ where
     word(deserializer).map(Some)
 }
 
-/// For lists of enums that may be left out but may not be `null`.
+/// Reads a list of enums that may be omitted but may not be `null`.
 pub(crate) fn optional_words<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -125,7 +125,7 @@ where
     Vec::deserialize(deserializer).map(|words| Some(values(words)))
 }
 
-/// For lists of enums that may be left out or `null`.
+/// Reads a list of enums that may be omitted or `null`.
 pub(crate) fn nullable_words<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -138,7 +138,7 @@ fn values<T>(words: Vec<Word<T>>) -> Vec<T> {
     words.into_iter().map(|Word(value)| value).collect()
 }
 
-/// Keeps default sections out of what a client sends.
+/// Omits default values from requests of clients.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,12 +1,11 @@
-//! RFC 3339 text for every time on the wire.
+//! RFC 3339 text of times on the wire.
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime, UtcOffset};
 
-/// UTC, to the millisecond (the precision that the store keeps), e.g. `2026-01-05T10:00:00.25Z`.
+/// Formats a time in UTC with milliseconds, the precision of the store, such as `2026-01-05T10:00:00.25Z`.
 ///
-/// Years outside 0 to 9999 have no RFC 3339 form; they are shown as the Unix epoch, which no caller can produce
-/// through the interface.
+/// Years outside 0 to 9999 have no RFC 3339 form and become the Unix epoch. No caller can produce them.
 pub fn rfc3339(at: OffsetDateTime) -> String {
     let utc = at.to_offset(UtcOffset::UTC);
     let truncated = utc - Duration::nanoseconds(i64::from(utc.nanosecond() % 1_000_000));

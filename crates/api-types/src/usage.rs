@@ -2,26 +2,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The answer of `GET /v1/usage`: what the organization's credentials did in a window of time.
+/// The response of `GET /v1/usage`: activity of the organization's credentials in a time window.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UsageOverview {
     /// The schema of this body.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "uri"))]
     pub schema: Option<String>,
-    /// Identifies this request.
+    /// Id of this request.
     pub request_id: Uuid,
     /// Totals of the window.
     pub headline: Headline,
-    /// Requests descending.
+    /// Sorted by requests, descending.
     pub endpoints: Vec<EndpointUsage>,
-    /// Requests descending.
+    /// Sorted by requests, descending.
     pub keys: Vec<KeyUsage>,
-    /// Ungrouped, one point a bucket.
+    /// One ungrouped point per bucket.
     pub latency_series: Vec<LatencyPoint>,
     /// Billable products.
     pub products: Vec<ProductUsage>,
-    /// The window that was resolved from the parameters.
+    /// The resolved window.
     pub range: UsageRange,
     /// Requests per bucket, zero-filled.
     pub series: Vec<SeriesPoint>,
@@ -30,115 +30,115 @@ pub struct UsageOverview {
 /// Totals of the window. Durations are milliseconds.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Headline {
-    /// Requests that were answered.
+    /// Number of answered requests.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Answers with a status of 400 or more.
+    /// Number of responses with a status of 400 or more.
     #[schemars(range(min = 0))]
     pub errors: i64,
     /// `errors / requests`; 0 without requests.
     #[schemars(range(min = 0, max = 1))]
     pub error_rate: f64,
-    /// Mean time to answer, in milliseconds.
+    /// Mean response time in milliseconds.
     #[schemars(range(min = 0))]
     pub avg_duration_ms: f64,
-    /// 95 of 100 answers took at most this long, in milliseconds.
+    /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
-    /// What was charged, in cents.
+    /// Charges in cents.
     #[schemars(range(min = 0))]
     pub spend_cents: i64,
 }
 
-/// What one endpoint was asked.
+/// Usage of one endpoint.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct EndpointUsage {
     /// Method and path template.
     pub route: String,
-    /// For people.
+    /// Display name.
     pub label: String,
-    /// Requests that were answered.
+    /// Number of answered requests.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Answers with a status of 400 or more.
+    /// Number of responses with a status of 400 or more.
     #[schemars(range(min = 0))]
     pub errors: i64,
-    /// 95 of 100 answers took at most this long, in milliseconds.
+    /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
 }
 
-/// What one key asked.
+/// Usage of one key.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct KeyUsage {
-    /// Identifies the key.
+    /// Id of the key.
     pub api_key_id: Uuid,
-    /// The recognizable start of the key.
+    /// Visible prefix of the key.
     pub key_prefix: String,
-    /// The name that the key was given.
+    /// Name of the key.
     pub name: String,
-    /// Whether the key works.
+    /// State of the key.
     pub status: KeyStatus,
-    /// Requests that were answered.
+    /// Number of answered requests.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Answers with a status of 400 or more.
+    /// Number of responses with a status of 400 or more.
     #[schemars(range(min = 0))]
     pub errors: i64,
-    /// 95 of 100 answers took at most this long, in milliseconds.
+    /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
-    /// What was charged, in cents.
+    /// Charges in cents.
     #[schemars(range(min = 0))]
     pub spend_cents: i64,
-    /// Left out when the key was never used (RFC 3339).
+    /// Time of the last use (RFC 3339); omitted if never used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub last_used_at: Option<String>,
 }
 
-/// Whether a key works.
+/// State of a key.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyStatus {
-    /// It is accepted.
+    /// Active.
     Active,
-    /// Its time is over.
+    /// Expired.
     Expired,
-    /// It was taken back.
+    /// Revoked.
     Revoked,
 }
 
-/// How long answers took in one bucket.
+/// Response times in one bucket.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LatencyPoint {
     /// Start of the bucket (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub bucket: String,
-    /// Mean time to answer, in milliseconds.
+    /// Mean response time in milliseconds.
     #[schemars(range(min = 0))]
     pub avg_duration_ms: f64,
-    /// 95 of 100 answers took at most this long, in milliseconds.
+    /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
 }
 
-/// What one billable product was asked.
+/// Usage of one billable product.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ProductUsage {
     /// Stable name of the product.
     pub product: String,
-    /// For people.
+    /// Display name.
     pub label: String,
-    /// Requests that were answered.
+    /// Number of answered requests.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// What was charged, in cents.
+    /// Charges in cents.
     #[schemars(range(min = 0))]
     pub spend_cents: i64,
 }
 
-/// The window that was resolved from the parameters.
+/// The resolved window.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct UsageRange {
     /// Start of the window.
@@ -163,20 +163,20 @@ pub enum Bucket {
     Day,
 }
 
-/// The requests of one bucket, or of one group in it.
+/// Requests of one bucket, or of one group in it.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct SeriesPoint {
     /// Start of the bucket (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub bucket: String,
-    /// The key, endpoint or status class that the requests are grouped by; empty when ungrouped.
+    /// Key, endpoint or status class of the group; empty without grouping.
     pub group_id: String,
-    /// For people.
+    /// Display name.
     pub group_label: String,
-    /// Requests that were answered.
+    /// Number of answered requests.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Answers with a status of 400 or more.
+    /// Number of responses with a status of 400 or more.
     #[schemars(range(min = 0))]
     pub errors: i64,
 }

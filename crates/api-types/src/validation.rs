@@ -1,4 +1,4 @@
-//! The rules that types cannot say, and their violations as field paths.
+//! Rules beyond types, and their violations as field paths.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use validator::{Validate, ValidationError, ValidationErrors, ValidationErrorsKin
 /// Longest query text, in characters.
 pub const MAX_QUERY_CHARS: usize = 8192;
 
-/// One rule that one field breaks.
+/// A violated rule of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Violation {
     /// Dotted path with indexes: `content.range.max_chars`, `search_queries[1]`.
@@ -17,24 +17,25 @@ pub struct Violation {
     pub message: String,
 }
 
-/// The first broken rule in the order of field paths, or `None` when all hold.
+/// Returns the first violation in the order of field paths.
 pub fn first_violation(request: &impl Validate) -> Option<Violation> {
     let errors = request.validate().err()?;
     let mut violations = Vec::new();
     collect(&errors, "", &mut violations);
-    // validator keeps errors in a hash map; sorting makes the answer repeatable.
+    // validator keeps errors in a hash map; sorting makes the result deterministic.
     violations.sort_by(|a, b| a.field.cmp(&b.field));
     violations.into_iter().next()
 }
 
-/// Reads an identifier in the hyphenated form of RFC 9562, in either case. Braced, URN and bare hexadecimal forms are
-/// refused: the interface promises `format: uuid`.
+/// Parses a UUID in the hyphenated form of RFC 9562, in either case. Refuses braced, URN and bare hexadecimal forms, since
+/// the interface promises `format: uuid`.
 pub fn parse_uuid(text: &str) -> Option<Uuid> {
     if text.len() != 36 { None } else { Uuid::try_parse(text).ok() }
 }
 
-/// The path of the field that a parser stumbled over, from the path and the message of its error; the root is `.`. serde names a missing field in its message alone, at the path of
-/// the object that lacks it.
+/// Returns the path of the field that caused a parser's error, from the error's path (`.` for the root) and message.
+///
+/// serde names a missing field in its message only; the path is that of the incomplete object.
 pub fn field_of(path: &str, message: &str) -> Option<String> {
     let parent = if path == "." { "" } else { path };
     let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
@@ -44,7 +45,7 @@ pub fn field_of(path: &str, message: &str) -> Option<String> {
         (false, None) => parent.to_owned(),
         (true, None) => return None,
     };
-    // An unknown field has the name that the caller gave it, however long.
+    // The caller chooses the name of an unknown field, so its length is bounded here.
     Some(field.chars().take(200).collect())
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn uuid_text(text: &str) -> Result<(), ValidationError> {
     if parse_uuid(text).is_some() { Ok(()) } else { Err(ValidationError::new("uuid")) }
 }
 
-/// Caller rewrites are query text and have its length limit.
+/// Checks the length of query rewrites, which have the limit of queries.
 pub(crate) fn query_texts(texts: &[String]) -> Result<(), ValidationError> {
     match texts.iter().position(|text| text.chars().count() > MAX_QUERY_CHARS) {
         None => Ok(()),
@@ -88,7 +89,7 @@ fn collect(errors: &ValidationErrors, parent: &str, out: &mut Vec<Violation>) {
     }
 }
 
-/// What the value must be, as the end of a sentence.
+/// Describes the required value, as the end of a sentence.
 fn rule(error: &ValidationError) -> String {
     let bound = |name: &str| error.params.get(name);
     match error.code.as_ref() {

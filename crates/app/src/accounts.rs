@@ -2,14 +2,15 @@
 //!
 //! Whoever changes one says who they are (`actor`), and the audit log tells of it.
 
-use docstore::{ApiKey, BalanceEntry, Details, Docstore, Id, Organization};
-use ingest::clock::{from_ms, now_ms};
+use docstore::{ApiKey, BalanceEntry, Details, Docstore, Organization};
+use ingest::clock::to_date_time;
+use model::{ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, Scope, SearchId, Timestamp};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use crate::audit::{self, Action};
+use crate::audit;
 use crate::error::Result;
-use crate::{Error, Identity, Permission, keys};
+use crate::{Error, Identity, keys};
 
 /// A key that was just made. `key` is known here and nowhere else.
 #[derive(Clone, Debug)]
@@ -22,16 +23,16 @@ pub struct CreatedKey {
 pub struct NewKey {
     pub name: String,
     /// `None`: all of them.
-    pub permissions: Option<Vec<Permission>>,
+    pub scopes: Option<Vec<Scope>>,
     pub limit_rps: Option<u32>,
-    /// Milliseconds since the Unix epoch.
-    pub expires_at: Option<i64>,
+    pub expires_at: Option<Timestamp>,
 }
 
 /// With a prepaid balance, searches are billed; without one they are not.
 pub async fn create_organization(
     store: &Docstore,
     actor: &str,
+    now: Timestamp,
     name: &str,
     prepaid_cents: Option<u64>,
 ) -> Result<Organization> {
@@ -39,38 +40,45 @@ pub async fn create_organization(
         return Err(Error::invalid("name", "the name must not be empty"));
     }
     let organization = Organization {
-        id: Id(Uuid::new_v4()),
+        id: OrganizationId(Uuid::new_v4()),
         name: name.to_owned(),
         billed: prepaid_cents.is_some(),
-        created_at: now_ms(),
+        created_at: now,
     };
-    let id = organization.id.0;
-    let prepaid = prepaid_cents.map(signed).transpose()?.map(|cents| balance_entry(id, cents, "prepaid", None));
+    let id = organization.id;
+    let prepaid =
+        prepaid_cents.map(signed).transpose()?.map(|cents| balance_entry(id, cents, BalanceReason::Prepaid, None, now));
     let details = Details::default().with("name", name).with("prepaid_cents", prepaid_cents);
-    let entry = audit::entry(actor, Action::OrganizationCreated, Some(id), id, details);
+    let entry = audit::entry(actor, now, AuditAction::OrganizationCreated, Some(id), id.0, details);
     store.create_organization(organization.clone(), prepaid, entry).await?;
     Ok(organization)
 }
 
-pub async fn create_key(store: &Docstore, actor: &str, organization_id: Uuid, new: NewKey) -> Result<CreatedKey> {
+pub async fn create_key(
+    store: &Docstore,
+    actor: &str,
+    now: Timestamp,
+    organization_id: OrganizationId,
+    new: NewKey,
+) -> Result<CreatedKey> {
     require_organization(store, organization_id).await?;
     let key = keys::generate();
-    let permissions = new.permissions.unwrap_or_else(|| Permission::ALL.to_vec());
-    let scopes: Vec<&str> = permissions.into_iter().map(Permission::as_scope).collect();
+    let scopes = new.scopes.unwrap_or_else(|| Scope::ALL.to_vec());
+    let scope_names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
     let limit_rps = match new.limit_rps {
         Some(0) => return Err(Error::invalid("limit_rps", "the limit must be at least 1")),
         Some(limit) => Some(i32::try_from(limit).map_err(|_| Error::invalid("limit_rps", "the limit is too large"))?),
         None => None,
     };
     let row = ApiKey {
-        id: Id(Uuid::new_v4()),
-        organization_id: Id(organization_id),
+        id: ApiKeyId(Uuid::new_v4()),
+        organization_id,
         name: new.name,
         prefix: keys::visible_prefix(&key).to_owned(),
         digest: keys::digest(&key).to_vec(),
-        scopes: scopes.join(" "),
+        scopes,
         limit_rps,
-        created_at: now_ms(),
+        created_at: now,
         expires_at: new.expires_at,
         revoked_at: None,
         last_used_at: None,
@@ -78,47 +86,53 @@ pub async fn create_key(store: &Docstore, actor: &str, organization_id: Uuid, ne
     let details = Details::default()
         .with("name", row.name.as_str())
         .with("key_prefix", row.prefix.as_str())
-        .with("scopes", row.scopes.as_str())
+        .with("scopes", scope_names.join(" "))
         .with("limit_rps", row.limit_rps)
-        .with("expires_at", row.expires_at.and_then(|at| from_ms(at).format(&Rfc3339).ok()));
-    let entry = audit::entry(actor, Action::KeyCreated, Some(organization_id), row.id.0, details);
+        .with("expires_at", row.expires_at.and_then(|at| to_date_time(at).format(&Rfc3339).ok()));
+    let entry = audit::entry(actor, now, AuditAction::KeyCreated, Some(organization_id), row.id.0, details);
     store.create_api_key(row.clone(), entry).await?;
     Ok(CreatedKey { key, row })
 }
 
-pub async fn list_keys(store: &Docstore, organization_id: Uuid) -> Result<Vec<ApiKey>> {
+pub async fn list_keys(store: &Docstore, organization_id: OrganizationId) -> Result<Vec<ApiKey>> {
     require_organization(store, organization_id).await?;
     Ok(store.list_api_keys(organization_id).await?)
 }
 
-pub async fn revoke_key(store: &Docstore, actor: &str, key_id: Uuid) -> Result<ApiKey> {
-    let entry = audit::entry(actor, Action::KeyRevoked, None, key_id, Details::default());
-    let revoked = store.revoke_api_key(key_id, now_ms(), entry).await?;
+pub async fn revoke_key(store: &Docstore, actor: &str, now: Timestamp, key_id: ApiKeyId) -> Result<ApiKey> {
+    let entry = audit::entry(actor, now, AuditAction::KeyRevoked, None, key_id.0, Details::default());
+    let revoked = store.revoke_api_key(key_id, now, entry).await?;
     revoked.ok_or_else(|| Error::invalid("key", format!("no key has the id `{key_id}`")))
 }
 
 /// Adds to the balance of a billed organization. Returns the new balance in cents.
-pub async fn add_balance(store: &Docstore, actor: &str, organization_id: Uuid, cents: u64) -> Result<i64> {
+pub async fn add_balance(
+    store: &Docstore,
+    actor: &str,
+    now: Timestamp,
+    organization_id: OrganizationId,
+    cents: u64,
+) -> Result<i64> {
     let organization = require_organization(store, organization_id).await?;
     if !organization.billed {
         let message = format!("organization `{organization_id}` is not billed: it was created without --prepaid-cents");
         return Err(Error::invalid("org", message));
     }
-    let posted = balance_entry(organization_id, signed(cents)?, "added", None);
+    let posted = balance_entry(organization_id, signed(cents)?, BalanceReason::Added, None, now);
     let details = Details::default().with("cents", cents);
-    let entry = audit::entry(actor, Action::BalanceAdded, Some(organization_id), posted.id.0, details);
+    let entry = audit::entry(actor, now, AuditAction::BalanceAdded, Some(organization_id), posted.id.0, details);
     let balance = store.adjust_balance(posted, entry).await?;
     balance.ok_or_else(|| Error::invalid("cents", format!("`{cents}` is more than the balance can hold")))
 }
 
 /// What is left of the balance of a billed organization, in cents.
-pub async fn balance(store: &Docstore, organization_id: Uuid) -> Result<i64> {
+pub async fn balance(store: &Docstore, organization_id: OrganizationId) -> Result<i64> {
     require_organization(store, organization_id).await?;
     let balance = store.find_balance(organization_id).await?;
     balance.ok_or_else(|| Error::invalid("org", format!("organization `{organization_id}` never had a balance")))
 }
 
-async fn require_organization(store: &Docstore, organization_id: Uuid) -> Result<Organization> {
+async fn require_organization(store: &Docstore, organization_id: OrganizationId) -> Result<Organization> {
     let found = store.find_organization(organization_id).await?;
     found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))
 }
@@ -126,22 +140,29 @@ async fn require_organization(store: &Docstore, organization_id: Uuid) -> Result
 /// One entry of the ledger; of a search, who searched. `None`: the balance does not cover it.
 pub(crate) async fn post(
     store: &Docstore,
-    organization_id: Uuid,
+    organization_id: OrganizationId,
     cents: i64,
-    reason: &str,
-    search: Option<(Uuid, &Identity)>,
+    reason: BalanceReason,
+    search: Option<(SearchId, &Identity)>,
+    now: Timestamp,
 ) -> Result<Option<i64>> {
-    Ok(store.post_balance_entry(balance_entry(organization_id, cents, reason, search)).await?)
+    Ok(store.post_balance_entry(balance_entry(organization_id, cents, reason, search, now)).await?)
 }
 
-fn balance_entry(organization_id: Uuid, cents: i64, reason: &str, search: Option<(Uuid, &Identity)>) -> BalanceEntry {
+fn balance_entry(
+    organization_id: OrganizationId,
+    cents: i64,
+    reason: BalanceReason,
+    search: Option<(SearchId, &Identity)>,
+    now: Timestamp,
+) -> BalanceEntry {
     BalanceEntry {
-        id: Id(Uuid::now_v7()),
-        organization_id: Id(organization_id),
+        id: BalanceEntryId(Uuid::now_v7()),
+        organization_id,
         cents,
-        reason: reason.to_owned(),
-        search_id: search.map(|(search_id, _)| Id(search_id)),
-        created_at: now_ms(),
+        reason,
+        search_id: search.map(|(search_id, _)| search_id),
+        created_at: now,
         identity: search.map(|(_, identity)| identity.rate_key()),
     }
 }

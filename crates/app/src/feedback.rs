@@ -1,50 +1,19 @@
 //! What agents say of results.
 
-use docstore::{Feedback, Id};
-use ingest::clock::now_ms;
-use ingest::prepare::storable;
+use docstore::Feedback;
+use model::{DocId, FeedbackEvent, FeedbackId, PassageId, SearchId, SessionId};
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum FeedbackEvent {
-    ResultHelpful,
-    ResultNotHelpful,
-    PassageUsed,
-    ReadAbandoned,
-    DuplicateResult,
-    StaleResult,
-    SpamOrLowQuality,
-    MissingExpectedSource,
-    UnsafeOrPolicyIssue,
-}
-
-impl FeedbackEvent {
-    /// The name on the wire and in the docstore.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FeedbackEvent::ResultHelpful => "result_helpful",
-            FeedbackEvent::ResultNotHelpful => "result_not_helpful",
-            FeedbackEvent::PassageUsed => "passage_used",
-            FeedbackEvent::ReadAbandoned => "read_abandoned",
-            FeedbackEvent::DuplicateResult => "duplicate_result",
-            FeedbackEvent::StaleResult => "stale_result",
-            FeedbackEvent::SpamOrLowQuality => "spam_or_low_quality",
-            FeedbackEvent::MissingExpectedSource => "missing_expected_source",
-            FeedbackEvent::UnsafeOrPolicyIssue => "unsafe_or_policy_issue",
-        }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct FeedbackRequest {
     pub event: FeedbackEvent,
-    pub search_id: Option<Uuid>,
-    pub doc_id: Option<Uuid>,
-    pub passage_id: Option<Uuid>,
-    pub session_id: Uuid,
+    pub search_id: Option<SearchId>,
+    pub doc_id: Option<DocId>,
+    pub passage_id: Option<PassageId>,
+    pub session_id: SessionId,
     pub comment: Option<String>,
     pub query: Option<String>,
     pub rank: Option<u32>,
@@ -53,7 +22,7 @@ pub struct FeedbackRequest {
 
 impl App {
     /// Stores the event. A search or document that the organization does not own is not found.
-    pub async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<Uuid> {
+    pub async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<FeedbackId> {
         let organization_id = viewer.organization_id;
         if let Some(search_id) = request.search_id
             && self.store.find_search(organization_id, search_id).await?.is_none()
@@ -65,25 +34,26 @@ impl App {
         {
             return Err(Error::DocumentNotFound);
         }
-        let feedback_id = Uuid::now_v7();
+        let feedback_id = FeedbackId(Uuid::now_v7());
+        let now = self.clock.now();
         let row = Feedback {
-            feedback_id: Id(feedback_id),
-            organization_id: Id(organization_id),
+            feedback_id,
+            organization_id,
             identity: viewer.identity.rate_key(),
-            session_id: Id(request.session_id),
-            event_type: request.event.as_str().to_owned(),
-            search_id: request.search_id.map(Id),
-            doc_id: request.doc_id.map(Id),
-            passage_id: request.passage_id.map(Id),
-            comment: request.comment.map(storable),
-            query: request.query.map(storable),
+            session_id: request.session_id,
+            event_type: request.event,
+            search_id: request.search_id,
+            doc_id: request.doc_id,
+            passage_id: request.passage_id,
+            comment: request.comment,
+            query: request.query,
             result_rank: request.rank.map(|rank| i32::try_from(rank).unwrap_or(i32::MAX)),
-            client_model: request.client_model.map(storable),
-            created_at: now_ms(),
+            client_model: request.client_model,
+            created_at: now,
         };
         self.store.record_feedback(row).await?;
         if let (FeedbackEvent::StaleResult, Some(doc_id)) = (request.event, request.doc_id) {
-            self.store.mark_stale(organization_id, doc_id, now_ms()).await?;
+            self.store.mark_stale(organization_id, doc_id, now).await?;
         }
         Ok(feedback_id)
     }

@@ -16,7 +16,7 @@ pub mod viewer;
 pub mod web;
 
 pub use error::{Error, Result};
-pub use viewer::{Identity, Permission, Viewer};
+pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,7 @@ use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
 use ingest::{Feeder, PageReader, Runner};
+use model::Clock;
 use rate_limit::RateLimiter;
 use search::SecondStage;
 use tokio::runtime::Handle;
@@ -34,6 +35,7 @@ use tokio::runtime::Handle;
 /// What the use cases stand on. The composition root fills it in.
 pub struct Parts {
     pub store: Docstore,
+    pub clock: Arc<dyn Clock>,
     pub blobs: Arc<dyn BlobStore>,
     /// `None`: this deployment has no retrieval, and searches say so.
     pub engine: Option<Arc<dyn SearchEngine>>,
@@ -67,6 +69,7 @@ pub struct Options {
 /// The service without its wire: shared by every listener.
 pub struct App {
     store: Docstore,
+    clock: Arc<dyn Clock>,
     blobs: Arc<dyn BlobStore>,
     engine: Option<Arc<dyn SearchEngine>>,
     feeder: Option<Arc<Feeder>>,
@@ -89,10 +92,11 @@ pub struct App {
 impl App {
     /// Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, engine, feeder, runner, pages, second_stage, limiter, tokens, options } = parts;
-        let usage = usage::Recorder::start(store.clone(), options.usage_retention);
+        let Parts { store, clock, blobs, engine, feeder, runner, pages, second_stage, limiter, tokens, options } =
+            parts;
+        let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention);
         let searches = search::record::SearchRecorder::start(store.clone());
-        tokio::spawn(refunds::refund_lost_searches(store.clone()));
+        tokio::spawn(refunds::refund_lost_searches(store.clone(), Arc::clone(&clock)));
         Self {
             store,
             blobs,
@@ -102,7 +106,7 @@ impl App {
             pages,
             options,
             keys: authentication::KeyCache::new(),
-            tokens: tokens.map(authentication::TokenDoor::new),
+            tokens: tokens.map(|verifier| authentication::TokenDoor::new(verifier, Arc::clone(&clock))),
             usage,
             searches,
             vectors: search::vectors::VectorCache::new(),
@@ -111,6 +115,7 @@ impl App {
             rerank_failures: Default::default(),
             file_counts: files::room::FileCounts::new(),
             runtime: Handle::current(),
+            clock,
         }
     }
 

@@ -42,7 +42,7 @@ impl App {
     /// By what became of the last call: a probe of its own would be work for the model. Searches do without it.
     fn reranker_state(&self) -> Option<DependencyState> {
         let SecondStage::Model(model) = &self.second_stage else { return None };
-        let up = model.is_well();
+        let up = model.is_healthy();
         let detail = (!up).then(|| "the last call failed".to_owned());
         Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
     }

@@ -1,56 +1,12 @@
 use std::fmt::Write;
 
+use model::{ApiKeyId, OrganizationId, Scope};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
-
-/// What a credential may be used for; each endpoint needs one.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Permission {
-    SearchRead,
-    DocumentRead,
-    FeedbackWrite,
-    FilesRead,
-    FilesWrite,
-    UsageRead,
-    ResearchRead,
-    ResearchWrite,
-}
-
-impl Permission {
-    pub const ALL: [Permission; 8] = [
-        Permission::SearchRead,
-        Permission::DocumentRead,
-        Permission::FeedbackWrite,
-        Permission::FilesRead,
-        Permission::FilesWrite,
-        Permission::UsageRead,
-        Permission::ResearchRead,
-        Permission::ResearchWrite,
-    ];
-
-    /// The scope string that API keys and tokens carry.
-    pub fn as_scope(self) -> &'static str {
-        match self {
-            Permission::SearchRead => "search:read",
-            Permission::DocumentRead => "document:read",
-            Permission::FeedbackWrite => "feedback:write",
-            Permission::FilesRead => "files:read",
-            Permission::FilesWrite => "files:write",
-            Permission::UsageRead => "usage:read",
-            Permission::ResearchRead => "research:read",
-            Permission::ResearchWrite => "research:write",
-        }
-    }
-
-    pub fn from_scope(scope: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|permission| permission.as_scope() == scope)
-    }
-}
 
 /// Who is counted for rate limits and usage.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Identity {
-    ApiKey(Uuid),
+    ApiKey(ApiKeyId),
     /// Who an access token speaks for, whichever of its tokens: see [`Identity::subject`].
     Subject([u8; 16]),
 }
@@ -81,22 +37,24 @@ impl Identity {
 /// Who is asking. Every use case takes one, so that a read without an organization does not compile.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     pub identity: Identity,
-    pub permissions: Vec<Permission>,
+    pub scopes: Vec<Scope>,
     pub limit_rps: u32,
     /// Searches of a billed organization draw on its balance.
     pub billed: bool,
 }
 
 impl Viewer {
-    pub fn may(&self, permission: Permission) -> bool {
-        self.permissions.contains(&permission)
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]
@@ -104,7 +62,7 @@ mod tests {
         // printf 'https://issuer.example\nuser-1' | sha256sum | cut -c1-32
         let key = Identity::subject("https://issuer.example", "user-1").rate_key();
         assert_eq!(key, "sub:5d3cf9c77607e71545632b014970cf35");
-        let id = Uuid::from_u128(7);
+        let id = ApiKeyId(Uuid::from_u128(7));
         let others = [
             Identity::ApiKey(id),
             Identity::subject("https://other.example", "user-1"),

@@ -1,8 +1,8 @@
 //! The shared web index: pages that an operator imports.
 
 use docstore::{Docstore, NewDocument, Saved};
-use ingest::clock::now_ms;
 use ingest::prepare::{self, Content, Extent, Source};
+use model::{Collection, Timestamp};
 use retrieval_core::analysis::Language;
 use retrieval_core::url::CanonicalUrl;
 
@@ -16,23 +16,22 @@ pub struct WebPage {
     pub title: Option<String>,
     pub markdown: String,
     pub description: Option<String>,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
     pub language: Option<String>,
     pub country: Option<String>,
     pub labels: Vec<String>,
     pub mime: Option<String>,
-    /// When it was fetched, in milliseconds since the Unix epoch; now, where nobody knows.
-    pub crawled_at: Option<i64>,
+    /// When it was fetched; now, where nobody knows.
+    pub crawled_at: Option<Timestamp>,
     /// Where each page of a document with pages begins, as a byte of `markdown`.
     pub page_starts: Vec<u32>,
     /// Whether `markdown` is all of the page, or a plain text snippet of it.
     pub extent: Extent,
 }
 
-/// Checks the page and makes it ready to be stored. Pure but for the clock, so that pages can be prepared
-/// on many threads.
-pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
+/// Checks the page and makes it ready to be stored. Pure, so that pages can be prepared on many
+/// threads.
+pub fn prepare_page(page: WebPage, now: Timestamp) -> Result<NewDocument> {
     let url = CanonicalUrl::parse(&page.url).map_err(|error| Error::invalid("url", error.to_string()))?;
     let language = match page.language {
         // `en-US` and the like count as `en`.
@@ -44,7 +43,7 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
     };
     let country = page.country.map(|code| two_letters("country", &code)).transpose()?;
     let source = Source {
-        organization_id: None,
+        collection: Collection::Web,
         canonical_url: url.as_str().to_owned(),
         source_url: page.url,
         source_uri: None,
@@ -62,14 +61,14 @@ pub fn prepare_page(page: WebPage) -> Result<NewDocument> {
         page_starts: page.page_starts,
         extent: page.extent,
     };
-    let mut prepared = prepare::document(source, content, now_ms());
+    let mut prepared = prepare::document(source, content, now);
     prepared.document.last_crawled_at = page.crawled_at.or(prepared.document.last_crawled_at);
     Ok(prepared)
 }
 
 /// Stores prepared pages in one transaction.
-pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>) -> Result<Vec<Saved>> {
-    Ok(store.save_documents(pages, now_ms()).await?)
+pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>, now: Timestamp) -> Result<Vec<Saved>> {
+    Ok(store.save_documents(pages, now).await?)
 }
 
 fn two_letters(field: &str, code: &str) -> Result<String> {

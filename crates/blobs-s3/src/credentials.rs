@@ -1,7 +1,7 @@
-//! As whom we sign: fixed keys, or what the environment gives and renews.
+//! Signing credentials: fixed keys, or keys that the environment provides and renews.
 //!
-//! Temporary keys are renewed on the way of the calls that are sent, a ping included: whoever only presigns must ping now
-//! and then.
+//! Temporary keys are renewed by calls that send requests, including a ping. A caller that only presigns must ping
+//! occasionally.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -10,32 +10,32 @@ use blobs::{BlobError, BlobErrorKind};
 use rusoto_credential::{AwsCredentials, ChainProvider, ProvideAwsCredentials};
 use time::OffsetDateTime;
 
-/// Temporary credentials are renewed this long before they expire, so that a presigned URL is not born dead.
+/// Temporary credentials are renewed this long before they expire, so that presigned URLs remain valid for a while.
 const RENEW_BEFORE: time::Duration = time::Duration::minutes(20);
-/// The metadata service of an instance answers at once or not at all.
-const LOOK_UP: Duration = Duration::from_secs(3);
+/// Timeout per credentials source: an instance's metadata service responds at once or not at all.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(crate) struct Credentials {
     /// `None` for fixed keys.
     chain: Option<ChainProvider>,
     known: RwLock<Option<AwsCredentials>>,
-    /// One look-up at a time.
-    looking_up: tokio::sync::Mutex<()>,
+    /// Serializes lookups.
+    lookup: tokio::sync::Mutex<()>,
 }
 
 impl Credentials {
     pub fn fixed(access_key_id: String, secret_access_key: String, session_token: Option<String>) -> Self {
         let known = AwsCredentials::new(access_key_id, secret_access_key, session_token, None);
-        Self { chain: None, known: RwLock::new(Some(known)), looking_up: tokio::sync::Mutex::default() }
+        Self { chain: None, known: RwLock::new(Some(known)), lookup: tokio::sync::Mutex::default() }
     }
 
     pub fn from_environment() -> Self {
         let mut chain = ChainProvider::new();
-        chain.set_timeout(LOOK_UP);
-        Self { chain: Some(chain), known: RwLock::default(), looking_up: tokio::sync::Mutex::default() }
+        chain.set_timeout(LOOKUP_TIMEOUT);
+        Self { chain: Some(chain), known: RwLock::default(), lookup: tokio::sync::Mutex::default() }
     }
 
-    /// What is known, unless it has expired.
+    /// Returns the known credentials unless they have expired.
     pub fn known(&self) -> Option<AwsCredentials> {
         self.valid_for(time::Duration::ZERO)
     }
@@ -46,33 +46,33 @@ impl Credentials {
         known.clone().filter(|known| known.expires_at().is_none_or(|expires| expires.timestamp() > until))
     }
 
-    /// Looks them up where they are missing or about to expire. The library's own cache is not used because it keeps a
-    /// failed look-up forever.
+    /// Looks up credentials that are missing or about to expire. The library's own cache is not used because it keeps a
+    /// failed lookup forever.
     ///
     /// # Errors
-    /// `Denied` when there are none.
+    /// `Denied` if there are none.
     pub async fn refresh(&self) -> Result<(), BlobError> {
         let Some(chain) = &self.chain else { return Ok(()) };
         if self.valid_for(RENEW_BEFORE).is_some() {
             return Ok(());
         }
-        let _one_at_a_time = self.looking_up.lock().await;
+        let _guard = self.lookup.lock().await;
         if self.valid_for(RENEW_BEFORE).is_some() {
             return Ok(());
         }
-        // Up to two of the sources ask over the network, one after the other.
-        let found = match tokio::time::timeout(3 * LOOK_UP, chain.credentials()).await {
+        // Up to two of the sources use the network, one after the other.
+        let found = match tokio::time::timeout(3 * LOOKUP_TIMEOUT, chain.credentials()).await {
             Ok(Ok(found)) => found,
             failed => {
                 let cause = failed.map_or_else(
-                    |_| "no answer in time".to_owned(),
+                    |_| "timeout".to_owned(),
                     |result| result.err().map(|error| error.message).unwrap_or_default(),
                 );
                 if self.known().is_some() {
-                    tracing::warn!(%cause, "cannot renew the object storage credentials yet");
+                    tracing::warn!(%cause, "cannot renew object storage credentials, using the current ones");
                     return Ok(());
                 }
-                return Err(BlobError::new(BlobErrorKind::Denied, format!("found no credentials: {cause}")));
+                return Err(BlobError::new(BlobErrorKind::Denied, format!("no credentials found: {cause}")));
             }
         };
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(found);
@@ -85,7 +85,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test")]
     use super::*;
 
-    /// As an instance gives them, in 1970.
+    /// Credentials as provided by an instance, expired in 1970.
     fn expired() -> Credentials {
         let credentials = Credentials::from_environment();
         let document = r#"{"AccessKeyId":"id","SecretAccessKey":"s","Token":"t","Expiration":"1970-01-01T00:00:00Z"}"#;

@@ -1,7 +1,7 @@
-//! Sends the client library's requests over our HTTP client.
+//! Sends the S3 library's requests over `reqwest`.
 //!
-//! Why not the library's own: its TLS is either OpenSSL or a `rustls` with a published advisory, and it has no limits
-//! on time. See `vendor/hyper-tls/README.md`.
+//! The library's own client uses either OpenSSL or a `rustls` with a published advisory, and has no timeouts. See
+//! `vendor/hyper-tls/README.md`.
 
 use std::io;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use rusoto_core::signature::{SignedRequest, SignedRequestPayload};
 use crate::credentials::Credentials;
 use crate::endpoint::Endpoint;
 
-/// Shorter than a server keeps an idle connection (60 s are common), so that we rarely write into one that is closing.
+/// Shorter than a server's idle timeout (60 s is common), to avoid writing to a connection that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(20);
 
-/// Headers of an answer that the library reads and we need. It unwraps what others say, so they do not reach it.
-const PASSED_ON: [&str; 4] = ["content-length", "content-type", "etag", "last-modified"];
+/// Response headers passed to the library. It unwraps the values of others, so those are withheld.
+const PASSED_HEADERS: [&str; 4] = ["content-length", "content-type", "etag", "last-modified"];
 
 pub(crate) struct Dispatcher {
     client: reqwest::Client,
@@ -40,26 +40,28 @@ impl Dispatcher {
             .connect_timeout(connect_timeout)
             .pool_idle_timeout(POOL_IDLE)
             .tcp_nodelay(true)
-            // Stores speak HTTP/1.1; there the signed `Host` is a header like any other.
+            // Stores use HTTP/1.1, where the signed `Host` is an ordinary header.
             .http1_only()
-            // An object is the bytes that were stored, whatever its Content-Encoding says.
+            // Objects are returned as stored, whatever their Content-Encoding.
             .no_gzip()
             .no_brotli()
             .no_deflate()
             .no_zstd()
-            // A signature is good for one host.
+            // A signature is valid for one host.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            // Reading the certificates takes longer than the rest of a start.
+            // Loading the certificates takes longer than the rest of the startup.
             .tls_built_in_root_certs(endpoint.scheme == "https")
             .build()
-            .map_err(|error| BlobError::new(BlobErrorKind::Failed, "cannot make the HTTP client").with_source(error))?;
+            .map_err(|error| {
+                BlobError::new(BlobErrorKind::Failed, "cannot create the HTTP client").with_source(error)
+            })?;
         Ok(Self { client, credentials, endpoint })
     }
 
-    /// Signs (last, because the host style changes what is signed) and takes over the request.
+    /// Signs and converts the request. Signing is last, because the addressing style changes the signed values.
     fn prepare(&self, mut request: SignedRequest) -> Result<Request, HttpDispatchError> {
-        let refuse = |what: &str| HttpDispatchError::new(format!("cannot make the request: {what}"));
+        let refuse = |reason: &str| HttpDispatchError::new(format!("cannot create the request: {reason}"));
         if let Some(path) = self.endpoint.without_bucket(&request.path) {
             request.path = path;
             request.set_hostname(Some(self.endpoint.host()));
@@ -72,17 +74,19 @@ impl Dispatcher {
             address.push('?');
             address.push_str(request.canonical_query_string());
         }
-        let url = Url::parse(&address).map_err(|_| refuse("no URL"))?;
-        let method = Method::from_bytes(request.method().as_bytes()).map_err(|_| refuse("no method"))?;
+        let url = Url::parse(&address).map_err(|_| refuse("invalid URL"))?;
+        let method = Method::from_bytes(request.method().as_bytes()).map_err(|_| refuse("invalid method"))?;
         let has_body = request.payload.is_some() || method == Method::PUT;
         let mut prepared = Request::new(method, url);
         for (name, values) in request.headers() {
-            let name = reqwest::header::HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("no header"))?;
+            let name =
+                reqwest::header::HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("invalid header name"))?;
             if name == CONTENT_LENGTH && !has_body {
                 continue;
             }
             for value in values {
-                let value = reqwest::header::HeaderValue::from_bytes(value).map_err(|_| refuse("no header value"))?;
+                let value =
+                    reqwest::header::HeaderValue::from_bytes(value).map_err(|_| refuse("invalid header value"))?;
                 prepared.headers_mut().append(name.clone(), value);
             }
         }
@@ -99,37 +103,32 @@ impl DispatchSignedRequest for Dispatcher {
         let prepared = self.prepare(request);
         let client = self.client.clone();
         Box::pin(async move {
-            let response = client.execute(prepared?).await.map_err(|error| HttpDispatchError::new(chain(&error)))?;
+            let response = client.execute(prepared?).await.map_err(|error| HttpDispatchError::new(describe(&error)))?;
             let status = StatusCode::from_u16(response.status().as_u16())
                 .map_err(|error| HttpDispatchError::new(error.to_string()))?;
-            let headers = passed_on(response.headers());
+            let headers = passed_headers(response.headers());
             let body = response.bytes_stream().map_err(io::Error::other);
             Ok(HttpResponse { status, headers, body: rusoto_core::ByteStream::new(body) })
         })
     }
 }
 
-fn passed_on(from: &reqwest::header::HeaderMap) -> HeaderMap<String> {
-    PASSED_ON
+fn passed_headers(from: &reqwest::header::HeaderMap) -> HeaderMap<String> {
+    PASSED_HEADERS
         .into_iter()
         .filter_map(|name| {
             let value = from.get(name)?.to_str().ok()?;
-            let is_sound = name != "content-length" || value.parse::<i64>().is_ok();
-            is_sound.then(|| (HeaderName::from_static(name), value.to_owned()))
+            let is_valid = name != "content-length" || value.parse::<i64>().is_ok();
+            is_valid.then(|| (HeaderName::from_static(name), value.to_owned()))
         })
         .collect()
 }
 
-/// The message with its causes, because the library's error type takes only text. The URL is left out: it may carry a
-/// signature.
-fn chain(error: &reqwest::Error) -> String {
-    let mut text = if error.is_connect() { "cannot connect" } else { "no answer" }.to_owned();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
+/// Formats an error with its causes, because the library's error type contains only text. The URL is omitted: it may
+/// contain a signature.
+fn describe(error: &reqwest::Error) -> String {
+    let mut text = if error.is_connect() { "cannot connect" } else { "no response" }.to_owned();
+    error_causes::append_causes(&mut text, error);
     text
 }
 
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bucket_is_in_the_path_or_in_the_host() {
+    fn both_addressing_styles_are_signed() {
         for (path_style, path, url, host) in [
             (true, "/files/a b", "https://store.example:9000/s3/files/a%20b?list-type=2", "store.example:9000"),
             (false, "/files/a b", "https://files.store.example:9000/s3/a%20b?list-type=2", "files.store.example:9000"),

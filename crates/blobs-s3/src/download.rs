@@ -1,4 +1,4 @@
-//! Bodies of answers, within limits of size and time.
+//! Response bodies, with limits on size and time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,25 @@ use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::timed_out;
+use crate::errors::timed_out;
 use crate::options::S3Timeouts;
 
-/// The body of one object, on its way.
+/// Body of an object being downloaded.
 pub(crate) struct Download {
     body: ByteStream,
-    /// What the answer's head says.
+    /// Size according to the response headers.
     size: u64,
     received: u64,
     idle: Duration,
-    /// When the whole must be here.
-    end: Instant,
+    /// Deadline for the whole body.
+    deadline: Instant,
 }
 
 impl Download {
+    /// Starts a download.
+    ///
     /// # Errors
-    /// `TooLarge` for a body of more than `max_bytes`: nothing of it is read.
+    /// `TooLarge` for a body of more than `max_bytes`, which is not read.
     pub fn begin(
         key: &str,
         body: ByteStream,
@@ -39,12 +41,12 @@ impl Download {
         if size > max_bytes {
             return Err(BlobError::too_large(key, size, max_bytes));
         }
-        Ok(Self { body, size, received: 0, idle: timeouts.idle, end: Instant::now() + timeouts.for_body(size) })
+        Ok(Self { body, size, received: 0, idle: timeouts.idle, deadline: Instant::now() + timeouts.for_body(size) })
     }
 
-    /// The next slice; `None` behind the last one, when all that the head promised has come.
+    /// Returns the next slice, or `None` after the last one if the body is complete.
     async fn next(&mut self) -> Result<Option<Bytes>, BlobError> {
-        let until = self.end.min(Instant::now() + self.idle);
+        let until = self.deadline.min(Instant::now() + self.idle);
         let next = timeout_at(until, self.body.next()).await.map_err(|_| timed_out("get"))?;
         let broken = |message: String| BlobError::new(BlobErrorKind::Unavailable, message);
         match next {
@@ -52,17 +54,17 @@ impl Download {
                 self.received += slice.len() as u64;
                 Ok(Some(slice))
             }
-            Some(Ok(_)) => Err(broken(format!("get: more than the promised {} bytes", self.size))),
-            Some(Err(error)) => Err(broken("get: the body broke off".to_owned()).with_source(error)),
+            Some(Ok(_)) => Err(broken(format!("get: the body exceeds its declared {} bytes", self.size))),
+            Some(Err(error)) => Err(broken("get: the body was interrupted".to_owned()).with_source(error)),
             None if self.received == self.size => Ok(None),
-            None => Err(broken(format!("get: {} bytes in place of {}", self.received, self.size))),
+            None => Err(broken(format!("get: the body ended after {} of {} bytes", self.received, self.size))),
         }
     }
 
     pub async fn into_bytes(mut self) -> Result<Bytes, BlobError> {
         let Some(first) = self.next().await? else { return Ok(Bytes::new()) };
         if first.len() as u64 == self.size {
-            // Most objects come in one slice, which then need not be copied.
+            // Most objects arrive in one slice, which need not be copied.
             self.next().await?;
             return Ok(first);
         }
@@ -88,7 +90,7 @@ impl Download {
     }
 }
 
-/// Removes the file, unless it is complete: also when the future that writes it is dropped.
+/// Removes the file on drop unless it is complete, also if the writing future is dropped.
 struct PartialFile(Option<PathBuf>);
 
 impl PartialFile {
@@ -103,7 +105,7 @@ impl Drop for PartialFile {
             && let Err(error) = std::fs::remove_file(&path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(path = %path.display(), %error, "cannot remove a partial download");
+            tracing::warn!(path = %path.display(), %error, "cannot remove partial download");
         }
     }
 }

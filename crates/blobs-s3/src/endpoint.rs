@@ -1,25 +1,26 @@
-//! Where an object is: host and path, in both styles of addressing.
+//! Host and path of objects, in both addressing styles.
 
 use blobs::{BlobError, BlobErrorKind};
 use url::{Host, Url};
 
-/// The address of a store and of one bucket in it.
+/// Address of a store and of one bucket in it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Endpoint {
     /// `http` or `https`.
     pub scheme: String,
-    /// `host`, or `host:port` where the port is not the scheme's own: exactly what the `Host` header says, because that
-    /// is signed.
+    /// `host`, or `host:port` unless it is the scheme's default port. Equal to the `Host` header, which is signed.
     authority: String,
-    /// What stands before every path, without a slash at its end; mostly empty.
+    /// Prefix of every path without a final slash, usually empty.
     prefix: String,
     bucket: String,
     path_style: bool,
 }
 
 impl Endpoint {
+    /// Parses the address of a store.
+    ///
     /// # Errors
-    /// `Failed`, naming an address that is none, or that cannot carry the bucket in its host name.
+    /// `Failed` with the address, if it is invalid or cannot carry the bucket in its host name.
     pub fn new(address: Option<&str>, region: &str, bucket: &str, path_style: bool) -> Result<Self, BlobError> {
         let address = address.map_or_else(|| aws_address(region), str::to_owned);
         let refuse = |why: &str| BlobError::new(BlobErrorKind::Failed, format!("endpoint `{address}` {why}"));
@@ -28,13 +29,13 @@ impl Endpoint {
             return Err(refuse("is neither http nor https"));
         }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("must hold nothing but scheme, host, port and path"));
+            return Err(refuse("must contain only scheme, host, port and path"));
         }
         let host = url.host().ok_or_else(|| refuse("has no host"))?;
         if !path_style && !matches!(host, Host::Domain(_)) {
-            return Err(refuse("has no host name to put the bucket in front of: set path_style"));
+            return Err(refuse("has no host name to prepend the bucket to: set path_style"));
         }
-        // `port()` leaves out the scheme's own, as HTTP clients do in the `Host` header.
+        // `port()` omits the scheme's default port, as HTTP clients do in the `Host` header.
         let authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
         Ok(Self {
             scheme: url.scheme().to_owned(),
@@ -45,12 +46,12 @@ impl Endpoint {
         })
     }
 
-    /// What `Host` says in requests for the bucket and its objects.
+    /// Returns the `Host` header for the bucket and its objects.
     pub fn host(&self) -> String {
         if self.path_style { self.authority.clone() } else { format!("{}.{}", self.bucket, self.authority) }
     }
 
-    /// The path of an object, not yet percent-encoded.
+    /// Returns the path of an object, not percent-encoded.
     pub fn path(&self, key: &str) -> String {
         if self.path_style {
             format!("{}/{}/{key}", self.prefix, self.bucket)
@@ -59,12 +60,12 @@ impl Endpoint {
         }
     }
 
-    /// The address without a bucket, as the client library takes it.
+    /// Returns the address without a bucket, as the S3 library expects it.
     pub fn base(&self) -> String {
         format!("{}://{}{}", self.scheme, self.authority, self.prefix)
     }
 
-    /// The library writes paths as `/bucket/key`; this is what is left of one where the bucket is in the host name.
+    /// Removes the bucket from a path `/bucket/key` of the library if it belongs in the host name.
     pub fn without_bucket(&self, path: &str) -> Option<String> {
         if self.path_style {
             return None;
@@ -101,17 +102,17 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_none() {
+    fn invalid_addresses_are_rejected() {
         for address in
             ["", "store.example", "ftp://store.example", "http://u:p@store.example", "http://store.example/?q"]
         {
             assert!(Endpoint::new(Some(address), "r", "files", true).is_err(), "{address}");
         }
-        assert!(Endpoint::new(Some("http://127.0.0.1:1"), "r", "files", false).is_err(), "no name for the bucket");
+        assert!(Endpoint::new(Some("http://127.0.0.1:1"), "r", "files", false).is_err(), "no host name for the bucket");
     }
 
     #[test]
-    fn the_bucket_leaves_the_path_only_in_the_host_style() {
+    fn the_bucket_is_removed_from_the_path_only_in_host_style() {
         let style = |path_style| Endpoint::new(None, "r", "files", path_style).unwrap();
         assert_eq!(style(false).without_bucket("/files/a/b").as_deref(), Some("/a/b"));
         assert_eq!(style(false).without_bucket("/files").as_deref(), Some("/"));

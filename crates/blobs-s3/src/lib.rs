@@ -1,10 +1,10 @@
-//! The blob seam on S3 and what speaks its protocol, through `rusoto_s3`. See README.md.
+//! Blob interface on S3 and compatible stores, through `rusoto_s3`. See README.md.
 
 mod credentials;
 mod dispatcher;
 mod download;
 mod endpoint;
-mod failure;
+mod errors;
 mod options;
 mod presign;
 mod retry;

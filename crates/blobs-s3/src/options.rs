@@ -1,51 +1,51 @@
 use std::time::Duration;
 
-/// Where the bucket is, and as whom we use it.
+/// Bucket and credentials.
 #[derive(Clone)]
 pub struct S3Options {
     /// `http(s)://host[:port][/path]`; `None` for AWS.
     pub endpoint: Option<String>,
-    /// The address under which clients reach the same store, for presigned URLs; `None` when it is `endpoint`.
+    /// Address of the same store for clients, used in presigned URLs; `None` if equal to `endpoint`.
     pub public_endpoint: Option<String>,
     pub region: String,
     pub bucket: String,
-    /// With an empty id and an empty secret, credentials are looked for in the environment, the AWS profile, the
-    /// container and the instance, in this order.
+    /// With an empty id and secret, credentials come from the environment, the AWS profile, the container or the
+    /// instance, in this order.
     pub access_key_id: String,
     pub secret_access_key: String,
-    /// Of temporary credentials.
+    /// Session token of temporary credentials.
     pub session_token: Option<String>,
-    /// `endpoint/bucket/key` in place of `bucket.endpoint/key`.
+    /// Use `endpoint/bucket/key` instead of `bucket.endpoint/key`.
     pub path_style: bool,
     pub timeouts: S3Timeouts,
 }
 
-/// After which time we give up. Bodies get a second more for each [`S3Timeouts::BYTES_PER_SECOND`].
+/// Timeouts and retries. Bodies get one more second per [`S3Timeouts::BYTES_PER_SECOND`].
 #[derive(Clone, Copy, Debug)]
 pub struct S3Timeouts {
-    /// For the connection alone.
+    /// Connecting.
     pub connect: Duration,
-    /// For one attempt, until it is answered.
+    /// One attempt, until the response headers.
     pub attempt: Duration,
-    /// How long the body of an answer may stand still.
+    /// Maximum idle time of a response body.
     pub idle: Duration,
-    /// Attempts in all, where storage is unavailable.
+    /// Total number of attempts while storage is unavailable.
     pub attempts: u32,
-    /// Before the second attempt; doubles from there on, and is shortened at random by up to a half.
+    /// Delay before the second attempt. Doubles for each further one, minus random jitter of up to a half.
     pub backoff: Duration,
 }
 
 impl S3Timeouts {
-    /// The slowest transfer that still counts as one.
+    /// Slowest acceptable transfer rate.
     pub const BYTES_PER_SECOND: u64 = 256 * 1024;
 
-    /// What an attempt that moves a body of `bytes` may take.
+    /// Returns the timeout of an attempt with a body of `bytes`.
     pub(crate) fn for_body(&self, bytes: u64) -> Duration {
         self.attempt + Duration::from_secs(bytes / Self::BYTES_PER_SECOND)
     }
 }
 
-/// At most about 31 seconds without bodies: three attempts of ten seconds, and the pauses.
+/// At most about 31 seconds without bodies: three attempts of ten seconds, and the delays.
 impl Default for S3Timeouts {
     fn default() -> Self {
         Self {

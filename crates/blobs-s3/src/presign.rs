@@ -1,7 +1,7 @@
-//! URLs that authorize one request: AWS Signature Version 4, in the query.
+//! Presigned URLs: AWS Signature Version 4 in the query.
 //!
-//! Our own, because the client library's never signs `content-length`, and so would let a URL for 10 bytes take 10 GB.
-//! The rules: <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>.
+//! The S3 library's presigner never signs `content-length`, so a URL for 10 bytes would accept 10 GB. Specification:
+//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>.
 
 use hmac::{Hmac, KeyInit, Mac};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -10,15 +10,15 @@ use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
-/// Everything but the unreserved characters of RFC 3986.
+/// All characters except the unreserved ones of RFC 3986.
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Paths keep their slashes. S3 encodes them once, unlike the other services.
+/// Paths keep their slashes. S3 encodes them once, unlike other services.
 const IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
 
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year][month][day]");
 const SECOND: &[BorrowedFormatItem<'_>] = format_description!("[year][month][day]T[hour][minute][second]Z");
 
-/// As whom we sign.
+/// Signing identity.
 pub(crate) struct Signer<'a> {
     pub access_key_id: &'a str,
     pub secret_access_key: &'a str,
@@ -26,27 +26,27 @@ pub(crate) struct Signer<'a> {
     pub region: &'a str,
 }
 
-/// The request to authorize.
+/// Request to authorize.
 pub(crate) struct Presign<'a> {
     pub method: &'a str,
     pub scheme: &'a str,
-    /// As the `Host` header will say, with the port where it is not the scheme's own.
+    /// Value of the `Host` header, with the port unless it is the scheme's default.
     pub host: &'a str,
-    /// Not percent-encoded.
+    /// Path, not percent-encoded.
     pub path: &'a str,
-    /// Signed beside `host`: lowercase names that sort before it, in order.
+    /// Headers signed besides `host`: lowercase names that sort before it, in order.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Further parts of the query.
+    /// Additional query parameters.
     pub query: &'a [(&'a str, &'a str)],
     pub expires_in_seconds: u64,
     pub now: OffsetDateTime,
 }
 
 impl Signer<'_> {
-    /// The URL. Whoever sends the request must send the signed headers with just these values.
+    /// Returns the URL. The sender of the request must send the signed headers with exactly these values.
     pub fn presign(&self, request: &Presign<'_>) -> String {
         let now = request.now.to_offset(time::UtcOffset::UTC);
-        // Formatting these fields cannot fail for any time that the type can hold (years have at most four digits).
+        // Formatting cannot fail for any valid time (years have at most four digits).
         let (day, second) = (now.format(DAY).unwrap_or_default(), now.format(SECOND).unwrap_or_default());
         let scope = format!("{day}/{}/s3/aws4_request", self.region);
         let headers = || request.headers.iter().copied().chain([("host", request.host)]);
@@ -103,9 +103,9 @@ mod tests {
         region: "us-east-1",
     };
 
-    /// The example that AWS publishes on the page named above.
+    /// Example published by AWS in the specification.
     #[test]
-    fn the_published_example() {
+    fn the_published_example_is_reproduced() {
         let url = SIGNER.presign(&Presign {
             method: "GET",
             scheme: "https",
@@ -136,7 +136,7 @@ mod tests {
             headers: &[("content-length", "3")],
             query: &[("x-nonce", "n&1")],
             expires_in_seconds: 900,
-            // Another offset, the same instant.
+            // The same instant in another offset.
             now: datetime!(2013-05-24 02:00 +2),
         });
         assert!(url.starts_with("http://127.0.0.1:8082/bucket/a%20b%2Bc?X-Amz-Algorithm="), "{url}");

@@ -1,4 +1,4 @@
-//! The seam, call by call.
+//! Implementation of `BlobStore`.
 
 use std::future::Future;
 use std::path::Path;
@@ -22,32 +22,32 @@ use crate::credentials::Credentials;
 use crate::dispatcher::Dispatcher;
 use crate::download::Download;
 use crate::endpoint::Endpoint;
-use crate::failure::{is_missing, sort, timed_out};
+use crate::errors::{classify, is_missing, timed_out};
 use crate::options::{S3Options, S3Timeouts};
 use crate::presign::{Presign, Signer};
-use crate::retry::retrying;
+use crate::retry::retry_unavailable;
 
-/// The longest that the signature scheme allows: 7 days.
+/// Maximum lifetime of the signature scheme: 7 days.
 const MAX_EXPIRES_SECONDS: u64 = 7 * 24 * 60 * 60;
 
-/// A bucket of an S3 store.
+/// Bucket of an S3 store.
 pub struct S3Store {
     client: S3Client,
     credentials: Arc<Credentials>,
-    /// Presigned URLs are for this one.
+    /// Endpoint of presigned URLs.
     public: Endpoint,
     region: String,
     bucket: String,
-    /// AWS wants to be told a new bucket's region; others do not know theirs.
+    /// AWS requires the region of a new bucket; other stores do not know theirs.
     is_aws: bool,
     timeouts: S3Timeouts,
 }
 
 impl S3Store {
-    /// Nothing is sent yet: [`prepare`](BlobStore::prepare) does.
+    /// Creates the store without sending a request; [`prepare`](BlobStore::prepare) sends the first one.
     ///
     /// # Errors
-    /// `Failed` for an endpoint that is none, or half a key.
+    /// `Failed` for an invalid endpoint or incomplete credentials.
     pub fn new(options: S3Options) -> Result<Self, BlobError> {
         let S3Options { region, bucket, access_key_id, secret_access_key, session_token, path_style, timeouts, .. } =
             options;
@@ -55,7 +55,7 @@ impl S3Store {
             (false, false) => Credentials::fixed(access_key_id, secret_access_key, session_token),
             (true, true) => Credentials::from_environment(),
             _ => {
-                let message = "access key id and secret access key must be given both, or neither";
+                let message = "set both the access key id and the secret access key, or neither";
                 return Err(BlobError::new(BlobErrorKind::Failed, message));
             }
         };
@@ -71,37 +71,37 @@ impl S3Store {
         Ok(Self { client, credentials, public, region, bucket, is_aws: options.endpoint.is_none(), timeouts })
     }
 
-    /// One call of the library, in bounded time.
+    /// Makes one call of the library with a timeout.
     async fn call<T, E: std::fmt::Display>(
         &self,
-        what: &str,
+        name: &str,
         limit: Duration,
         call: impl Future<Output = Result<T, RusotoError<E>>>,
     ) -> Result<T, BlobError> {
-        self.call_or(what, limit, call, |_| None).await
+        self.call_or(name, limit, call, |_| None).await
     }
 
-    /// The same, with errors that are an answer.
+    /// Makes one call with a timeout. `recover` converts errors that are valid results.
     async fn call_or<T, E: std::fmt::Display>(
         &self,
-        what: &str,
+        name: &str,
         limit: Duration,
         call: impl Future<Output = Result<T, RusotoError<E>>>,
-        answer: impl FnOnce(&RusotoError<E>) -> Option<T>,
+        recover: impl FnOnce(&RusotoError<E>) -> Option<T>,
     ) -> Result<T, BlobError> {
         self.credentials.refresh().await?;
         match tokio::time::timeout(limit, call).await {
-            Err(_) => Err(timed_out(what)),
+            Err(_) => Err(timed_out(name)),
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => answer(&error).ok_or_else(|| sort(what, error)),
+            Ok(Err(error)) => recover(&error).ok_or_else(|| classify(name, error)),
         }
     }
 
-    /// The head of an object and its body, still to be read; `None` when there is none.
+    /// Returns the metadata of an object and its unread body, or `None` if it does not exist.
     async fn begin_get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Download)>, BlobError> {
         let request = GetObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
         let get = async { self.client.get_object(request).await.map(Some) };
-        // Only in so many words: a 404 of a proxy must not make an object seem gone.
+        // Requires an explicit code: a 404 of a proxy must not make an object seem deleted.
         let missing = |error: &RusotoError<GetObjectError>| {
             matches!(error, RusotoError::Service(GetObjectError::NoSuchKey(_))).then_some(None)
         };
@@ -125,7 +125,7 @@ impl S3Store {
     }
 
     async fn create_bucket(&self) -> Result<(), BlobError> {
-        // The oldest region is the default and must not be named.
+        // The oldest region is the default and must not be specified.
         let constraint = (self.is_aws && self.region != "us-east-1").then(|| self.region.clone());
         let request = CreateBucketRequest {
             bucket: self.bucket.clone(),
@@ -134,7 +134,7 @@ impl S3Store {
             ..Default::default()
         };
         let create = async { self.client.create_bucket(request).await.map(|_| ()) };
-        // Another instance was faster.
+        // Another instance created it first.
         let ours = |error: &RusotoError<_>| {
             matches!(error, RusotoError::Service(CreateBucketError::BucketAlreadyOwnedByYou(_))).then_some(())
         };
@@ -144,11 +144,11 @@ impl S3Store {
 
 #[async_trait]
 impl BlobStore for S3Store {
-    /// `last_modified` is our clock's: the store does not say its own.
+    /// `last_modified` is the local time, because the store does not return its own.
     async fn put(&self, key: &str, body: Bytes) -> Result<ObjectMeta, BlobError> {
         check_key(key)?;
         let size = body.len() as u64;
-        let output = retrying(&self.timeouts, || {
+        let output = retry_unavailable(&self.timeouts, || {
             let slice = body.clone();
             let length = slice.len();
             let request = PutObjectRequest {
@@ -166,7 +166,7 @@ impl BlobStore for S3Store {
 
     async fn get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Bytes)>, BlobError> {
         check_key(key)?;
-        retrying(&self.timeouts, || async {
+        retry_unavailable(&self.timeouts, || async {
             let Some((meta, download)) = self.begin_get(key, max_bytes).await? else { return Ok(None) };
             Ok(Some((meta, download.into_bytes().await?)))
         })
@@ -175,7 +175,7 @@ impl BlobStore for S3Store {
 
     async fn get_to_file(&self, key: &str, path: &Path, max_bytes: u64) -> Result<Option<ObjectMeta>, BlobError> {
         check_key(key)?;
-        retrying(&self.timeouts, || async {
+        retry_unavailable(&self.timeouts, || async {
             let Some((meta, download)) = self.begin_get(key, max_bytes).await? else { return Ok(None) };
             download.into_file(path).await?;
             Ok(Some(meta))
@@ -185,7 +185,7 @@ impl BlobStore for S3Store {
 
     async fn head(&self, key: &str) -> Result<Option<ObjectMeta>, BlobError> {
         check_key(key)?;
-        let output = retrying(&self.timeouts, || {
+        let output = retry_unavailable(&self.timeouts, || {
             let request = HeadObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
             let head = async { self.client.head_object(request).await.map(Some) };
             let missing = |error: &RusotoError<HeadObjectError>| {
@@ -202,7 +202,7 @@ impl BlobStore for S3Store {
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
         check_key(key)?;
-        retrying(&self.timeouts, || {
+        retry_unavailable(&self.timeouts, || {
             let request =
                 DeleteObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
             let delete = async { self.client.delete_object(request).await.map(|_| ()) };
@@ -212,11 +212,11 @@ impl BlobStore for S3Store {
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
-        let output = retrying(&self.timeouts, || {
+        let output = retry_unavailable(&self.timeouts, || {
             let request = ListObjectsV2Request {
                 bucket: self.bucket.clone(),
                 prefix: Some(prefix.to_owned()),
-                // Not the store's own token: a key also goes on after a restart, and in a listing by another instance.
+                // A key, unlike the store's token, stays valid across restarts and instances.
                 start_after: after.map(str::to_owned),
                 max_keys: i64::try_from(LIST_PAGE_SIZE).ok(),
                 ..Default::default()
@@ -240,11 +240,11 @@ impl BlobStore for S3Store {
         let expires_in_seconds = request.expires_in.as_secs();
         if !(1..=MAX_EXPIRES_SECONDS).contains(&expires_in_seconds) {
             let message =
-                format!("presign: `{expires_in_seconds}` seconds are not between 1 and {MAX_EXPIRES_SECONDS}");
+                format!("presign: `{expires_in_seconds}` seconds are out of range: use 1 to {MAX_EXPIRES_SECONDS}");
             return Err(BlobError::new(BlobErrorKind::Failed, message));
         }
         let credentials = self.credentials.known().ok_or_else(|| {
-            BlobError::new(BlobErrorKind::Unavailable, "presign: the credentials are not known yet, or have expired")
+            BlobError::new(BlobErrorKind::Unavailable, "presign: the credentials are unknown or have expired")
         })?;
         let signer = Signer {
             access_key_id: credentials.aws_access_key_id(),
@@ -258,7 +258,7 @@ impl BlobStore for S3Store {
             host: &self.public.host(),
             path: &self.public.path(request.key),
             headers: &[("content-length", &request.size.to_string())],
-            // S3 ignores parameters that begin with `x-`, and they are signed like all others.
+            // S3 ignores parameters with the prefix `x-`, but they are signed like all others.
             query: &[("x-nonce", request.nonce)],
             expires_in_seconds,
             now,
@@ -270,7 +270,7 @@ impl BlobStore for S3Store {
     }
 
     async fn prepare(&self) -> Result<(), BlobError> {
-        retrying(&self.timeouts, || async {
+        retry_unavailable(&self.timeouts, || async {
             if self.head_bucket().await? { Ok(()) } else { self.create_bucket().await }
         })
         .await
@@ -280,11 +280,11 @@ impl BlobStore for S3Store {
         if self.head_bucket().await? {
             return Ok(());
         }
-        Err(BlobError::new(BlobErrorKind::Failed, format!("ping: there is no bucket `{}`", self.bucket)))
+        Err(BlobError::new(BlobErrorKind::Failed, format!("ping: bucket `{}` does not exist", self.bucket)))
     }
 }
 
-/// What an answer says of an object; one that leaves something out is not S3.
+/// Builds object metadata. A response without one of the values is not from S3.
 fn meta(
     key: &str,
     size: Option<i64>,
@@ -293,13 +293,13 @@ fn meta(
 ) -> Result<ObjectMeta, BlobError> {
     let (size, etag) = (size.and_then(|size| u64::try_from(size).ok()), etag.filter(|etag| !etag.is_empty()));
     let (Some(size), Some(etag), Some(last_modified)) = (size, etag, last_modified) else {
-        let message = format!("the answer for `{key}` has no size, etag or time");
+        let message = format!("the response for `{key}` has no size, etag or time");
         return Err(BlobError::new(BlobErrorKind::Failed, message));
     };
     Ok(ObjectMeta { key: key.to_owned(), size, etag: etag.trim_matches('"').to_owned(), last_modified })
 }
 
-/// `Wed, 21 Oct 2015 07:28:00 GMT` (RFC 9110, 5.6.7).
+/// Parses a date such as `Wed, 21 Oct 2015 07:28:00 GMT` (RFC 9110, 5.6.7).
 fn parse_http_date(text: &str) -> Option<OffsetDateTime> {
     let format = time::macros::format_description!(
         "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"

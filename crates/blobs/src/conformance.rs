@@ -1,7 +1,7 @@
-//! What every [`BlobStore`] must do, as a suite that each implementation runs.
+//! Conformance suite for implementations of [`BlobStore`].
 //!
-//! [`run`] panics at the first broken rule, which is what a test wants. Everything happens under one fresh prefix, so
-//! the bucket may hold other objects, and the suite can run against a real one.
+//! [`run`] panics at the first violation. All objects are below one fresh prefix, so the suite can run against a bucket
+//! in use.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,13 +12,13 @@ use time::OffsetDateTime;
 
 use crate::{BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ObjectMeta, PresignPut};
 
-/// Requests in flight where a case stores many objects.
+/// Concurrent requests in cases that store many objects.
 const CONCURRENCY: usize = 16;
 
 /// Runs every case. `scratch` is a folder for downloaded files.
 ///
 /// # Panics
-/// At the first rule that the store breaks.
+/// If the store violates the contract.
 pub async fn run(store: &dyn BlobStore, scratch: &Path) {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let suite = Suite { store, scratch, prefix: format!("conformance/{}/", since_epoch.as_nanos()) };
@@ -26,15 +26,15 @@ pub async fn run(store: &dyn BlobStore, scratch: &Path) {
     succeeds("prepare again", store.prepare().await);
     succeeds("ping", store.ping().await);
     suite.a_put_is_visible_to_every_call().await;
-    suite.an_empty_object_is_an_object().await;
-    suite.odd_keys_are_kept_apart().await;
-    suite.illegal_keys_are_refused().await;
-    suite.what_is_missing_is_none().await;
-    suite.replacing_changes_the_etag().await;
-    suite.deleting_twice_is_no_error().await;
-    suite.larger_than_allowed_is_too_large().await;
-    suite.a_large_object_goes_to_a_file().await;
-    suite.concurrent_puts_leave_one_whole_object().await;
+    suite.empty_objects_exist().await;
+    suite.unusual_keys_are_distinct().await;
+    suite.invalid_keys_are_rejected().await;
+    suite.missing_objects_are_none().await;
+    suite.a_replaced_object_has_another_etag().await;
+    suite.deleting_is_idempotent().await;
+    suite.objects_over_the_limit_are_too_large().await;
+    suite.a_large_object_downloads_to_a_file().await;
+    suite.concurrent_puts_store_one_complete_object().await;
     suite.listing_pages_in_key_order().await;
     suite.presigned_urls_differ_by_nonce();
 }
@@ -67,7 +67,7 @@ impl Suite<'_> {
         let key = self.key("visible");
         let put = self.put(&key, "some bytes").await;
         assert_eq!((put.key.as_str(), put.size), (key.as_str(), 10));
-        assert!(!put.etag.is_empty() && !put.etag.contains('"'), "an etag without quotes: {}", put.etag);
+        assert!(!put.etag.is_empty() && !put.etag.contains('"'), "etag without quotes: {}", put.etag);
         let age = OffsetDateTime::now_utc() - put.last_modified;
         assert!(age.abs() < Duration::from_secs(300), "stored just now, not {}", put.last_modified);
 
@@ -78,14 +78,14 @@ impl Suite<'_> {
         for seen in [&head, &got, &page.objects[0]] {
             assert_eq!((&seen.key, seen.size, &seen.etag), (&put.key, put.size, &put.etag));
             let apart = (seen.last_modified - put.last_modified).abs();
-            assert!(apart <= Duration::from_secs(2), "one time of storing, not {apart} apart");
+            assert!(apart <= Duration::from_secs(2), "times of one object differ by {apart}");
         }
         assert_eq!(page.objects.len(), 1);
         assert_eq!(page.next, None);
         assert!(self.store.uri(&key).starts_with("s3://") && self.store.uri(&key).ends_with(&key));
     }
 
-    async fn an_empty_object_is_an_object(&self) {
+    async fn empty_objects_exist(&self) {
         let key = self.key("empty");
         assert_eq!(self.put(&key, Bytes::new()).await.size, 0);
         let (meta, body) = self.get(&key).await.expect("get finds it");
@@ -95,7 +95,7 @@ impl Suite<'_> {
         assert_eq!(std::fs::read(&path).expect("a file"), b"");
     }
 
-    async fn odd_keys_are_kept_apart(&self) {
+    async fn unusual_keys_are_distinct(&self) {
         let names = [
             "odd/a b",
             "odd/a+b",
@@ -120,7 +120,7 @@ impl Suite<'_> {
             self.put(key, key.clone()).await;
         }
         for key in &keys {
-            let (meta, body) = self.get(key).await.unwrap_or_else(|| panic!("`{key}` is there"));
+            let (meta, body) = self.get(key).await.unwrap_or_else(|| panic!("`{key}` exists"));
             assert_eq!((meta.key.as_str(), &body[..]), (key.as_str(), key.as_bytes()));
         }
         keys.sort_unstable();
@@ -131,7 +131,7 @@ impl Suite<'_> {
         assert_eq!(self.list_keys(&self.key("odd/"), None).await, Vec::<String>::new());
     }
 
-    async fn illegal_keys_are_refused(&self) {
+    async fn invalid_keys_are_rejected(&self) {
         let path = self.scratch.join("illegal");
         for key in ["", "..", "a/../b", "a\0b", "é", &"k".repeat(1025)] {
             let errors = [
@@ -148,17 +148,17 @@ impl Suite<'_> {
         }
     }
 
-    async fn what_is_missing_is_none(&self) {
+    async fn missing_objects_are_none(&self) {
         let key = self.key("missing");
         let path = self.scratch.join("missing");
         assert_eq!(succeeds("head", self.store.head(&key).await), None);
         assert_eq!(self.get(&key).await, None);
         assert_eq!(succeeds("get_to_file", self.store.get_to_file(&key, &path, 1).await), None);
-        assert!(!path.exists(), "no file for what is missing");
+        assert!(!path.exists(), "no file for a missing object");
         assert_eq!(self.list_keys(&key, None).await, Vec::<String>::new());
     }
 
-    async fn replacing_changes_the_etag(&self) {
+    async fn a_replaced_object_has_another_etag(&self) {
         let key = self.key("replaced");
         let first = self.put(&key, "first").await;
         let second = self.put(&key, "other").await;
@@ -171,18 +171,18 @@ impl Suite<'_> {
         assert_eq!(self.list_keys(&key, None).await, [key]);
     }
 
-    async fn deleting_twice_is_no_error(&self) {
+    async fn deleting_is_idempotent(&self) {
         let key = self.key("deleted");
         self.put(&key, "x").await;
         succeeds("delete", self.store.delete(&key).await);
         assert_eq!(succeeds("head", self.store.head(&key).await), None);
         succeeds("delete again", self.store.delete(&key).await);
-        succeeds("delete what never was", self.store.delete(&self.key("never")).await);
+        succeeds("delete a missing object", self.store.delete(&self.key("never")).await);
         self.put(&key, "back").await;
         assert_eq!(self.get(&key).await.map(|(_, body)| body), Some(Bytes::from("back")));
     }
 
-    async fn larger_than_allowed_is_too_large(&self) {
+    async fn objects_over_the_limit_are_too_large(&self) {
         let key = self.key("large");
         self.put(&key, vec![7; 1000]).await;
         assert!(succeeds("get", self.store.get(&key, 1000).await).is_some(), "exactly the limit is allowed");
@@ -194,19 +194,19 @@ impl Suite<'_> {
         assert!(!path.exists(), "no file is left");
     }
 
-    async fn a_large_object_goes_to_a_file(&self) {
+    async fn a_large_object_downloads_to_a_file(&self) {
         let key = self.key("file");
-        // A prime period, so that a slice in the wrong place is seen.
+        // A prime period reveals misplaced slices.
         let body: Vec<u8> = (0..3_000_000u32).map(|position| (position % 251) as u8).collect();
         let put = self.put(&key, body.clone()).await;
         let path = self.scratch.join("file");
-        std::fs::write(&path, vec![1; 4_000_000]).expect("an older file in its place");
-        let meta = succeeds("get_to_file", self.store.get_to_file(&key, &path, 3_000_000).await).expect("it is there");
+        std::fs::write(&path, vec![1; 4_000_000]).expect("an older file at the path");
+        let meta = succeeds("get_to_file", self.store.get_to_file(&key, &path, 3_000_000).await).expect("it exists");
         assert_eq!((meta.size, meta.etag), (put.size, put.etag));
         assert!(std::fs::read(&path).expect("a file") == body, "the same bytes");
     }
 
-    async fn concurrent_puts_leave_one_whole_object(&self) {
+    async fn concurrent_puts_store_one_complete_object(&self) {
         let key = self.key("contended");
         let put: Vec<ObjectMeta> = succeeds(
             "concurrent puts",
@@ -216,8 +216,8 @@ impl Suite<'_> {
                 .try_collect()
                 .await,
         );
-        let (meta, body) = self.get(&key).await.expect("one of them is there");
-        assert!(body.iter().all(|byte| *byte == body[0]), "no mixture");
+        let (meta, body) = self.get(&key).await.expect("one of them is stored");
+        assert!(body.iter().all(|byte| *byte == body[0]), "the content is not mixed");
         assert_eq!(body.len(), 100_000 + usize::from(body[0]));
         let winner = put.iter().find(|meta| meta.size == body.len() as u64).expect("one of ours");
         assert_eq!(meta.etag, winner.etag);
@@ -236,7 +236,7 @@ impl Suite<'_> {
                 .await,
         );
         self.put(&self.key("page"), "before the prefix").await;
-        self.put(&self.key("pagf"), "behind the prefix").await;
+        self.put(&self.key("pagf"), "after the prefix").await;
         keys.sort_unstable();
 
         let first = succeeds("list", self.store.list(&prefix, None).await);
@@ -247,7 +247,7 @@ impl Suite<'_> {
         let seen: Vec<String> = first.objects.into_iter().chain(second.objects).map(|meta| meta.key).collect();
         assert_eq!(seen, keys);
 
-        // `after` need not be a key that exists, nor lie behind the prefix.
+        // `after` need not exist or start with the prefix.
         assert_eq!(self.list_keys(&prefix, Some(&format!("{prefix}998!"))).await, [format!("{prefix}999")]);
         assert_eq!(self.list_keys(&prefix, Some(&format!("{prefix}999"))).await, Vec::<String>::new());
         assert_eq!(self.list_keys(&format!("{prefix}99"), Some(&prefix)).await.len(), 11);
@@ -269,7 +269,7 @@ impl Suite<'_> {
     }
 }
 
-/// Unwraps with the whole chain of causes, which a failing remote store makes interesting.
+/// Unwraps the result, showing the chain of causes.
 fn succeeds<T>(what: &str, result: Result<T, BlobError>) -> T {
     result.unwrap_or_else(|error| panic!("{what}: {error}; {:?}", error.source))
 }

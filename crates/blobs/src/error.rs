@@ -1,18 +1,18 @@
 use std::error::Error;
 use std::fmt;
 
-/// What a caller can do about it.
+/// Classification of errors by the possible reaction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BlobErrorKind {
-    /// Storage is down, slow, overloaded or answers 5xx: the same call may succeed later. Adapters have already
-    /// retried for as long as they are configured to.
+    /// Storage is down, slow, overloaded or returns 5xx. The same call may succeed later. Implementations have already
+    /// retried as configured.
     Unavailable,
-    /// Credentials or policy refuse us: the operator must act.
+    /// Credentials or policy deny access: the operator must act.
     Denied,
-    /// The object is larger than the caller allowed.
+    /// The object exceeds the caller's size limit.
     TooLarge,
-    /// The key is not one that every store can hold (see [`check_key`](crate::check_key)), storage answered what we
-    /// do not understand, or a local file could not be written. Trying again does not help.
+    /// Invalid key (see [`check_key`](crate::check_key)), unexpected response, or failure to write a local file. A
+    /// retry does not help.
     Failed,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for BlobErrorKind {
     }
 }
 
-/// A failure of the store, with its cause as the source.
+/// Error of a store, with its cause as the source.
 #[derive(Debug, thiserror::Error)]
 #[error("object storage: {kind}: {message}")]
 pub struct BlobError {
@@ -47,8 +47,8 @@ impl BlobError {
         self
     }
 
-    /// The object at `key` has `size` bytes and the caller took at most `max_bytes`.
+    /// Creates the error for an object of `size` bytes at `key` with a limit of `max_bytes`.
     pub fn too_large(key: &str, size: u64, max_bytes: u64) -> Self {
-        Self::new(BlobErrorKind::TooLarge, format!("`{key}` has {size} bytes, more than the {max_bytes} allowed"))
+        Self::new(BlobErrorKind::TooLarge, format!("`{key}` has {size} bytes, more than the limit of {max_bytes}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Objects in memory: the store of tests.
+//! In-memory store for tests.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use crate::{BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignPut, check_key};
 
-/// A [`BlobStore`] that lives as long as the value.
+/// [`BlobStore`] in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     objects: Mutex<BTreeMap<String, (ObjectMeta, Bytes)>>,
@@ -24,7 +24,7 @@ impl MemoryStore {
     }
 
     fn objects(&self) -> MutexGuard<'_, BTreeMap<String, (ObjectMeta, Bytes)>> {
-        // No code under the lock can leave the map half changed, so a poisoned one is still good.
+        // Code under the lock cannot leave the map half changed, so a poisoned lock is still valid.
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -76,14 +76,14 @@ impl BlobStore for MemoryStore {
             _ => Bound::Included(prefix),
         };
         let objects = self.objects();
-        let mut behind =
+        let mut matching =
             objects.range::<str, _>((start, Bound::Unbounded)).take_while(|(key, _)| key.starts_with(prefix));
-        let page: Vec<ObjectMeta> = behind.by_ref().take(LIST_PAGE_SIZE).map(|(_, (meta, _))| meta.clone()).collect();
-        let next = behind.next().and_then(|_| page.last().map(|meta| meta.key.clone()));
+        let page: Vec<ObjectMeta> = matching.by_ref().take(LIST_PAGE_SIZE).map(|(_, (meta, _))| meta.clone()).collect();
+        let next = matching.next().and_then(|_| page.last().map(|meta| meta.key.clone()));
         Ok(ListPage { objects: page, next })
     }
 
-    /// Not an address that anything serves, but as unique as a real one.
+    /// Returns a URL that is as unique as a real one, but not served.
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
         check_key(request.key)?;
         let expires = (now + request.expires_in).unix_timestamp();

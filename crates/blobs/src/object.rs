@@ -2,36 +2,36 @@ use std::time::Duration;
 
 use time::OffsetDateTime;
 
-/// Objects on one page of a listing, at most (what S3 allows).
+/// Maximum number of objects per page of a listing, as in S3.
 pub const LIST_PAGE_SIZE: usize = 1000;
 
-/// What storage says of one object.
+/// Metadata of an object.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ObjectMeta {
     pub key: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Without quotes. Changes when the content changes; two stores may give different ones for the same content.
+    /// ETag without quotes. Changes with the content; two stores may have different ones for the same content.
     pub etag: String,
-    /// When the object was stored; whole seconds at worst, because that is what an HTTP header can say.
+    /// Time of storing. May be in whole seconds, the resolution of HTTP headers.
     pub last_modified: OffsetDateTime,
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ListPage {
     pub objects: Vec<ObjectMeta>,
-    /// What to pass as `after` for the next page; `None` on the last one.
+    /// Value of `after` for the next page; `None` on the last one.
     pub next: Option<String>,
 }
 
-/// What a presigned upload allows.
+/// Parameters of a presigned upload.
 #[derive(Clone, Copy, Debug)]
 pub struct PresignPut<'a> {
     pub key: &'a str,
-    /// Bytes, exact: the length is among the signed headers.
+    /// Exact size in bytes: the length is among the signed headers.
     pub size: u64,
-    /// Whole seconds count; at least 1 second, at most 7 days (a limit of the signature scheme).
+    /// Lifetime in whole seconds, 1 second to 7 days (a limit of the signature scheme).
     pub expires_in: Duration,
-    /// Makes two URLs for the same key, size and second differ.
+    /// Distinguishes URLs with the same key, size and second.
     pub nonce: &'a str,
 }

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use docstore::{Docstore, Id, Location, UsageEvent};
-use time::OffsetDateTime;
+use docstore::{Docstore, Location, UsageEvent};
+use model::{Clock, OrganizationId, SystemClock, Timestamp};
 use uuid::Uuid;
 
 /// As many as a server under load records together.
@@ -32,11 +32,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: record_usage URL ORGANIZATION KEYS COUNT DAYS".into());
     };
     let store = Docstore::open(&Location::parse(url, Path::new("."))?, 2)?;
-    let organization_id = Id(Uuid::parse_str(organization)?);
+    let organization_id = OrganizationId(Uuid::parse_str(organization)?);
     let identities: Vec<String> = keys.split(',').map(|key| format!("key:{key}")).collect();
     let (count, days): (i64, i64) = (count.parse()?, days.parse()?);
-    let now_ms = i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000)?;
-    let begin = now_ms - days * DAY_MS;
+    let begin = SystemClock.now().as_millis() - days * DAY_MS;
     let mut random = 1_u64;
     let mut said = Instant::now();
     for first in (0..count).step_by(usize::try_from(AT_ONCE)?) {
@@ -53,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 status: [200, 200, 200, 200, 200, 200, 200, 400, 429, 502][pick(16, 10)],
                 // From 200 µs to some 800 ms, few of them long.
                 duration_us: 200 << pick(24, 12),
-                created_at: begin + days * DAY_MS * number / count,
+                created_at: Timestamp::from_millis(begin + days * DAY_MS * number / count),
             }
         });
         store.record_usage(events.collect(), true).await?;

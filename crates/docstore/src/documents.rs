@@ -1,7 +1,8 @@
 //! What callers hand in and get back of documents, beyond single rows.
 
+use model::{CaptureId, DocId, Timestamp};
+
 use crate::rows::{Capture, Document, Passage};
-use crate::types::Id;
 
 /// A document with its latest capture, as ranking reads it.
 #[derive(Clone, Debug)]
@@ -16,9 +17,9 @@ pub struct LoadedDocument {
 /// another state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DocumentState {
-    pub doc_id: Id,
-    pub capture_id: Id,
-    pub last_seen_at: i64,
+    pub doc_id: DocId,
+    pub capture_id: CaptureId,
+    pub last_seen_at: Timestamp,
 }
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,8 @@
 use std::error::Error;
 
+use diesel::result::DeserializeFieldError;
+use model::UnknownName;
+
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why the docstore did not answer.
@@ -23,6 +26,13 @@ pub enum StoreError {
     Conflict,
     #[error("a query failed")]
     Query(#[source] diesel::result::Error),
+    /// A row was written by a version that knows more values of an enum than this one.
+    #[error("the column `{column}` holds a value that this version does not know")]
+    UnknownValue {
+        column: String,
+        #[source]
+        value: UnknownName,
+    },
     #[error("a migration failed: {0}")]
     Migration(String),
     /// A task of ours ended without an answer.
@@ -55,7 +65,20 @@ impl From<diesel::result::Error> for StoreError {
             Diesel::DatabaseError(_, info) if info.message() == SQLITE_BUSY => {
                 StoreError::Unavailable(info.message().to_owned())
             }
+            Diesel::DeserializationError(error) => unreadable(error),
             other => StoreError::Query(other),
         }
+    }
+}
+
+fn unreadable(error: Box<dyn Error + Send + Sync>) -> StoreError {
+    let field = match error.downcast::<DeserializeFieldError>() {
+        Ok(field) => *field,
+        Err(other) => return StoreError::Query(diesel::result::Error::DeserializationError(other)),
+    };
+    let column = field.field_name.clone().unwrap_or_default();
+    match field.error.downcast_ref::<UnknownName>() {
+        Some(value) => StoreError::UnknownValue { column, value: value.clone() },
+        None => StoreError::Query(diesel::result::Error::DeserializationError(Box::new(field))),
     }
 }

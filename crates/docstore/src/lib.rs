@@ -9,6 +9,7 @@ mod error;
 mod histogram;
 mod location;
 mod migrations;
+mod nul;
 mod operations;
 mod rows;
 mod runs;
@@ -19,9 +20,10 @@ pub use documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCap
 pub use error::{Result, StoreError};
 pub use histogram::DurationHistogram;
 pub use location::Location;
+pub use nul::strip_nul;
 pub use rows::*;
 pub use runs::FileResult;
-pub use types::{Details, Id, Strings};
+pub use types::{Details, Strings};
 
 use std::future::Future;
 

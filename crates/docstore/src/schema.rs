@@ -1,83 +1,86 @@
 //! One description of the tables for both backends; migrations/ makes them.
 
+mod column_types {
+    pub use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
+    pub use model::*;
+    pub use uuid::Uuid;
+
+    pub use crate::rows::OutboxWork;
+    pub use crate::types::Stored;
+}
+
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     organizations (id) {
-        id -> DbUuid,
+        id -> Stored<OrganizationId>,
         name -> Text,
         billed -> Bool,
-        created_at -> BigInt,
+        created_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     api_keys (id) {
-        id -> DbUuid,
-        organization_id -> DbUuid,
+        id -> Stored<ApiKeyId>,
+        organization_id -> Stored<OrganizationId>,
         name -> Text,
         prefix -> Text,
         digest -> Binary,
-        scopes -> Text,
+        scopes -> Stored<Vec<Scope>>,
         limit_rps -> Nullable<Integer>,
-        created_at -> BigInt,
-        expires_at -> Nullable<BigInt>,
-        revoked_at -> Nullable<BigInt>,
-        last_used_at -> Nullable<BigInt>,
+        created_at -> Stored<Timestamp>,
+        expires_at -> Nullable<Stored<Timestamp>>,
+        revoked_at -> Nullable<Stored<Timestamp>>,
+        last_used_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     balances (organization_id) {
-        organization_id -> DbUuid,
+        organization_id -> Stored<OrganizationId>,
         cents -> BigInt,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     balance_entries (id) {
-        id -> DbUuid,
-        organization_id -> DbUuid,
+        id -> Stored<BalanceEntryId>,
+        organization_id -> Stored<OrganizationId>,
         cents -> BigInt,
-        reason -> Text,
-        search_id -> Nullable<DbUuid>,
-        created_at -> BigInt,
+        reason -> Stored<BalanceReason>,
+        search_id -> Nullable<Stored<SearchId>>,
+        created_at -> Stored<Timestamp>,
         identity -> Nullable<Text>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     audit_entries (id) {
-        id -> DbUuid,
-        created_at -> BigInt,
+        id -> Stored<AuditEntryId>,
+        created_at -> Stored<Timestamp>,
         actor -> Text,
-        action -> Text,
-        organization_id -> Nullable<DbUuid>,
-        subject_id -> Nullable<DbUuid>,
+        action -> Stored<AuditAction>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
+        subject_id -> Nullable<Stored<Uuid>>,
         details -> Text,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     documents (doc_id) {
-        doc_id -> DbUuid,
-        organization_id -> Nullable<DbUuid>,
+        doc_id -> Stored<DocId>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
         canonical_url -> Text,
         source_url -> Text,
         source_uri -> Nullable<Text>,
@@ -87,26 +90,25 @@ diesel::table! {
         language -> Nullable<Text>,
         country -> Nullable<Text>,
         labels -> Text,
-        published_at -> Nullable<BigInt>,
-        first_seen_at -> BigInt,
-        last_seen_at -> BigInt,
-        last_crawled_at -> Nullable<BigInt>,
-        latest_capture_id -> Nullable<DbUuid>,
-        removed_at -> Nullable<BigInt>,
+        published_at -> Nullable<Stored<Timestamp>>,
+        first_seen_at -> Stored<Timestamp>,
+        last_seen_at -> Stored<Timestamp>,
+        last_crawled_at -> Nullable<Stored<Timestamp>>,
+        latest_capture_id -> Nullable<Stored<CaptureId>>,
+        removed_at -> Nullable<Stored<Timestamp>>,
         listed -> Bool,
-        stale_at -> Nullable<BigInt>,
+        stale_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     captures (capture_id) {
-        capture_id -> DbUuid,
-        doc_id -> DbUuid,
-        captured_at -> BigInt,
-        format -> Text,
+        capture_id -> Stored<CaptureId>,
+        doc_id -> Stored<DocId>,
+        captured_at -> Stored<Timestamp>,
+        format -> Stored<CaptureFormat>,
         content_digest -> Text,
         content -> Text,
         headings -> Text,
@@ -117,13 +119,12 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     passages (passage_id) {
-        passage_id -> DbUuid,
-        doc_id -> DbUuid,
-        capture_id -> DbUuid,
+        passage_id -> Stored<PassageId>,
+        doc_id -> Stored<DocId>,
+        capture_id -> Stored<CaptureId>,
         ordinal -> Integer,
         byte_start -> Integer,
         byte_end -> Integer,
@@ -134,84 +135,79 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     grants (organization_id, doc_id) {
-        organization_id -> DbUuid,
-        doc_id -> DbUuid,
-        granted_at -> BigInt,
+        organization_id -> Stored<OrganizationId>,
+        doc_id -> Stored<DocId>,
+        granted_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     searches (search_id) {
-        search_id -> DbUuid,
-        organization_id -> DbUuid,
+        search_id -> Stored<SearchId>,
+        organization_id -> Stored<OrganizationId>,
         identity -> Text,
-        session_id -> DbUuid,
+        session_id -> Stored<SessionId>,
         query -> Text,
-        results -> Text,
-        created_at -> BigInt,
+        results -> Stored<Vec<DocId>>,
+        created_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     feedback (feedback_id) {
-        feedback_id -> DbUuid,
-        organization_id -> DbUuid,
+        feedback_id -> Stored<FeedbackId>,
+        organization_id -> Stored<OrganizationId>,
         identity -> Text,
-        session_id -> DbUuid,
-        event_type -> Text,
-        search_id -> Nullable<DbUuid>,
-        doc_id -> Nullable<DbUuid>,
-        passage_id -> Nullable<DbUuid>,
+        session_id -> Stored<SessionId>,
+        event_type -> Stored<FeedbackEvent>,
+        search_id -> Nullable<Stored<SearchId>>,
+        doc_id -> Nullable<Stored<DocId>>,
+        passage_id -> Nullable<Stored<PassageId>>,
         comment -> Nullable<Text>,
         query -> Nullable<Text>,
         result_rank -> Nullable<Integer>,
         client_model -> Nullable<Text>,
-        created_at -> BigInt,
+        created_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     files (object_key) {
         object_key -> Text,
-        organization_id -> DbUuid,
+        organization_id -> Stored<OrganizationId>,
         name -> Text,
-        doc_id -> DbUuid,
+        doc_id -> Stored<DocId>,
         content_type -> Nullable<Text>,
-        created_at -> BigInt,
+        created_at -> Stored<Timestamp>,
         processed_etag -> Nullable<Text>,
         processed_size -> Nullable<BigInt>,
-        outcome -> Nullable<Text>,
+        outcome -> Nullable<Stored<FileOutcome>>,
         reason -> Nullable<Text>,
-        last_run_id -> Nullable<DbUuid>,
-        withdrawn_at -> Nullable<BigInt>,
+        last_run_id -> Nullable<Stored<SyncId>>,
+        withdrawn_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     index_runs (sync_id) {
-        sync_id -> DbUuid,
-        organization_id -> DbUuid,
-        mode -> Text,
-        state -> Text,
-        requested_at -> BigInt,
-        started_at -> Nullable<BigInt>,
-        completed_at -> Nullable<BigInt>,
+        sync_id -> Stored<SyncId>,
+        organization_id -> Stored<OrganizationId>,
+        mode -> Stored<RunMode>,
+        state -> Stored<RunState>,
+        requested_at -> Stored<Timestamp>,
+        started_at -> Nullable<Stored<Timestamp>>,
+        completed_at -> Nullable<Stored<Timestamp>>,
         error -> Nullable<Text>,
         enumerated -> BigInt,
         fetched -> BigInt,
@@ -221,56 +217,52 @@ diesel::table! {
         deleted -> BigInt,
         bytes -> BigInt,
         lease_owner -> Nullable<Text>,
-        lease_expires_at -> Nullable<BigInt>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     outbox (id) {
         id -> BigInt,
-        index_name -> Text,
-        doc_id -> DbUuid,
-        created_at -> BigInt,
+        index_name -> Stored<IndexName>,
+        doc_id -> Stored<OutboxWork>,
+        created_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     leases (name) {
         name -> Text,
         owner -> Text,
-        expires_at -> BigInt,
+        expires_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     usage_events (id) {
         id -> BigInt,
-        organization_id -> DbUuid,
+        organization_id -> Stored<OrganizationId>,
         identity -> Text,
         route -> Text,
         status -> Integer,
         duration_us -> BigInt,
-        created_at -> BigInt,
+        created_at -> Stored<Timestamp>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
-    use crate::types::DbUuid;
+    use crate::schema::column_types::*;
 
     usage_rollups (organization_id, period, start, identity, route) {
-        organization_id -> DbUuid,
+        organization_id -> Stored<OrganizationId>,
         period -> BigInt,
-        start -> BigInt,
+        start -> Stored<Timestamp>,
         identity -> Text,
         route -> Text,
         requests -> BigInt,

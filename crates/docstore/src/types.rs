@@ -1,17 +1,192 @@
-//! SQL types that both backends know, each in its own way.
+//! SQL types of the columns, and how each backend stores the values of the domain.
 
-use std::fmt;
 use std::io::Write;
+use std::marker::PhantomData;
 
 use diesel::backend::Backend;
-use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::deserialize::{self, FromSql, FromSqlRow, Queryable};
 use diesel::expression::AsExpression;
+// What `derive(AsExpression)` expands to; the derive itself takes local types only.
+use diesel::internal::derives::as_expression::Bound;
 use diesel::pg::{Pg, PgValue};
 use diesel::query_builder::QueryId;
 use diesel::serialize::{self, IsNull, Output, ToSql};
-use diesel::sql_types::{Binary, SqlType, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, SingleValue, SqlType, Text, is_nullable};
 use diesel::sqlite::Sqlite;
+use model::{
+    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, DocId,
+    FeedbackEvent, FeedbackId, FileOutcome, IndexName, OrganizationId, PassageId, RunMode, RunState, Scope, SearchId,
+    SessionId, SyncId, Timestamp,
+};
 use uuid::Uuid;
+
+use crate::rows::OutboxWork;
+
+/// The SQL type of a column that holds values of the domain type `T`. Columns of different domain types neither compare
+/// nor join.
+pub struct Stored<T>(PhantomData<T>);
+
+/// A domain type that columns hold.
+pub trait Column: 'static {
+    /// The type of such columns in the database.
+    type Sql;
+}
+
+impl<T: Column> SqlType for Stored<T> {
+    type IsNull = is_nullable::NotNull;
+}
+
+impl<T: Column> SingleValue for Stored<T> {}
+
+impl<T: Column> QueryId for Stored<T> {
+    type QueryId = Self;
+}
+
+impl<T: Column> HasSqlType<Stored<T>> for Pg
+where
+    Pg: HasSqlType<T::Sql>,
+{
+    fn metadata(lookup: &mut Self::MetadataLookup) -> Self::TypeMetadata {
+        <Pg as HasSqlType<T::Sql>>::metadata(lookup)
+    }
+}
+
+impl<T: Column> HasSqlType<Stored<T>> for Sqlite
+where
+    Sqlite: HasSqlType<T::Sql>,
+{
+    fn metadata(lookup: &mut Self::MetadataLookup) -> Self::TypeMetadata {
+        <Sqlite as HasSqlType<T::Sql>>::metadata(lookup)
+    }
+}
+
+/// A value in a query or a row to store: `Bind(doc_id)` for a column of document ids.
+///
+/// diesel binds only types of this crate. Reading needs no such wrapper.
+#[derive(Clone, Debug)]
+pub struct Bind<T>(pub T);
+
+impl<T> From<T> for Bind<T> {
+    fn from(value: T) -> Self {
+        Self(value)
+    }
+}
+
+pub fn bind_all<T>(values: impl IntoIterator<Item = T>) -> Vec<Bind<T>> {
+    values.into_iter().map(Bind).collect()
+}
+
+impl<T: Column, DB> ToSql<Stored<T>, DB> for Bind<T>
+where
+    DB: Backend,
+    T: ToSql<Stored<T>, DB>,
+{
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+        self.0.to_sql(out)
+    }
+}
+
+impl<T: Column> AsExpression<Stored<T>> for Bind<T> {
+    type Expression = Bound<Stored<T>, Self>;
+
+    fn as_expression(self) -> Self::Expression {
+        Bound::new(self)
+    }
+}
+
+impl<T: Column> AsExpression<Nullable<Stored<T>>> for Bind<T> {
+    type Expression = Bound<Nullable<Stored<T>>, Option<Self>>;
+
+    fn as_expression(self) -> Self::Expression {
+        Bound::new(Some(self))
+    }
+}
+
+impl<T: Column> AsExpression<Nullable<Stored<T>>> for Bind<Option<T>> {
+    type Expression = Bound<Nullable<Stored<T>>, Option<Bind<T>>>;
+
+    fn as_expression(self) -> Self::Expression {
+        Bound::new(self.0.map(Bind))
+    }
+}
+
+impl AsExpression<Nullable<Stored<OrganizationId>>> for Bind<Collection> {
+    type Expression = Bound<Nullable<Stored<OrganizationId>>, Option<Bind<OrganizationId>>>;
+
+    fn as_expression(self) -> Self::Expression {
+        Bound::new(self.0.owner().map(Bind))
+    }
+}
+
+/// Plain values of rows, which diesel binds by itself.
+macro_rules! plain {
+    ($($sql:ty: $($type:ty),*;)*) => {
+        $($(
+            impl AsExpression<$sql> for Bind<$type> {
+                type Expression = <$type as AsExpression<$sql>>::Expression;
+
+                fn as_expression(self) -> Self::Expression {
+                    AsExpression::<$sql>::as_expression(self.0)
+                }
+            }
+        )*)*
+    };
+}
+
+plain! {
+    Bool: bool;
+    Integer: i32;
+    BigInt: i64;
+    Binary: Vec<u8>;
+    Text: String, Strings, Details;
+    Nullable<Integer>: Option<i32>;
+    Nullable<BigInt>: Option<i64>;
+    Nullable<Text>: Option<String>;
+}
+
+/// Defines a row, each field of which is stored by [`Bind`].
+macro_rules! row {
+    (
+        $(#[$meta:meta])*
+        pub struct $row:ident {
+            $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $row {
+            $(
+                $(#[$field_meta])*
+                #[diesel(serialize_as = crate::types::Bind<$type>)]
+                pub $field: $type,
+            )*
+        }
+    };
+}
+
+pub(crate) use row;
+
+/// Makes columns of the type loadable as a field of a row. diesel itself does so for lists.
+macro_rules! field {
+    ($sql:ty: $($type:ty),*) => {
+        $(
+            impl Column for $type {
+                type Sql = $sql;
+            }
+
+            impl<DB> Queryable<Stored<$type>, DB> for $type
+            where
+                DB: Backend,
+                Self: FromSql<Stored<$type>, DB>,
+            {
+                type Row = Self;
+
+                fn build(row: Self) -> deserialize::Result<Self> {
+                    Ok(row)
+                }
+            }
+        )*
+    };
+}
 
 /// `uuid` on PostgreSQL, 16 bytes on SQLite.
 #[derive(SqlType, QueryId)]
@@ -19,61 +194,172 @@ use uuid::Uuid;
 #[diesel(sqlite_type(name = "Binary"))]
 pub struct DbUuid;
 
-/// A UUID as a column holds it.
-#[derive(AsExpression, Clone, Copy, Debug, Eq, FromSqlRow, Hash, Ord, PartialEq, PartialOrd)]
-#[diesel(sql_type = DbUuid)]
-pub struct Id(pub Uuid);
+macro_rules! stored_as_uuid {
+    ($($type:ty),* $(,)?) => {
+        field!(DbUuid: $($type),*);
+        $(
+            impl ToSql<Stored<$type>, Pg> for $type {
+                fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+                    out.write_all(Uuid::from(*self).as_bytes())?;
+                    Ok(IsNull::No)
+                }
+            }
 
-impl From<Uuid> for Id {
-    fn from(id: Uuid) -> Self {
-        Id(id)
-    }
+            impl FromSql<Stored<$type>, Pg> for $type {
+                fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+                    Ok(Uuid::from_slice(value.as_bytes())?.into())
+                }
+            }
+
+            impl ToSql<Stored<$type>, Sqlite> for $type {
+                fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+                    out.set_value(Uuid::from(*self).as_bytes().to_vec());
+                    Ok(IsNull::No)
+                }
+            }
+
+            impl FromSql<Stored<$type>, Sqlite> for $type {
+                fn from_sql(value: <Sqlite as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+                    let bytes = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(value)?;
+                    Ok(Uuid::from_slice(&bytes)?.into())
+                }
+            }
+        )*
+    };
 }
 
-impl From<Id> for Uuid {
-    fn from(id: Id) -> Self {
-        id.0
-    }
-}
+stored_as_uuid!(
+    ApiKeyId,
+    AuditEntryId,
+    BalanceEntryId,
+    CaptureId,
+    DocId,
+    FeedbackId,
+    OrganizationId,
+    OutboxWork,
+    PassageId,
+    SearchId,
+    SessionId,
+    SyncId,
+    Uuid,
+);
 
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+field!(BigInt: Timestamp);
 
-impl ToSql<DbUuid, Pg> for Id {
+impl ToSql<Stored<Timestamp>, Pg> for Timestamp {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        out.write_all(self.0.as_bytes())?;
-        Ok(IsNull::No)
+        ToSql::<BigInt, Pg>::to_sql(&self.as_millis(), &mut out.reborrow())
     }
 }
 
-impl FromSql<DbUuid, Pg> for Id {
-    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
-        Ok(Id(Uuid::from_slice(value.as_bytes())?))
-    }
-}
-
-impl ToSql<DbUuid, Sqlite> for Id {
+impl ToSql<Stored<Timestamp>, Sqlite> for Timestamp {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-        out.set_value(self.0.as_bytes().to_vec());
+        out.set_value(self.as_millis());
         Ok(IsNull::No)
     }
 }
 
-impl FromSql<DbUuid, Sqlite> for Id {
-    fn from_sql(value: <Sqlite as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
-        let bytes = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(value)?;
-        Ok(Id(Uuid::from_slice(&bytes)?))
+impl<DB> FromSql<Stored<Timestamp>, DB> for Timestamp
+where
+    DB: Backend,
+    i64: FromSql<BigInt, DB>,
+{
+    fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
+        Ok(Timestamp::from_millis(i64::from_sql(value)?))
     }
 }
 
-/// Takes out what PostgreSQL's text cannot hold: NUL, and nothing else. For text that a caller typed, where one odd
-/// character must not fail the rows that are written with it.
-pub fn make_storable(text: &mut String) {
-    text.retain(|character| character != '\0');
+/// Enums whose names are stored. A name that no variant has is an error, which [`StoreError`](crate::StoreError) names.
+macro_rules! stored_as_name {
+    ($($type:ty),* $(,)?) => {
+        field!(Text: $($type),*);
+        $(
+            impl<DB> ToSql<Stored<$type>, DB> for $type
+            where
+                DB: Backend,
+                str: ToSql<Text, DB>,
+            {
+                fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+                    self.as_str().to_sql(out)
+                }
+            }
+
+            impl<DB> FromSql<Stored<$type>, DB> for $type
+            where
+                DB: Backend,
+                String: FromSql<Text, DB>,
+            {
+                fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
+                    Ok(String::from_sql(value)?.parse()?)
+                }
+            }
+        )*
+    };
 }
+
+stored_as_name!(AuditAction, BalanceReason, CaptureFormat, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState,);
+
+/// A type that a text column holds. `write` makes the text, `read` parses it.
+macro_rules! stored_as_text {
+    ($sql:ty, $type:ty, $write:expr, $read:expr) => {
+        impl ToSql<$sql, Pg> for $type {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+                let text: String = $write(self)?;
+                out.write_all(text.as_bytes())?;
+                Ok(IsNull::No)
+            }
+        }
+
+        impl ToSql<$sql, Sqlite> for $type {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+                let text: String = $write(self)?;
+                out.set_value(text);
+                Ok(IsNull::No)
+            }
+        }
+
+        impl<DB> FromSql<$sql, DB> for $type
+        where
+            DB: Backend,
+            String: FromSql<Text, DB>,
+        {
+            fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
+                let text = <String as FromSql<Text, DB>>::from_sql(value)?;
+                $read(&text)
+            }
+        }
+    };
+}
+
+/// The names with a space between.
+fn write_scopes(scopes: &[Scope]) -> Result<String, std::convert::Infallible> {
+    Ok(scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+fn read_scopes(text: &str) -> deserialize::Result<Vec<Scope>> {
+    Ok(text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)
+}
+
+/// A JSON array of strings.
+fn write_doc_ids(doc_ids: &[DocId]) -> serde_json::Result<String> {
+    serde_json::to_string(&doc_ids.iter().map(DocId::to_string).collect::<Vec<_>>())
+}
+
+fn read_doc_ids(text: &str) -> deserialize::Result<Vec<DocId>> {
+    let doc_ids: Vec<&str> = serde_json::from_str(text)?;
+    Ok(doc_ids.into_iter().map(str::parse).collect::<Result<_, _>>()?)
+}
+
+impl Column for Vec<Scope> {
+    type Sql = Text;
+}
+
+impl Column for Vec<DocId> {
+    type Sql = Text;
+}
+
+stored_as_text!(Stored<Vec<Scope>>, Vec<Scope>, write_scopes, read_scopes);
+stored_as_text!(Stored<Vec<DocId>>, Vec<DocId>, write_doc_ids, read_doc_ids);
 
 /// A list of strings, kept as a JSON array in a text column on both backends.
 #[derive(AsExpression, Clone, Debug, Default, Eq, FromSqlRow, PartialEq)]
@@ -93,35 +379,9 @@ impl Details {
     }
 }
 
-/// A type that a text column holds as JSON on both backends.
-macro_rules! stored_as_json {
-    ($name:ident) => {
-        impl ToSql<Text, Pg> for $name {
-            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-                serde_json::to_writer(out, &self.0)?;
-                Ok(IsNull::No)
-            }
-        }
-
-        impl ToSql<Text, Sqlite> for $name {
-            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-                out.set_value(serde_json::to_string(&self.0)?);
-                Ok(IsNull::No)
-            }
-        }
-
-        impl<DB> FromSql<Text, DB> for $name
-        where
-            DB: Backend,
-            String: FromSql<Text, DB>,
-        {
-            fn from_sql(value: DB::RawValue<'_>) -> deserialize::Result<Self> {
-                let text = <String as FromSql<Text, DB>>::from_sql(value)?;
-                Ok($name(serde_json::from_str(&text)?))
-            }
-        }
-    };
-}
-
-stored_as_json!(Strings);
-stored_as_json!(Details);
+stored_as_text!(Text, Strings, |strings: &Strings| serde_json::to_string(&strings.0), |text: &str| Ok(Strings(
+    serde_json::from_str(text)?
+)));
+stored_as_text!(Text, Details, |details: &Details| serde_json::to_string(&details.0), |text: &str| Ok(Details(
+    serde_json::from_str(text)?
+)));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use engine::IndexDocument;
 use engine::indexing::{TermSink, domains_of, index_terms};
+use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -72,12 +73,12 @@ impl Serialize for StoredDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = self.document;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(attribute::ID, &document.doc_id)?;
-        map.serialize_entry(attribute::ORGANIZATION, &document.organization_id)?;
+        map.serialize_entry(attribute::ID, &document.doc_id.0)?;
+        map.serialize_entry(attribute::ORGANIZATION, &document.collection.owner().map(|owner| owner.0))?;
         map.serialize_entry(attribute::LANGUAGE, &document.language)?;
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
         map.serialize_entry(attribute::DOMAINS, &domains_of(&document.host).collect::<Vec<_>>())?;
-        map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at)?;
+        map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
             map.serialize_entry(&attribute::terms(level), terms)?;
@@ -120,6 +121,9 @@ impl TermSink for Tokens {
 
 #[cfg(test)]
 mod tests {
+    use model::{Collection, DocId};
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]
@@ -129,8 +133,8 @@ mod tests {
             body: "the pump and the valve".into(),
             host: "a.example.com".into(),
             language: Some("en".into()),
-            published_at: Some(-5),
-            ..IndexDocument::default()
+            published_at: Some(Timestamp::from_millis(-5)),
+            ..IndexDocument::new(DocId(Uuid::nil()), Collection::Web)
         };
         let stored = serde_json::to_value(StoredDocument::new(&document, &mut Analyzers::default())).expect("JSON");
         assert_eq!(stored["length"], 5);

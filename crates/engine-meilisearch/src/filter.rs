@@ -1,19 +1,20 @@
 //! Conditions in the server's filter language.
 
-use engine::{Filters, Scope};
+use engine::Filters;
+use model::Collection;
 
 use crate::document::attribute;
 
 /// Holds for the documents of the scope. `None` holds for all: the whole web index.
-pub fn of_scope(scope: Scope) -> Option<String> {
+pub fn of_scope(scope: Collection) -> Option<String> {
     match scope {
-        Scope::Web => None,
-        Scope::Workspace { organization_id } => Some(format!("{} = \"{organization_id}\"", attribute::ORGANIZATION)),
+        Collection::Web => None,
+        Collection::Workspace(organization_id) => Some(format!("{} = \"{organization_id}\"", attribute::ORGANIZATION)),
     }
 }
 
 /// Holds for the documents of the scope that pass the filters.
-pub fn of_request(scope: Scope, filters: &Filters) -> Option<String> {
+pub fn of_request(scope: Collection, filters: &Filters) -> Option<String> {
     let mut conditions: Vec<String> = of_scope(scope).into_iter().collect();
     if let Some(language) = &filters.language {
         conditions.push(format!("{} = {}", attribute::LANGUAGE, quoted(language)));
@@ -22,7 +23,7 @@ pub fn of_request(scope: Scope, filters: &Filters) -> Option<String> {
         conditions.push(format!("{} = {}", attribute::COUNTRY, quoted(country)));
     }
     if let Some(after) = filters.published_after {
-        conditions.push(format!("{} > {after}", attribute::PUBLISHED_AT));
+        conditions.push(format!("{} > {}", attribute::PUBLISHED_AT, after.as_millis()));
     }
     if !filters.include_domains.is_empty() {
         conditions.push(format!("{} IN {}", attribute::DOMAINS, list(&filters.include_domains)));
@@ -54,15 +55,16 @@ fn quoted(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{OrganizationId, Timestamp};
     use uuid::Uuid;
 
     #[test]
     fn conditions_are_joined_and_values_quoted() {
-        let scope = Scope::Workspace { organization_id: Uuid::nil() };
+        let scope = Collection::Workspace(OrganizationId(Uuid::nil()));
         let filters = Filters {
             language: Some("e\"n".into()),
             country: None,
-            published_after: Some(-1),
+            published_after: Some(Timestamp::from_millis(-1)),
             include_domains: vec!["a.com".into(), "b.com".into()],
             exclude_domains: vec!["c.com".into()],
         };
@@ -73,6 +75,6 @@ mod tests {
                  published_at > -1 AND domains IN [\"a.com\", \"b.com\"] AND domains NOT IN [\"c.com\"]"
             )
         );
-        assert_eq!(of_request(Scope::Web, &Filters::default()), None);
+        assert_eq!(of_request(Collection::Web, &Filters::default()), None);
     }
 }

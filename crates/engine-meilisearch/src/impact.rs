@@ -5,7 +5,7 @@
 //! document alone, and the first documents for a word are those of which it says most: an impact-ordered index (Anh and
 //! Moffat, "Pruned Query Evaluation Using Pre-Computed Impacts", SIGIR 2006).
 
-use engine::bm25::{self, K1};
+use retrieval_core::bm25::single::{self as bm25, K1};
 
 /// Attributes that terms are put into, those of the highest impact first.
 pub const LEVELS: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{EngineError, EngineErrorKind, IndexName};
+use engine::{EngineError, EngineErrorKind};
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::errors::{Error, ErrorCode};
 use meilisearch_sdk::indexes::Index;
@@ -12,6 +12,7 @@ use meilisearch_sdk::settings::{
 };
 use meilisearch_sdk::task_info::TaskInfo;
 use meilisearch_sdk::tasks::Task;
+use model::IndexName;
 
 use crate::document::attribute;
 use crate::error::from_client;

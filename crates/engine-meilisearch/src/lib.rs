@@ -19,14 +19,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, IndexName, Scope,
-    SearchEngine,
+    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, SearchEngine,
 };
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
+use model::{Collection, DocId, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
-use uuid::Uuid;
 
 use crate::ask::{Answer, Question, ask};
 use crate::document::{StoredDocument, attribute};
@@ -89,14 +88,14 @@ impl MeilisearchEngine {
         }
     }
 
-    async fn ask(&self, scope: Scope, questions: &[Question]) -> Result<Vec<Answer>, EngineError> {
+    async fn ask(&self, scope: Collection, questions: &[Question]) -> Result<Vec<Answer>, EngineError> {
         if questions.is_empty() {
             return Ok(Vec::new());
         }
         ask(&self.client, &self.transport, self.index(scope.index()), questions).await
     }
 
-    async fn scope(&self, scope: Scope) -> Result<Arc<ScopeStatistics>, EngineError> {
+    async fn scope(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, EngineError> {
         let generation = match self.scopes.get(scope) {
             Ok(known) => return Ok(known),
             Err(generation) => generation,
@@ -108,7 +107,7 @@ impl MeilisearchEngine {
     }
 
     /// Documents that hold each of the stems. Asks only for those that are not known.
-    async fn count(&self, scope: Scope, stems: &Stems, known: &ScopeStatistics) -> Result<Counts, EngineError> {
+    async fn count(&self, scope: Collection, stems: &Stems, known: &ScopeStatistics) -> Result<Counts, EngineError> {
         let mut counts = known.counts_of(stems.all());
         let unknown: Vec<&String> = stems.all().filter(|stem| !counts.contains_key(*stem)).collect();
         let questions: Vec<Question> = unknown.iter().map(|stem| plan::count(scope, stem)).collect();
@@ -127,14 +126,14 @@ impl MeilisearchEngine {
     ) -> Result<(Vec<Hit>, u64), EngineError> {
         let (stems, questions): (Vec<String>, Vec<Question>) =
             plan::searches(request, terms, scope.documents).into_iter().unzip();
-        let answers = self.ask(request.scope, &questions).await?;
+        let answers = self.ask(request.collection, &questions).await?;
         let found: Found = stems.into_iter().zip(answers).collect();
         Ok(merge::merge(terms, &found, scope, request.limit))
     }
 
     async fn by_phrase(&self, request: &FirstStageRequest, words: &[String]) -> Result<(Vec<Hit>, u64), EngineError> {
         let Some(question) = plan::phrase(request, words) else { return Ok((Vec::new(), 0)) };
-        let answers = self.ask(request.scope, &[question]).await?;
+        let answers = self.ask(request.collection, &[question]).await?;
         Ok(answers.first().map(|answer| (merge::phrase_hits(answer), answer.total)).unwrap_or_default())
     }
 
@@ -187,12 +186,12 @@ fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
 #[async_trait]
 impl SearchEngine for MeilisearchEngine {
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
-        let scope = self.scope(request.scope).await?;
+        let scope = self.scope(request.collection).await?;
         let of_filter: Option<Vec<Language>> =
             request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
         let languages = of_filter.as_deref().unwrap_or(&scope.languages);
         let stems = Stems::of(request, languages);
-        let counts = self.count(request.scope, &stems, &scope).await?;
+        let counts = self.count(request.collection, &stems, &scope).await?;
         let terms = plan::search_terms(request, languages, scope.documents, &counts);
         let (hits, total) = match &terms.phrase {
             Some(words) => self.by_phrase(request, words).await?,
@@ -212,7 +211,7 @@ impl SearchEngine for MeilisearchEngine {
         let index = self.index(index);
         self.must_exist(index).await?;
         // Of several changes of a document the last one counts, so that the order of the others does not matter.
-        let mut last: HashMap<Uuid, Change> = HashMap::new();
+        let mut last: HashMap<DocId, Change> = HashMap::new();
         for change in changes {
             last.insert(change.doc_id(), change);
         }
@@ -220,7 +219,7 @@ impl SearchEngine for MeilisearchEngine {
         for (doc_id, change) in last {
             match change {
                 Change::Put(document) => documents.push(*document),
-                Change::Remove { .. } => removed.push(doc_id),
+                Change::Remove { .. } => removed.push(doc_id.0),
             }
         }
         // The server orders equals by their time of arrival: the same changes are to make the same index.
@@ -258,7 +257,7 @@ impl SearchEngine for MeilisearchEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         let mut missing = Vec::new();
-        for name in IndexName::ALL {
+        for name in IndexName::ALL.iter().copied() {
             if !index::exists(&self.client, &self.index(name).uid).await? {
                 missing.push(name);
             }

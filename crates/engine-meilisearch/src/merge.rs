@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use engine::Hit;
 use engine::search_terms::SearchTerms;
-use engine::{Hit, bm25};
+use model::DocId;
 use retrieval_core::analysis::QueryTerm;
-use uuid::Uuid;
+use retrieval_core::bm25::single as bm25;
 
 use crate::ask::{Answer, WordHit};
 use crate::document::attribute;
@@ -20,7 +21,7 @@ pub type Found = HashMap<String, Answer>;
 
 /// BM25 over what was found, best first, ties by document id; and how many documents match.
 pub fn merge(terms: &SearchTerms, found: &Found, scope: &ScopeStatistics, limit: usize) -> (Vec<Hit>, u64) {
-    let mut best: HashMap<Uuid, f32> = HashMap::new();
+    let mut best: HashMap<DocId, f32> = HashMap::new();
     for text in &terms.texts {
         for (doc_id, score) in score_text(text, terms, found, scope) {
             let known = best.entry(doc_id).or_insert(score);
@@ -35,15 +36,15 @@ pub fn merge(terms: &SearchTerms, found: &Found, scope: &ScopeStatistics, limit:
     (hits, total)
 }
 
-fn score_text(text: &[QueryTerm], terms: &SearchTerms, found: &Found, scope: &ScopeStatistics) -> HashMap<Uuid, f32> {
-    let mut scores: HashMap<Uuid, f32> = HashMap::new();
-    let mut of_term: HashMap<Uuid, f32> = HashMap::new();
+fn score_text(text: &[QueryTerm], terms: &SearchTerms, found: &Found, scope: &ScopeStatistics) -> HashMap<DocId, f32> {
+    let mut scores: HashMap<DocId, f32> = HashMap::new();
+    let mut of_term: HashMap<DocId, f32> = HashMap::new();
     for term in text {
         // A document that holds several variants holds the term once: as the one that it holds most.
         let answers = || term.variants.iter().filter_map(|stem| found.get(stem));
         for hit in answers().flat_map(|answer| &answer.hits) {
             let saturation = saturation(hit, scope.average_length as f32);
-            let known = of_term.entry(hit.id).or_insert(saturation);
+            let known = of_term.entry(DocId(hit.id)).or_insert(saturation);
             *known = known.max(saturation);
         }
         let weight = term.weight * bm25::idf(terms.frequency_of(term, scope.documents), scope.documents);
@@ -57,7 +58,7 @@ fn score_text(text: &[QueryTerm], terms: &SearchTerms, found: &Found, scope: &Sc
 
 /// What a term adds to a document of which is not known whether it holds the term: of a common word only the first
 /// documents were asked for, and many others hold it as well. Documents are compared by what they have beyond this.
-fn expected<'a>(answers: impl Iterator<Item = &'a Answer>, came: &HashMap<Uuid, f32>, documents: u64) -> f32 {
+fn expected<'a>(answers: impl Iterator<Item = &'a Answer>, came: &HashMap<DocId, f32>, documents: u64) -> f32 {
     let total: u64 = answers.map(|answer| answer.total).sum();
     let others = total.saturating_sub(came.len() as u64) as f32;
     let unknown = documents.saturating_sub(came.len() as u64).max(1) as f32;
@@ -90,7 +91,8 @@ fn total(terms: &SearchTerms, found: &Found, scope: &ScopeStatistics, came: u64)
 
 /// The hits of a phrase, in the server's order of impact.
 pub fn phrase_hits(answer: &Answer) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = answer.hits.iter().map(|hit| Hit { doc_id: hit.id, score: hit.score as f32 }).collect();
+    let mut hits: Vec<Hit> =
+        answer.hits.iter().map(|hit| Hit { doc_id: DocId(hit.id), score: hit.score as f32 }).collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
     hits
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use engine::FirstStageRequest;
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, Scope, bm25};
+use model::Collection;
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
+use retrieval_core::bm25::single as bm25;
 
 use crate::ask::Question;
 use crate::{filter, token};
@@ -91,7 +93,7 @@ pub fn search_terms(
 }
 
 /// Asks how many documents of the scope hold the stem.
-pub fn count(scope: Scope, stem: &str) -> Question {
+pub fn count(scope: Collection, stem: &str) -> Question {
     Question { tokens: token::stem(stem), filter: filter::of_scope(scope), ..Question::default() }
 }
 
@@ -106,7 +108,7 @@ pub fn searches(request: &FirstStageRequest, terms: &SearchTerms, documents: u64
         }
     }
     let all: f32 = shares.values().sum();
-    let filter = filter::of_request(request.scope, &request.filters);
+    let filter = filter::of_request(request.collection, &request.filters);
     let searches = shares.into_iter().map(|(stem, share)| {
         let limit = ((ASKED * share / all) as usize).max(request.limit / 2);
         let question = Question { tokens: token::stem(stem), filter: filter.clone(), limit, ..Question::default() };
@@ -126,7 +128,7 @@ pub fn phrase(request: &FirstStageRequest, words: &[String]) -> Option<Question>
     tokens.extend(pairs);
     Some(Question {
         tokens: tokens.join(" "),
-        filter: filter::of_request(request.scope, &request.filters),
+        filter: filter::of_request(request.collection, &request.filters),
         limit: request.limit,
         ..Question::default()
     })

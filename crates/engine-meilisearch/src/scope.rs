@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::Scope;
+use model::Collection;
 use retrieval_core::analysis::Language;
 
 use crate::ask::{Answer, Question};
@@ -34,7 +34,7 @@ pub struct ScopeStatistics {
 }
 
 /// Asks for the statistics of a scope.
-pub fn question(scope: Scope) -> Question {
+pub fn question(scope: Collection) -> Question {
     Question {
         filter: filter::of_scope(scope),
         facets: &[attribute::LENGTH, attribute::LANGUAGE],
@@ -91,12 +91,12 @@ pub struct ScopeCache(Mutex<Cached>);
 struct Cached {
     /// Counts what this process has changed in the index.
     generation: u64,
-    scopes: HashMap<Scope, (Instant, Arc<ScopeStatistics>)>,
+    scopes: HashMap<Collection, (Instant, Arc<ScopeStatistics>)>,
 }
 
 impl ScopeCache {
     /// What is known, or else the state of the cache to hand to [`put`](Self::put).
-    pub fn get(&self, scope: Scope) -> Result<Arc<ScopeStatistics>, u64> {
+    pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, u64> {
         self.with(|cached| match cached.scopes.get(&scope) {
             Some((since, statistics)) if since.elapsed() < LIFETIME => Ok(Arc::clone(statistics)),
             _ => Err(cached.generation),
@@ -104,7 +104,7 @@ impl ScopeCache {
     }
 
     /// Remembers what was asked for at `generation`, unless the index has changed meanwhile.
-    pub fn put(&self, scope: Scope, generation: u64, statistics: &Arc<ScopeStatistics>) {
+    pub fn put(&self, scope: Collection, generation: u64, statistics: &Arc<ScopeStatistics>) {
         self.with(|cached| {
             if cached.generation == generation {
                 if cached.scopes.len() >= MAX_SCOPES {
@@ -153,11 +153,11 @@ mod tests {
     #[test]
     fn what_was_asked_before_a_change_is_not_remembered_after_it() {
         let cache = ScopeCache::default();
-        let before = cache.get(Scope::Web).expect_err("nothing is known yet");
+        let before = cache.get(Collection::Web).expect_err("nothing is known yet");
         cache.forget();
-        cache.put(Scope::Web, before, &Arc::default());
-        let after = cache.get(Scope::Web).expect_err("it was asked too early");
-        cache.put(Scope::Web, after, &Arc::default());
-        assert!(cache.get(Scope::Web).is_ok());
+        cache.put(Collection::Web, before, &Arc::default());
+        let after = cache.get(Collection::Web).expect_err("it was asked too early");
+        cache.put(Collection::Web, after, &Arc::default());
+        assert!(cache.get(Collection::Web).is_ok());
     }
 }

@@ -9,8 +9,9 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use engine::{Change, Filters, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
+use model::{Collection, DocId, IndexName};
 use uuid::Uuid;
 
 const BODY_CHARS: usize = 1_500;
@@ -97,7 +98,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn request(text: String, exact_phrase: bool) -> FirstStageRequest {
     FirstStageRequest {
-        scope: Scope::Web,
+        collection: Collection::Web,
         texts: vec![text],
         exact_phrase,
         ranked_by: None,
@@ -167,14 +168,14 @@ impl Words {
     }
 
     fn document(&mut self, at: usize) -> Change {
+        let doc_id = DocId(Uuid::from_u128((at as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)));
         Change::Put(Box::new(IndexDocument {
-            doc_id: Uuid::from_u128((at as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)),
             host: format!("www{}.example.com", at % 500),
             title: self.text(40),
             headings: self.text(60),
             body: format!("{}{}", self.text(BODY_CHARS), self.phrase(at)),
             language: Some("en".to_owned()),
-            ..IndexDocument::default()
+            ..IndexDocument::new(doc_id, Collection::Web)
         }))
     }
 

@@ -2,10 +2,11 @@
 
 use engine::IndexDocument;
 use engine::indexing::{TermSink, domains_of, index_terms};
+use model::Collection;
 use retrieval_core::analysis::Analyzers;
 use tantivy::TantivyDocument;
 
-use crate::schema::{Fields, scope_prefix};
+use crate::schema::{Fields, prefix_of};
 
 struct Lines {
     terms: String,
@@ -33,13 +34,13 @@ impl TermSink for Lines {
 }
 
 pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Analyzers) -> TantivyDocument {
-    let mut prefix = scope_prefix(document.organization_id);
+    let mut prefix = prefix_of(document.collection);
     let mut out = TantivyDocument::new();
-    let (high, low) = document.doc_id.as_u64_pair();
-    out.add_bytes(fields.id, document.doc_id.as_bytes());
+    let (high, low) = document.doc_id.0.as_u64_pair();
+    out.add_bytes(fields.id, document.doc_id.0.as_bytes());
     out.add_u64(fields.id_high, high);
     out.add_u64(fields.id_low, low);
-    if document.organization_id.is_some() {
+    if document.collection != Collection::Web {
         out.add_text(fields.organization, &prefix);
     }
     out.add_text(fields.language, format!("{prefix}{}", document.language.as_deref().unwrap_or_default()));
@@ -50,7 +51,7 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
         out.add_text(fields.domain, domain);
     }
     if let Some(published_at) = document.published_at {
-        out.add_i64(fields.published_at, published_at);
+        out.add_i64(fields.published_at, published_at.as_millis());
     }
     prefix.push('\n');
     let capacity = document.body.len() + document.body.len() / 8 + 256;

@@ -1,6 +1,7 @@
 //! Which documents of a segment may be hits at all.
 
 use engine::Filters;
+use model::Timestamp;
 use tantivy::columnar::Column;
 use tantivy::query::{EnableScoring, PhraseQuery, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -45,7 +46,7 @@ impl FilterPlan {
             None => {}
         }
         let excluded = (!filters.exclude_domains.is_empty()).then(|| any_of(fields.domain, &filters.exclude_domains));
-        Self { required, excluded, published_after: filters.published_after }
+        Self { required, excluded, published_after: filters.published_after.map(Timestamp::as_millis) }
     }
 
     pub fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<SegmentFilter> {

@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use engine::Hit;
-use uuid::Uuid;
+use model::DocId;
 
 /// The best hits seen so far: higher scores first, equal ones by document id. The order does not depend on
 /// how documents are spread over segments, so that equal searches have equal answers whatever merges did.
@@ -19,7 +19,7 @@ impl BestHits {
     }
 
     /// Takes a document in if it is good enough. Its id is only asked for when the score leaves it open.
-    pub fn offer(&mut self, score: f32, doc_id: impl FnOnce() -> Uuid) {
+    pub fn offer(&mut self, score: f32, doc_id: impl FnOnce() -> DocId) {
         if self.heap.len() < self.limit {
             self.heap.push(Entry(Hit { doc_id: doc_id(), score }));
             return;

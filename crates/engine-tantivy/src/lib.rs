@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, IndexName, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use model::IndexName;
 use tokio::sync::Semaphore;
 
 use crate::folder::Folder;
@@ -80,7 +81,7 @@ impl TantivyEngine {
             // Either new or of another version. The mark goes first: a crash from here on must not leave
             // empty indexes that look complete.
             folder.set_needs_rebuild(true)?;
-            for name in IndexName::ALL {
+            for name in IndexName::ALL.iter().copied() {
                 folder.discard(name.as_str())?;
             }
             folder.set_current()?;
@@ -188,7 +189,7 @@ impl SearchEngine for TantivyEngine {
         self.blocking(move |inner| {
             // Held by the work, not by the waiting: a caller that gives up does not make room for another.
             let _permit = permit;
-            inner.slot(request.scope.index()).first_stage(&request)
+            inner.slot(request.collection.index()).first_stage(&request)
         })
         .await
     }

@@ -5,12 +5,11 @@
 //! frequencies and phrases are apart from another's by construction, and a search costs by the size of the
 //! organization, not of the index.
 
-use engine::Scope;
+use model::{Collection, DocId};
 use tantivy::Term;
 use tantivy::schema::{
     BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use uuid::Uuid;
 
 use crate::lines::TOKENIZER;
 
@@ -98,8 +97,8 @@ impl Fields {
         }
     }
 
-    pub fn id_term(&self, doc_id: Uuid) -> Term {
-        Term::from_field_bytes(self.id, doc_id.as_bytes())
+    pub fn id_term(&self, doc_id: DocId) -> Term {
+        Term::from_field_bytes(self.id, doc_id.0.as_bytes())
     }
 
     pub fn scoped_term(&self, field: Field, prefix: &str, text: &str) -> Term {
@@ -112,13 +111,9 @@ impl Fields {
 
 /// What stands before every scoped term: nothing for web documents, the organization's id for those of a
 /// workspace, always as long, so that no prefix is the beginning of another.
-pub fn scope_prefix(organization_id: Option<Uuid>) -> String {
-    organization_id.map(|id| id.simple().to_string()).unwrap_or_default()
-}
-
-pub fn prefix_of(scope: Scope) -> String {
-    match scope {
-        Scope::Web => String::new(),
-        Scope::Workspace { organization_id } => scope_prefix(Some(organization_id)),
+pub fn prefix_of(collection: Collection) -> String {
+    match collection {
+        Collection::Web => String::new(),
+        Collection::Workspace(organization_id) => organization_id.0.simple().to_string(),
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::Scope;
+use model::Collection;
 use retrieval_core::analysis::Language;
 use tantivy::index::SegmentId;
 use tantivy::schema::IndexRecordOption;
@@ -44,15 +44,15 @@ pub struct ScopeCache(Mutex<Cached>);
 #[derive(Default)]
 struct Cached {
     generation: u64,
-    scopes: HashMap<Scope, Arc<ScopeStatistics>>,
-    parts: HashMap<(SegmentState, Scope), Arc<Part>>,
+    scopes: HashMap<Collection, Arc<ScopeStatistics>>,
+    parts: HashMap<(SegmentState, Collection), Arc<Part>>,
 }
 
 /// Scopes remembered at a time; beyond it all are forgotten and the busy ones come back.
 const MAX_SCOPES: usize = 10_000;
 
 impl ScopeCache {
-    pub fn of(&self, scope: Scope, searcher: &Searcher, fields: &Fields) -> tantivy::Result<Arc<ScopeStatistics>> {
+    pub fn of(&self, scope: Collection, searcher: &Searcher, fields: &Fields) -> tantivy::Result<Arc<ScopeStatistics>> {
         let generation = searcher.generation().generation_id();
         if let Some(known) = self.with(|cached| {
             cached.advance_to(generation, searcher);
@@ -105,7 +105,7 @@ fn state_of(reader: &SegmentReader) -> SegmentState {
     (reader.segment_id(), reader.num_deleted_docs())
 }
 
-fn part_of(reader: &SegmentReader, scope: Scope, fields: &Fields) -> tantivy::Result<Part> {
+fn part_of(reader: &SegmentReader, scope: Collection, fields: &Fields) -> tantivy::Result<Part> {
     let terms = reader.fast_fields().column_first_or_default::<u64>(names::TERM_COUNT)?;
     let body_words = reader.fast_fields().column_first_or_default::<u64>(names::BODY_WORDS)?;
     let mut part = Part::default();
@@ -116,8 +116,8 @@ fn part_of(reader: &SegmentReader, scope: Scope, fields: &Fields) -> tantivy::Re
     };
     let prefix = prefix_of(scope);
     match scope {
-        Scope::Web => reader.doc_ids_alive().for_each(&mut add),
-        Scope::Workspace { .. } => {
+        Collection::Web => reader.doc_ids_alive().for_each(&mut add),
+        Collection::Workspace(_) => {
             let term = Term::from_field_text(fields.organization, &prefix);
             let index = reader.inverted_index(fields.organization)?;
             if let Some(mut postings) = index.read_postings(&term, IndexRecordOption::Basic)? {

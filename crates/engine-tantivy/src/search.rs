@@ -6,8 +6,9 @@
 //! and pays only in indexes far larger than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageAnswer, FirstStageRequest, bm25};
+use engine::{FirstStageAnswer, FirstStageRequest};
 use retrieval_core::analysis::Language;
+use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
@@ -33,8 +34,8 @@ pub fn first_stage(
     fields: &Fields,
     scopes: &ScopeCache,
 ) -> tantivy::Result<FirstStageAnswer> {
-    let prefix = prefix_of(request.scope);
-    let scope = scopes.of(request.scope, searcher, fields)?;
+    let prefix = prefix_of(request.collection);
+    let scope = scopes.of(request.collection, searcher, fields)?;
     let of_filter: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = of_filter.as_deref().unwrap_or(&scope.languages);
@@ -140,8 +141,8 @@ impl IdColumns {
         Ok(Self { high: column(names::ID_HIGH)?, low: column(names::ID_LOW)? })
     }
 
-    fn id(&self, doc: DocId) -> Uuid {
-        Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc))
+    fn id(&self, doc: DocId) -> model::DocId {
+        model::DocId(Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc)))
     }
 }
 

@@ -1,4 +1,4 @@
-use uuid::Uuid;
+use model::{Collection, DocId, Timestamp};
 
 /// One step of feeding an index.
 #[derive(Clone, Debug)]
@@ -6,12 +6,12 @@ pub enum Change {
     /// Adds the document, or replaces the one with the same id.
     Put(Box<IndexDocument>),
     Remove {
-        doc_id: Uuid,
+        doc_id: DocId,
     },
 }
 
 impl Change {
-    pub fn doc_id(&self) -> Uuid {
+    pub fn doc_id(&self) -> DocId {
         match self {
             Change::Put(document) => document.doc_id,
             Change::Remove { doc_id } => *doc_id,
@@ -20,11 +20,10 @@ impl Change {
 }
 
 /// What an index knows of one document.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct IndexDocument {
-    pub doc_id: Uuid,
-    /// `None` for web documents, the owner for workspace documents.
-    pub organization_id: Option<Uuid>,
+    pub doc_id: DocId,
+    pub collection: Collection,
     /// Lowercase ASCII host of the canonical URL; empty for workspace documents.
     pub host: String,
     pub title: String,
@@ -35,6 +34,22 @@ pub struct IndexDocument {
     pub language: Option<String>,
     /// Two-letter ISO 3166-1 code, lowercase.
     pub country: Option<String>,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
+}
+
+impl IndexDocument {
+    /// Returns a document without any text.
+    pub fn new(doc_id: DocId, collection: Collection) -> Self {
+        Self {
+            doc_id,
+            collection,
+            host: String::new(),
+            title: String::new(),
+            headings: String::new(),
+            body: String::new(),
+            language: None,
+            country: None,
+            published_at: None,
+        }
+    }
 }

@@ -4,7 +4,6 @@
 //! index can be cleared and filled again at any time. Engines store no text for display: a hit is a
 //! document id, and everything shown to a caller is read from the docstore.
 
-pub mod bm25;
 mod change;
 #[cfg(feature = "testing")]
 pub mod conformance;
@@ -17,9 +16,10 @@ pub mod search_terms;
 
 pub use change::{Change, IndexDocument};
 pub use error::{EngineError, EngineErrorKind};
-pub use request::{Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexName, Scope};
+pub use request::{Filters, FirstStageAnswer, FirstStageRequest, Hit};
 
 use async_trait::async_trait;
+use model::IndexName;
 
 /// A search engine behind the service. Implementations are cheap to share (`Arc<dyn SearchEngine>`).
 #[async_trait]
@@ -35,7 +35,7 @@ pub trait SearchEngine: Send + Sync {
     /// - Filters hold for every hit. A text is text, never a query language; one without words matches
     ///   nothing, and that is no error.
     /// - Equal requests against an unchanged index have equal answers.
-    /// - `Scope::Workspace` never yields a document of another organization, and `total` and the
+    /// - `Collection::Workspace` never yields a document of another organization, and `total` and the
     ///   statistics are those of that organization alone.
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError>;
 

@@ -5,20 +5,18 @@ use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use model::{Collection, DocId, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
-use uuid::Uuid;
+use retrieval_core::bm25::single as bm25;
 
 use crate::indexing::{TermSink, domains_of, index_terms};
 use crate::search_terms::SearchTerms;
-use crate::{
-    Change, EngineError, Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, IndexName, Scope,
-    SearchEngine, bm25,
-};
+use crate::{Change, EngineError, Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, SearchEngine};
 
 /// Looks at every document for every search.
 #[derive(Default)]
 pub struct MemoryEngine {
-    indexes: Mutex<HashMap<IndexName, BTreeMap<Uuid, Entry>>>,
+    indexes: Mutex<HashMap<IndexName, BTreeMap<DocId, Entry>>>,
 }
 
 struct Entry {
@@ -60,11 +58,8 @@ impl Entry {
         entry
     }
 
-    fn is_in(&self, scope: Scope) -> bool {
-        match scope {
-            Scope::Web => true,
-            Scope::Workspace { organization_id } => self.document.organization_id == Some(organization_id),
-        }
+    fn is_in(&self, collection: Collection) -> bool {
+        self.document.collection == collection
     }
 
     fn passes(&self, filters: &Filters) -> bool {
@@ -83,7 +78,7 @@ impl Entry {
 }
 
 impl MemoryEngine {
-    fn lock(&self) -> MutexGuard<'_, HashMap<IndexName, BTreeMap<Uuid, Entry>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<IndexName, BTreeMap<DocId, Entry>>> {
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,8 +88,8 @@ impl SearchEngine for MemoryEngine {
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
         let indexes = self.lock();
         let none = BTreeMap::new();
-        let index = indexes.get(&request.scope.index()).unwrap_or(&none);
-        let collection: Vec<&Entry> = index.values().filter(|entry| entry.is_in(request.scope)).collect();
+        let index = indexes.get(&request.collection.index()).unwrap_or(&none);
+        let collection: Vec<&Entry> = index.values().filter(|entry| entry.is_in(request.collection)).collect();
         let languages = match &request.filters.language {
             Some(language) => Language::from_code(language).into_iter().collect(),
             None => languages_of(&collection),

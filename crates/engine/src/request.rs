@@ -1,39 +1,5 @@
+use model::{Collection, DocId, Timestamp};
 use retrieval_core::statistics::CollectionStatistics;
-use uuid::Uuid;
-
-/// The two indexes of the service.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum IndexName {
-    Web,
-    Workspace,
-}
-
-impl IndexName {
-    pub const ALL: [IndexName; 2] = [IndexName::Web, IndexName::Workspace];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            IndexName::Web => "web",
-            IndexName::Workspace => "workspace",
-        }
-    }
-}
-
-/// Where to search. A workspace search cannot be written without naming the organization.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Scope {
-    Web,
-    Workspace { organization_id: Uuid },
-}
-
-impl Scope {
-    pub fn index(self) -> IndexName {
-        match self {
-            Scope::Web => IndexName::Web,
-            Scope::Workspace { .. } => IndexName::Workspace,
-        }
-    }
-}
 
 /// What must hold for every hit. An empty filter holds for all.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,8 +8,8 @@ pub struct Filters {
     pub language: Option<String>,
     /// Two-letter code, lowercase.
     pub country: Option<String>,
-    /// Milliseconds since the Unix epoch; only documents with a known time strictly after it.
-    pub published_after: Option<i64>,
+    /// Only documents with a known time strictly after it.
+    pub published_after: Option<Timestamp>,
     /// Normalized domains (see `retrieval_core::domain`); a host matches itself and its subdomains.
     pub include_domains: Vec<String>,
     /// As above; wins over `include_domains`.
@@ -52,7 +18,8 @@ pub struct Filters {
 
 #[derive(Clone, Debug)]
 pub struct FirstStageRequest {
-    pub scope: Scope,
+    /// Where to search.
+    pub collection: Collection,
     /// The query and its rewrites, each searched with all words optional. A document's score is its best share of what
     /// one of them asks for.
     pub texts: Vec<String>,
@@ -68,7 +35,7 @@ pub struct FirstStageRequest {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    pub doc_id: Uuid,
+    pub doc_id: DocId,
     /// Comparable only inside one answer; higher is better.
     pub score: f32,
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm, analyze_query};
+use retrieval_core::bm25::single as bm25;
 use retrieval_core::statistics::CollectionStatistics;
 
-use crate::{FirstStageRequest, bm25};
+use crate::FirstStageRequest;
 
 /// Terms searched of one text; of longer ones the rarest. Beside so many, the commonest words of a pasted
 /// page decide nothing, and their long lists are what would cost.

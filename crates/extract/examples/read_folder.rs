@@ -1,5 +1,5 @@
-//! Reads every file of a folder in this process: `<name>.md` or `<name>.error` for each in another folder. With an address
-//! as third argument, HTML files are read as pages that were found below it.
+//! Reads every file of a folder and writes `<name>.md` or `<name>.error` to another folder. With a URL as third
+//! argument, HTML files are read as web pages below that URL.
 
 use std::path::PathBuf;
 use std::time::Instant;

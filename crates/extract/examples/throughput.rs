@@ -1,5 +1,5 @@
-//! Reads the web pages of a folder one after another on one core: pages a second, the median and the slowest, and the
-//! most memory that was in use. With a second folder the markdown of each is written there, for scoring.
+//! Reads the web pages of a folder sequentially. Reports pages per second, median and slowest time, and peak memory.
+//! With a second folder, writes the markdown of each page there for scoring.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads one page as if it came from the web; its size in bytes.
+/// Reads one page as if from the web and returns its size in bytes.
 fn read(path: &Path, to: Option<&Path>, times: &mut Vec<Duration>) -> std::io::Result<usize> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bytes = std::fs::read(path)?;
@@ -61,7 +61,7 @@ fn report(mut times: Vec<Duration>, bytes_read: usize) {
     );
 }
 
-/// The largest resident set of this process so far (Linux: `VmHWM`).
+/// Returns the peak resident set size of this process (Linux: `VmHWM`).
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()

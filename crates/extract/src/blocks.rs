@@ -1,17 +1,17 @@
-//! The blocks of a document, between a reader of ours and markdown.
+//! Block model between our own readers and markdown.
 
 use crate::table;
 
-/// A block of a document in reading order. Texts are inline markdown: links and emphasis are marked already.
+/// A block of a document, in reading order. Text is inline markdown with links and emphasis already marked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Block {
-    /// Level 1 to 6.
+    /// Heading of level 1 to 6.
     Heading {
         level: u8,
         text: String,
     },
     Paragraph(String),
-    /// A list item; level 0 is the outermost.
+    /// List item; level 0 is the outermost.
     Item {
         level: u8,
         ordered: bool,
@@ -20,15 +20,15 @@ pub(crate) enum Block {
     Table(Vec<Vec<String>>),
 }
 
-/// Deepest list level that is still indented further.
+/// Deepest list level that gets further indentation.
 const MAX_LEVEL: u8 = 8;
 
-/// Markdown of the blocks, one blank line between them and none inside a list.
+/// Returns the blocks as markdown, with one blank line between blocks and none inside a list.
 pub(crate) fn write(blocks: &[Block]) -> String {
     write_with_starts(blocks).0
 }
 
-/// The same, and where each block begins in it: behind the end of the one before.
+/// Returns the blocks as markdown, and the byte offset at which each block starts: the end of the previous block.
 pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
     let mut out = String::new();
     let mut starts = Vec::with_capacity(blocks.len());
@@ -103,7 +103,7 @@ pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
     (out, starts)
 }
 
-/// A line of text that begins like a heading, a quote, a list item or a rule keeps its meaning by a backslash.
+/// Appends a line of text. A backslash escapes a line that looks like a heading, quote, list item or rule.
 pub(crate) fn push_escaped(line: &str, out: &mut String) {
     let line = line.trim_start();
     let rest = line.trim_start_matches('#');
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_set_apart_and_lists_numbered() {
+    fn blocks_are_separated_and_lists_numbered() {
         let blocks = [
             Block::Heading { level: 1, text: "A\nB".into() },
             Block::Paragraph("one\ntwo".into()),

@@ -1,14 +1,14 @@
-//! Bytes of a text file to a string, whatever encoding they are in.
+//! Text decoding in any common encoding.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How much of a file is looked at to guess its encoding.
+/// Number of bytes examined to guess an encoding.
 const SAMPLE: usize = 256 * 1024;
 
-/// The encoding of a label (`Latin1`, `"utf-8"`), in a list for [`decode`]; empty for labels that are none, or that
-/// name an encoding no text is in (`replacement`, `x-user-defined`).
-pub(crate) fn named(label: Option<&str>) -> Vec<&'static Encoding> {
+/// Returns the encoding of a label (`Latin1`, `"utf-8"`) as a list for [`decode`]. The list is empty for unknown
+/// labels and for encodings that no text uses (`replacement`, `x-user-defined`).
+pub(crate) fn from_label(label: Option<&str>) -> Vec<&'static Encoding> {
     let label =
         label.unwrap_or_default().trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ','));
     Encoding::for_label_no_replacement(label.as_bytes())
@@ -17,16 +17,16 @@ pub(crate) fn named(label: Option<&str>) -> Vec<&'static Encoding> {
         .collect()
 }
 
-/// Text as it was found, without a byte order mark; `None` for bytes that are no text in any encoding.
+/// Decodes text and drops a byte order mark. Returns `None` for bytes that are not text in any encoding.
 ///
-/// In this order: byte order mark, UTF-16 by its NUL bytes, ISO-2022-JP by its escape sequences, UTF-8 (with at most
-/// one broken sequence in a thousand: a cut or damaged file is still UTF-8), the first of `declared` in which the bytes
-/// make sense, a guess from letter frequencies.
+/// Tries in order: byte order mark; UTF-16 by its NUL bytes; ISO-2022-JP by its escape sequences; UTF-8; the first
+/// encoding of `declared` that fits the bytes; a guess from letter frequencies. UTF-8 may have one broken sequence in
+/// a thousand, since a truncated or damaged file is still UTF-8.
 ///
-/// UTF-8 comes before what is declared: text in another encoding that happens to be UTF-8 does not occur beyond a few
-/// letters, while a server that calls every file `iso-8859-1` does.
+/// UTF-8 precedes the declared encodings. Text in another encoding is valid UTF-8 only if it is a few letters long,
+/// while servers that declare `iso-8859-1` for every file are common.
 pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
-    if let Some(text) = decode_marked(bytes) {
+    if let Some(text) = decode_bom(bytes) {
         return text;
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
@@ -35,7 +35,7 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
             return Some(text);
         }
         let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
-        let encoding = wide.filter(|wide| fits_utf16(wide, sample)).or_else(|| guess_utf16(sample))?;
+        let encoding = wide.filter(|wide| is_utf16(wide, sample)).or_else(|| guess_utf16(sample))?;
         return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
     }
     if is_binary(sample) {
@@ -47,30 +47,30 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     if let Some(text) = decode_utf8(bytes) {
         return Some(text);
     }
-    // Letters tell the encoding: from the first that is not ASCII, with the word it stands in.
+    // Only letters outside ASCII identify the encoding: the sample starts at the first one, with the word around it.
     let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
     let letters = &bytes[first..bytes.len().min(first + SAMPLE)];
     let encoding =
-        declared.iter().copied().find(|encoding| makes_sense(encoding, letters)).unwrap_or_else(|| guess(letters));
+        declared.iter().copied().find(|encoding| is_plausible(encoding, letters)).unwrap_or_else(|| guess(letters));
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }
 
-/// Whether bytes that are not UTF-8 can be text in this encoding: at most one in twenty of the characters that are not
-/// ASCII is broken, of private use, or a control character of U+0080 to U+009F (where the holes of an encoding lead).
-fn makes_sense(encoding: &'static Encoding, letters: &[u8]) -> bool {
+/// Checks if bytes that are not UTF-8 can be text in this encoding. At most one in twenty non-ASCII characters may be
+/// broken, private use, or a control character of U+0080 to U+009F (unassigned bytes of an encoding map to these).
+fn is_plausible(encoding: &'static Encoding, letters: &[u8]) -> bool {
     if [UTF_8, UTF_16LE, UTF_16BE].contains(&encoding) {
         return false;
     }
     let text = encoding.decode_without_bom_handling(letters).0;
-    // The bytes may end in the middle of a character.
+    // The sample may end inside a character.
     let text = text.strip_suffix('\u{fffd}').unwrap_or(&text);
     let wide = text.chars().filter(|c| !c.is_ascii()).count();
     let odd = text.chars().filter(|c| matches!(c, '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}')).count();
     odd * 20 <= wide
 }
 
-fn decode_marked(bytes: &[u8]) -> Option<Option<String>> {
-    // UTF-32 is not in encoding_rs (the web has no use for it); its little-endian mark starts like that of UTF-16.
+fn decode_bom(bytes: &[u8]) -> Option<Option<String>> {
+    // encoding_rs lacks UTF-32, which the web does not use; the little-endian mark starts like that of UTF-16.
     if let Some(rest) = bytes.strip_prefix(b"\xff\xfe\0\0").filter(|rest| rest.len().is_multiple_of(4)) {
         return Some(decode_utf32(rest, u32::from_le_bytes));
     }
@@ -86,7 +86,7 @@ fn decode_utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<String> {
     Some(units.iter().map(|&four| char::from_u32(unit(four)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-/// UTF-16 has its NUL bytes at one side of its units, and decodes into text.
+/// Detects UTF-16 without a byte order mark: NUL bytes are on one side of its units, and it decodes to text.
 fn guess_utf16(sample: &[u8]) -> Option<&'static Encoding> {
     let (units, _) = sample.as_chunks::<2>();
     let (mut first, mut second) = (0usize, 0usize);
@@ -101,20 +101,20 @@ fn guess_utf16(sample: &[u8]) -> Option<&'static Encoding> {
     } else {
         return None;
     };
-    fits_utf16(encoding, sample).then_some(encoding)
+    is_utf16(encoding, sample).then_some(encoding)
 }
 
-/// Whether bytes can be text in UTF-16 of this byte order.
-fn fits_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
+/// Checks if bytes can be text in UTF-16 of this byte order.
+fn is_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
     let units = sample.len() / 2;
     let (text, broken) = encoding.decode_without_bom_handling(&sample[..units * 2]);
     let controls = text.chars().filter(|&c| is_odd_control(c)).count();
     let private = text.chars().filter(|&c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')).count();
-    // A sample cut in the middle of a surrogate pair is broken by one character.
+    // A sample that ends inside a surrogate pair has one broken character.
     controls * 200 <= units && private * 20 <= units && (!broken || units > 64)
 }
 
-/// UTF-8 with a NUL here and there, as programs leave them that write fields of fixed length into a page.
+/// Decodes UTF-8 with occasional NUL bytes, which programs that write fixed-length fields leave in a page.
 fn decode_with_stray_nuls(bytes: &[u8]) -> Option<String> {
     let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let stray = (bytes.len() - rest.len()) * 1000 <= bytes.len();
@@ -143,11 +143,11 @@ fn guess(sample: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, true);
     let guessed = detector.guess(None, Utf8Detection::Deny);
-    // Pure ASCII up to the sample's end tells nothing.
+    // A pure ASCII sample identifies no encoding.
     if guessed == UTF_8 { WINDOWS_1252 } else { guessed }
 }
 
-/// Control characters that no text file has; escape is left to ISO-2022-JP and terminal logs.
+/// Matches control characters that text files do not contain. Escape is allowed for ISO-2022-JP and terminal logs.
 fn is_odd_control(c: char) -> bool {
     c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0b' | '\x0c' | '\x08' | '\x1a' | '\x1b')
 }
@@ -157,7 +157,7 @@ fn is_binary(sample: &[u8]) -> bool {
     odd * 50 > sample.len()
 }
 
-/// Lines end with `\n`, a form feed is a blank line, and characters that only control a terminal are gone.
+/// Normalizes line ends and form feeds to `\n` and removes other control characters.
 pub(crate) fn normalize_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn legacy_encodings_are_told_apart() {
+    fn legacy_encodings_are_detected() {
         let cases = [
             ("Shift_JIS", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。"),
             ("EUC-JP", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。"),
@@ -213,37 +213,37 @@ mod tests {
     }
 
     #[test]
-    fn letters_far_behind_count_too() {
+    fn letters_after_long_ascii_are_detected() {
         let text = format!("{}Это русский документ для проверки поисковой системы.", "plain ascii\n".repeat(40_000));
         let encoding = Encoding::for_label(b"windows-1251").expect("a known label");
         assert_eq!(decode(&encoded(encoding, &text), &[]).as_deref(), Some(text.as_str()));
     }
 
     #[test]
-    fn what_is_declared_decides_where_the_bytes_allow_it() {
-        let windows = encoded(named(Some("windows-1251"))[0], "Привет");
+    fn declared_encoding_is_used_if_it_fits_the_bytes() {
+        let windows = encoded(from_label(Some("windows-1251"))[0], "Привет");
         for (label, bytes, text) in [
-            // Too short to guess.
+            // Too short for a guess.
             ("windows-1251", &windows[..], "Привет"),
             (" 'CP1251' ;", &windows, "Привет"),
-            // The server calls everything Latin 1, or everything UTF-8.
+            // The server declares Latin 1 or UTF-8 for everything.
             ("iso-8859-1", "déjà vu".as_bytes(), "déjà vu"),
             ("utf-8", b"d\xe9j\xe0 vu, na\xefve caf\xe9", "déjà vu, naïve café"),
-            // No text in Shift_JIS, whoever says so.
+            // Invalid in Shift_JIS, whatever is declared.
             ("shift_jis", b"Gr\xfc\xdfe aus K\xf6ln, sch\xf6ne Stra\xdfen", "Grüße aus Köln, schöne Straßen"),
             ("utf-16le", b"plain", "plain"),
             ("iso-2022-kr", b"plain", "plain"),
             ("no-such-label", b"caf\xe9 au lait", "café au lait"),
         ] {
-            assert_eq!(decode(bytes, &named(Some(label))).as_deref(), Some(text), "{label}");
+            assert_eq!(decode(bytes, &from_label(Some(label))).as_deref(), Some(text), "{label}");
         }
         // "一" has a NUL byte on the other side of its unit.
         let chinese = "一一一一。一二三\n";
-        assert_eq!(decode(&utf16(chinese, false), &named(Some("UTF-16LE"))).as_deref(), Some(chinese));
+        assert_eq!(decode(&utf16(chinese, false), &from_label(Some("UTF-16LE"))).as_deref(), Some(chinese));
     }
 
     #[test]
-    fn utf16_is_read_with_and_without_its_mark() {
+    fn utf16_is_read_with_and_without_byte_order_mark() {
         let text = "Überschrift\n日本語のテキスト, 123\nand a longer line of plain words\n";
         for big in [false, true] {
             let mut marked = if big { vec![0xfe, 0xff] } else { vec![0xff, 0xfe] };
@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn iso_2022_jp_is_known_by_its_escapes() {
+    fn iso_2022_jp_is_detected_by_escape_sequences() {
         assert_eq!(decode(b"\x1b$B%F%9%H\x1b(B abc", &[]).as_deref(), Some("テスト abc"));
     }
 
     #[test]
-    fn a_cut_utf8_file_stays_utf8() {
+    fn truncated_utf8_is_still_utf8() {
         let text = "é".repeat(50);
         let cut = &text.as_bytes()[..99];
         let read = decode(cut, &[]).expect("text");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_is_no_text() {
+    fn binary_data_is_rejected() {
         assert_eq!(decode(b"\0\0\0\x01\0\0\x02\x03\x04\0\0\0ab\0\0", &[]), None);
         let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         assert_eq!(decode(&noise, &[]), None);

@@ -1,10 +1,10 @@
-//! Dates as documents write them, to milliseconds since 1970-01-01 UTC.
+//! Parsers for the date formats of documents. Results are milliseconds since 1970-01-01 UTC.
 
 use time::format_description::well_known::{Iso8601, Rfc2822, Rfc3339};
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
 
-/// RFC 3339, ISO 8601 (also without a zone, which is then UTC), RFC 2822, `2024-03-01`, `2024/03/01`, `20240301`,
-/// `2024-03-01 10:00:00`. `None` for anything else and for years outside 1900 to 2200.
+/// Parses RFC 3339, ISO 8601 (UTC without a zone), RFC 2822, `2024-03-01`, `2024/03/01`, `20240301` and `2024-03-01
+/// 10:00:00`. Returns `None` for other formats and for years outside 1900 to 2200.
 pub(crate) fn parse(value: &str) -> Option<i64> {
     let value = value.trim();
     let moment = OffsetDateTime::parse(value, &Rfc3339)
@@ -15,7 +15,7 @@ pub(crate) fn parse(value: &str) -> Option<i64> {
     milliseconds(moment)
 }
 
-/// PDF dates (ISO 32000-1, 7.9.4): `D:YYYYMMDDHHmmSSOHH'mm'`, every part after the year optional.
+/// Parses PDF dates (ISO 32000-1, 7.9.4): `D:YYYYMMDDHHmmSSOHH'mm'`, where every part after the year is optional.
 pub(crate) fn parse_pdf(value: &str) -> Option<i64> {
     let value = value.trim();
     let value = value.strip_prefix("D:").unwrap_or(value);
@@ -45,7 +45,7 @@ fn pdf_zone(zone: &str) -> UtcOffset {
     UtcOffset::from_hms(sign * hours.clamp(0, 23), sign * minutes.clamp(0, 59), 0).unwrap_or(UtcOffset::UTC)
 }
 
-/// Calendar dates and times without a zone.
+/// Parses calendar dates and times without a zone as UTC.
 fn local(value: &str) -> Option<OffsetDateTime> {
     let (date, time) = value.split_once(['T', ' ']).map_or((value, None), |(date, time)| (date, Some(time)));
     let parts: Vec<&str> = if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_forms_are_read() {
+    fn common_date_formats_are_parsed() {
         for (text, expected) in [
             ("2024-03-01", Some(1_709_251_200_000)),
             ("2024/03/01", Some(1_709_251_200_000)),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn pdf_dates_are_read_whole_and_cut() {
+    fn pdf_dates_are_parsed_full_and_truncated() {
         assert_eq!(parse_pdf("D:20240301010000+01'00'"), Some(1_709_251_200_000));
         assert_eq!(parse_pdf("D:20240301000000Z"), Some(1_709_251_200_000));
         assert_eq!(parse_pdf("202403"), Some(1_709_251_200_000));

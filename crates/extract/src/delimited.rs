@@ -1,29 +1,29 @@
-//! Delimiter-separated values (`csv`, `tsv`) as a markdown table.
+//! Reader for delimiter-separated values (`csv`, `tsv`).
 
 use csv::{ReaderBuilder, StringRecord};
 
 use crate::{ExtractError, ExtractRequest, Extracted, FileKind, charset, magic, names, table};
 
-/// Records that are looked at to find the delimiter.
+/// Number of records examined to find the delimiter.
 const SAMPLE_RECORDS: usize = 100;
-/// Characters that are looked at to find the delimiter.
+/// Number of bytes examined to find the delimiter.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
-/// The file as one table; its first row is the header.
+/// Reads the file as one markdown table, with the first row as its header.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let text = charset::decode(bytes, &charset::named(request.charset.as_deref()))
+    let text = charset::decode(bytes, &charset::from_label(request.charset.as_deref()))
         .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     let text = text.replace('\0', "");
     let (declared, body) = declared_delimiter(&text);
-    let delimiter = declared.unwrap_or_else(|| find_delimiter(body, request.kind));
-    // Two passes over the text instead of all records in memory at once.
+    let delimiter = declared.unwrap_or_else(|| detect_delimiter(body, request.kind));
+    // Two passes over the text avoid holding all records in memory.
     let mut columns = table::Columns::default();
     for record in records(body, delimiter) {
         let record = record.map_err(|error| ExtractError::corrupt(format!("unreadable record: {error}")))?;
-        columns.see(record.iter());
+        columns.record(record.iter());
     }
     let mut markdown = String::with_capacity(text.len() + text.len() / 4);
     let mut writer = table::Writer::new(&columns, &mut markdown);
@@ -42,7 +42,7 @@ fn records(text: &str, delimiter: u8) -> impl Iterator<Item = csv::Result<String
         .into_records()
 }
 
-/// Excel's own first line, `sep=;`.
+/// Parses Excel's delimiter line, such as `sep=;`.
 fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let declared = first.trim_end_matches('\r').strip_prefix("sep=");
@@ -52,15 +52,15 @@ fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// The delimiter under which most records have the same number of cells, and more than one; commas (tabs for `tsv`)
-/// where none does.
-fn find_delimiter(text: &str, kind: FileKind) -> u8 {
+/// Returns the delimiter with which most records have the same number of cells, above one. Defaults to commas, or tabs
+/// for `tsv`.
+fn detect_delimiter(text: &str, kind: FileKind) -> u8 {
     let candidates: [u8; 4] = if kind == FileKind::Tsv { *b"\t,;|" } else { *b",;\t|" };
     let mut end = text.len().min(SAMPLE_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // A record cut by the sample's end would count as one of another width.
+    // A record truncated by the end of the sample would count with a wrong width.
     let sample =
         if end < text.len() { text[..end].rsplit_once('\n').map_or(&text[..end], |(head, _)| head) } else { text };
     let mut best = (candidates[0], 0.0);
@@ -73,8 +73,8 @@ fn find_delimiter(text: &str, kind: FileKind) -> u8 {
     best.0
 }
 
-/// Share of records that have the commonest width above one, weighted a little by that width: 0 where no record is
-/// wider than one cell.
+/// Returns the share of records with the most common width above one, plus a small bonus for the width. Returns 0 if
+/// no record has more than one cell.
 fn regularity(sample: &str, delimiter: u8) -> f64 {
     let widths: Vec<usize> = records(sample, delimiter)
         .take(SAMPLE_RECORDS)
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_are_found() {
+    fn delimiters_are_detected() {
         let expected = "| a | b |\n| --- | --- |\n| 1,5 | 2 |\n| 3,5 | 4 |\n";
         assert_eq!(table_of(FileKind::Csv, b"a;b\n1,5;2\n3,5;4\n"), expected);
         assert_eq!(table_of(FileKind::Csv, b"a\tb\n1,5\t2\n3,5\t4\n"), expected);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn one_column_is_a_table_too() {
+    fn single_column_is_a_table() {
         assert_eq!(table_of(FileKind::Csv, b"name\nAnn\nBob\n"), "| name |\n| --- |\n| Ann |\n| Bob |\n");
     }
 
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_is_empty_and_binary_is_refused() {
+    fn empty_file_is_empty_and_binary_is_rejected() {
         assert_eq!(table_of(FileKind::Csv, b""), "");
         let request = ExtractRequest { kind: FileKind::Csv, name: "t.csv".into(), base_url: None, charset: None };
         let error = read(&request, b"PK\x03\x04\x14\0\x06\0\x08\0\0\0").expect_err("a zip");

@@ -1,31 +1,31 @@
 use serde::{Deserialize, Serialize};
 
-/// Why a document could not be read.
+/// Cause of a failed extraction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractErrorKind {
-    /// This build does not read the kind.
+    /// This build does not read files of this kind.
     Unsupported,
-    /// The content is of another type than the name says.
+    /// The content does not match the extension.
     WrongType,
-    /// Cut off, damaged or not well formed.
+    /// The file is truncated, damaged or malformed.
     Corrupt,
-    /// It opens with a password only.
+    /// The file is password protected.
     Encrypted,
-    /// It has pages but no text: pictures of text.
+    /// The document has pages but no text, such as scanned images.
     NeedsOcr,
-    /// The input, what it unpacks to, or the text in it is over a limit.
+    /// The input, its unpacked size or its text exceeds a limit.
     TooLarge,
-    /// It took more CPU or wall time than allowed.
+    /// Extraction exceeded the CPU or wall time limit.
     TimedOut,
-    /// It took more memory than allowed.
+    /// Extraction exceeded the memory limit.
     OutOfMemory,
-    /// The reader broke down on it.
+    /// The reader panicked or its process died.
     Crashed,
 }
 
 impl ExtractErrorKind {
-    /// The snake_case reason kept for a failed file.
+    /// Returns the snake_case reason stored for a failed file.
     pub fn as_str(self) -> &'static str {
         match self {
             ExtractErrorKind::Unsupported => "unsupported",
@@ -41,7 +41,7 @@ impl ExtractErrorKind {
     }
 }
 
-/// A failed extraction. The message is for operators: it may quote what a third-party reader said.
+/// A failed extraction. The message is for operators and may quote a third-party library.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{}: {message}", kind.as_str())]
 pub struct ExtractError {
@@ -66,7 +66,8 @@ impl ExtractError {
         Self::new(ExtractErrorKind::Encrypted, message)
     }
 
-    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+    /// Returns a `TooLarge` error.
+    pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(ExtractErrorKind::TooLarge, message)
     }
 }

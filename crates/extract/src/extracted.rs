@@ -2,63 +2,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::FileKind;
 
-/// What is to be read.
+/// Input description of an extraction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExtractRequest {
     pub kind: FileKind,
-    /// The file's name; its stem is the title of a document that has no other.
+    /// File name. Its stem is the title of a document without one.
     pub name: String,
-    /// HTML only: where the page came from, so that its links can be made absolute.
+    /// HTML only: URL of the page, used to make its links absolute.
     pub base_url: Option<String>,
-    /// The charset that came with the bytes, as the `Content-Type` header names it: for HTML and text kinds. A label
-    /// that is unknown, or that the bytes refute, counts for nothing.
+    /// HTML and text only: charset label of the `Content-Type` header. Unknown labels, and labels that contradict the
+    /// bytes, are ignored.
     #[serde(default)]
     pub charset: Option<String>,
 }
 
 impl ExtractRequest {
-    /// A document of which only name and kind are known.
+    /// Creates a request from the kind and the name alone.
     pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
         Self { kind, name: name.into(), base_url: None, charset: None }
     }
 }
 
-/// Where a page has its date of publication, the surest first.
+/// Source of a page's publication date, from the most to the least reliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DateSource {
-    /// A `meta` element, or an item property.
+    /// `meta` element or item property.
     Meta,
     /// JSON-LD.
     LinkedData,
-    /// A `time` element, or an hAtom date.
+    /// `time` element or hAtom date.
     Time,
-    /// The page's address.
+    /// URL of the page.
     Url,
 }
 
-/// What a document says, as markdown, and what it says about itself.
+/// Extracted text as markdown, with the metadata of the document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extracted {
-    /// CommonMark with GitHub tables, `\n` line ends. Empty only for `txt`, `md`, `csv`, `tsv`, `html` and office
-    /// files that hold no text.
+    /// CommonMark with GitHub tables and `\n` line ends. Empty only for `txt`, `md`, `csv`, `tsv`, `html` and office
+    /// files without text.
     pub markdown: String,
     pub title: Option<String>,
     pub author: Option<String>,
     pub description: Option<String>,
-    /// ISO 639-1, lowercase: declared by the document, else detected where detection is certain.
+    /// ISO 639-1 code in lowercase: declared by the document, otherwise detected if the detection is reliable.
     pub language: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub published_at: Option<i64>,
-    /// HTML only: what `published_at` was taken from.
+    /// HTML only: source of `published_at`.
     #[serde(default)]
     pub published_from: Option<DateSource>,
-    /// HTML only: the page's own `rel=canonical`, absolute.
+    /// HTML only: absolute URL of `rel=canonical`.
     pub canonical_link: Option<String>,
-    /// PDF only: where each page begins, as a byte of `markdown`; ascending. A paragraph that goes on from one page to
-    /// the next belongs to the page that it begins on.
+    /// PDF only: byte offset in `markdown` at which each page starts, ascending. A paragraph that continues on the
+    /// next page belongs to the page where it starts.
     #[serde(default)]
     pub page_starts: Vec<u32>,
-    /// What a reader should know of the content: `hidden_text` for HTML with text that no visitor sees.
+    /// Warnings about the content: `hidden_text` for HTML with text that visitors cannot see.
     pub labels: Vec<String>,
 }

@@ -1,16 +1,16 @@
-//! Office files under another name: a `.doc` that is a docx, an `.xls` that is a web page. Office programs open them
-//! without a word, so people have them; content of another family than the name says is a wrong type.
+//! Detection of Office files with the extension of a related format, such as a `.doc` that is a docx or an `.xls` that
+//! is a web page. Office programs open these without a warning, so they are common.
 
 use crate::{ExtractError, FileKind, magic};
 
-/// How far into an archive or a text its nature is looked for, in bytes.
+/// Number of bytes of an archive or a text examined for its type.
 const HEAD: usize = 1 << 20;
 
-/// The kind that the content is of, where that is of the same family as `named`; `named` itself where nothing can be
-/// told: its reader then says what is wrong.
+/// Returns the kind of the content if it belongs to the same family as `named`. Returns `named` if the content is not
+/// recognized; its reader then reports the error.
 ///
 /// # Errors
-/// `WrongType` for an Office file of another family.
+/// Returns `WrongType` for an Office file of another family.
 pub(crate) fn actual_kind(named: FileKind, bytes: &[u8]) -> Result<FileKind, ExtractError> {
     let family = members(named);
     if family.is_empty() {
@@ -44,8 +44,8 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     let holds = |needle: &[u8]| head.windows(needle.len()).any(|window| window == needle);
     if magic::is_zip(bytes) {
         for kind in [Odt, Odp, Ods] {
-            // Stored, not deflated, as the first part (ODF 1.3 part 2, 3.3).
-            if holds(&[b"mimetype", kind.mime().as_bytes()].concat()) {
+            // Stored uncompressed as the first part (ODF 1.3 part 2, 3.3).
+            if holds(&[b"mimetype", kind.media_type().as_bytes()].concat()) {
                 return Some(kind);
             }
         }
@@ -81,7 +81,7 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     (named == Xls && head.contains(&b'\t') && !start.starts_with(b"<")).then_some(Tsv)
 }
 
-/// Whether a local file header (30 bytes, then the name) in the head names a part in the folder.
+/// Checks if a local file header (30 bytes, then the name) in `head` names a part in `folder`.
 fn names_part(head: &[u8], folder: &[u8]) -> bool {
     head.windows(4)
         .enumerate()
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_decides_within_the_family() {
+    fn content_decides_kind_within_family() {
         let zip_part = |name: &str| [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes()].concat();
         for (named, bytes, actual) in [
             (FileKind::Doc, zip_part("word/document.xml"), FileKind::Docx),

@@ -1,12 +1,12 @@
-//! The block of properties that many markdown files start with: YAML between `---`, TOML between `+++`.
+//! Front matter of markdown files: YAML between `---` lines, TOML between `+++` lines.
 
 use crate::{dates, language, names};
 
-/// Keys whose values go into fields, so that they need not stand in the text.
+/// Keys that map to fields and can be left out of the text.
 const KNOWN: [&str; 9] =
     ["title", "author", "authors", "date", "published", "description", "summary", "lang", "language"];
 
-/// The top-level `key: value` pairs of a front matter that fields exist for.
+/// Top-level `key: value` pairs that map to fields.
 #[derive(Debug, Default)]
 pub(crate) struct FrontMatter<'a> {
     pub title: Option<String>,
@@ -20,8 +20,8 @@ pub(crate) struct FrontMatter<'a> {
 }
 
 impl<'a> FrontMatter<'a> {
-    /// Front matter and the text after it; no front matter when the file does not start with one, or when a line
-    /// between its marks is neither a property nor part of one (`---` is also a rule).
+    /// Splits text into front matter and body. Returns no front matter if the file does not start with it, or if a
+    /// line in it is not part of a property, because `---` is also a horizontal rule.
     pub(crate) fn split(text: &'a str) -> (Option<Self>, &'a str) {
         let Some((mark, start)) =
             ["---\n", "+++\n"].into_iter().find_map(|mark| Some((mark, text.strip_prefix(mark)?)))
@@ -66,7 +66,7 @@ impl<'a> FrontMatter<'a> {
             }
             properties += 1;
             let mut value = value.trim().to_owned();
-            // The list or the folded text that follows belongs to the key.
+            // A list or folded text on the next lines belongs to the key.
             while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t', '-'])) {
                 let more = more.trim().trim_start_matches("- ");
                 if matches!(value.as_str(), "" | ">" | "|" | ">-" | "|-") {
@@ -96,12 +96,12 @@ impl<'a> FrontMatter<'a> {
         }
     }
 
-    /// The whole source where it holds more than what the fields took.
-    pub(crate) fn unread(&self) -> Option<&'a str> {
+    /// Returns the whole source if it has properties that no field holds.
+    pub(crate) fn unrecognized(&self) -> Option<&'a str> {
         (!self.all_known).then_some(self.source)
     }
 
-    /// Info string of a fenced block of the source.
+    /// Returns the info string for a fenced block of the source.
     pub(crate) fn syntax(&self) -> &'static str {
         if self.toml { "toml" } else { "yaml" }
     }
@@ -125,29 +125,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yaml_fields_are_taken_and_the_rest_kept() {
+    fn yaml_fields_are_parsed_and_unknown_ones_kept() {
         let text = "---\ntitle: \"A: B\"\nauthors:\n  - Ann\n  - Bob\ndate: 2024-03-01\nowner: ops\n---\n# Body\n";
         let (front, body) = FrontMatter::split(text);
         let front = front.expect("front matter");
         assert_eq!(front.title.as_deref(), Some("A: B"));
         assert_eq!(front.author.as_deref(), Some("Ann, Bob"));
         assert_eq!(front.published_at, Some(1_709_251_200_000));
-        assert!(front.unread().expect("unread").contains("owner: ops"));
+        assert!(front.unrecognized().expect("unrecognized").contains("owner: ops"));
         assert_eq!(body, "# Body\n");
     }
 
     #[test]
-    fn toml_and_only_known_keys() {
+    fn toml_is_parsed_and_known_keys_leave_no_rest() {
         let (front, body) = FrontMatter::split("+++\ntitle = 'T'\ntags = [\"a\"]\n+++\nx");
         let front = front.expect("front matter");
         assert_eq!((front.title.as_deref(), front.syntax(), body), (Some("T"), "toml", "x"));
         let (front, _) = FrontMatter::split("---\ntitle: T\nlang: pt-BR\n---\nx");
         let front = front.expect("front matter");
-        assert_eq!((front.unread(), front.language.as_deref()), (None, Some("pt")));
+        assert_eq!((front.unrecognized(), front.language.as_deref()), (None, Some("pt")));
     }
 
     #[test]
-    fn a_rule_is_no_front_matter() {
+    fn horizontal_rule_is_not_front_matter() {
         for text in
             ["---\nJust a sentence here.\n---\nmore", "---\nunclosed: yes\n", "text\n---\na: b\n---\n", "---\n---\n"]
         {

@@ -1,32 +1,32 @@
-//! The language of a text: as declared, else as detected.
+//! Language of a text: declared or detected.
 
 use whatlang::Lang;
 
-/// How much of a text decides, in characters.
+/// Number of characters examined.
 const SAMPLE: usize = 4_000;
 
-/// ISO 639-1 code of the text's language where the detector is sure of it.
+/// Returns the ISO 639-1 code of the text's language if the detection is reliable.
 pub(crate) fn detect(text: &str) -> Option<String> {
     let end = text.char_indices().nth(SAMPLE).map_or(text.len(), |(at, _)| at);
     let info = whatlang::detect(&text[..end])?;
     info.is_reliable().then(|| two_letters(info.lang()).to_owned())
 }
 
-/// Every code of ISO 639-1.
+/// All ISO 639-1 codes.
 const CODES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv \
     dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it \
     iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb \
     nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss \
     st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
 
-/// The primary subtag of a BCP 47 tag such as `pt-BR` or `en_US`; `None` unless it is a code of ISO 639-1 (`jp` is none,
-/// often as it is written).
+/// Returns the primary subtag of a BCP 47 tag such as `pt-BR` or `en_US`, if it is an ISO 639-1 code. The common
+/// mistake `jp` is not one.
 pub(crate) fn from_tag(tag: &str) -> Option<String> {
     let primary = tag.trim().split(['-', '_', ',', ';']).next()?.to_ascii_lowercase();
     CODES.split_whitespace().any(|code| code == primary).then_some(primary)
 }
 
-/// ISO 639-1 codes of the detector's languages (it names them by ISO 639-3).
+/// Maps the detector's languages (ISO 639-3) to ISO 639-1 codes.
 fn two_letters(lang: Lang) -> &'static str {
     match lang {
         Lang::Epo => "eo",
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_cases() {
+    fn languages_are_detected() {
         let english = "The committee approved the annual budget after a long discussion about the costs of housing.";
         let german = "Der Ausschuss hat den Haushalt nach einer langen Diskussion über die Kosten beschlossen.";
         assert_eq!(detect(english).as_deref(), Some("en"));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_cut_to_the_language() {
+    fn language_tags_are_reduced_to_primary_subtag() {
         assert_eq!(from_tag("pt-BR").as_deref(), Some("pt"));
         assert_eq!(from_tag("EN_us").as_deref(), Some("en"));
         assert_eq!(from_tag("x-default"), None);

@@ -1,4 +1,4 @@
-//! Bytes of a document to clean markdown, in this process or in a bounded worker process.
+//! Converts documents to clean markdown.
 
 mod blocks;
 mod charset;
@@ -9,7 +9,6 @@ mod extracted;
 mod family;
 mod front_matter;
 mod html;
-mod kind;
 mod language;
 mod magic;
 mod names;
@@ -21,18 +20,8 @@ mod read;
 mod rtf;
 mod table;
 mod tidy;
-pub mod worker;
 
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};
-pub use kind::FileKind;
-pub use read::{InProcess, extract};
-
-use async_trait::async_trait;
-
-/// Reads documents; [`worker::WorkerPool`] does it in other processes, [`InProcess`] in this one.
-#[async_trait]
-pub trait Extractor: Send + Sync {
-    /// Reads one document. Never panics and always ends: what a document does to its reader is an error.
-    async fn extract(&self, request: ExtractRequest, input: worker::Input) -> Result<Extracted, ExtractError>;
-}
+pub use file_types::FileKind;
+pub use read::extract;

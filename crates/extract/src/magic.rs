@@ -1,13 +1,13 @@
-//! What the first bytes of a file say it is, where that is beyond doubt.
+//! File type detection by signature, where the first bytes are unambiguous.
 
 use crate::{ExtractError, FileKind};
 
-/// The container of Office 97-2003 files and of encrypted Office files ([MS-CFB] 2.2).
+/// Signature of the container of Office 97-2003 files and of encrypted Office files ([MS-CFB] 2.2).
 pub(crate) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const ZIP: &[u8] = b"PK\x03\x04";
 const ZIP_EMPTY: &[u8] = b"PK\x05\x06";
 
-/// Signatures, with the name to report.
+/// Signatures of binary formats, with the name used in error messages.
 const BINARY: &[(&[u8], &str)] = &[
     (b"%PDF-", "a PDF"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -29,7 +29,7 @@ const BINARY: &[(&[u8], &str)] = &[
     (b"SQLite format 3\0", "an SQLite database"),
 ];
 
-/// What the bytes are beyond doubt, in words; `None` for text and for what has no signature.
+/// Returns the name of the format that the bytes certainly are; `None` for text and for formats without a signature.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<&'static str> {
     BINARY.iter().find(|(signature, _)| bytes.starts_with(signature)).map(|(_, name)| *name)
 }
@@ -42,19 +42,19 @@ pub(crate) fn is_compound_file(bytes: &[u8]) -> bool {
     bytes.starts_with(COMPOUND_FILE)
 }
 
-/// Formats that are made of text, but whose text is not what they say.
+/// Returns true for formats that are stored as text but must not be read as plain text: PDF and RTF.
 pub(crate) fn is_disguised_text(bytes: &[u8]) -> bool {
     bytes.starts_with(b"%PDF-") || bytes.starts_with(b"{\\rtf")
 }
 
-/// Readers look for the `%PDF-` header in the first kilobyte (ISO 32000-1, annex H.3, note 13).
+/// Looks for the `%PDF-` header in the first kilobyte, as PDF readers do (ISO 32000-1, annex H.3, note 13).
 pub(crate) fn is_pdf(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1024)];
     head.windows(5).any(|window| window == b"%PDF-")
 }
 
-/// The error for content that is not of the kind its name says.
+/// Returns the error for content that does not match the file's extension.
 pub(crate) fn wrong_type(kind: FileKind, bytes: &[u8]) -> ExtractError {
-    let found = recognize(bytes).unwrap_or(if bytes.is_empty() { "empty" } else { "something else" });
+    let found = recognize(bytes).unwrap_or(if bytes.is_empty() { "empty" } else { "another format" });
     ExtractError::wrong_type(format!("the content is not `{}` but {found}", kind.as_str()))
 }

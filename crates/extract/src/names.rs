@@ -1,6 +1,6 @@
-//! Titles out of file names and out of marked-up lines.
+//! Titles from file names and markdown lines.
 
-/// The stem of a file name as a title; `None` for a name without one.
+/// Returns the stem of a file name as a title; `None` for an empty name.
 pub(crate) fn title_of(name: &str) -> Option<String> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem });
@@ -8,8 +8,8 @@ pub(crate) fn title_of(name: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-/// One line of markdown without heading, emphasis and code marks, and with link texts instead of links.
-pub(crate) fn unmarked(line: &str) -> String {
+/// Removes heading, emphasis and code markup from a line of markdown, and replaces links by their text.
+pub(crate) fn strip_markup(line: &str) -> String {
     let line = line.trim().trim_end_matches('#').trim_end();
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -40,8 +40,8 @@ pub(crate) fn unmarked(line: &str) -> String {
     out.trim().to_owned()
 }
 
-/// A property as one line of text; `None` when nothing is left, and for text that was decoded wrongly: no property
-/// has the control characters of U+0080 to U+009F.
+/// Returns a property as one line of text. Returns `None` for an empty value and for wrongly decoded text, which shows
+/// by control characters of U+0080 to U+009F.
 pub(crate) fn one_line(value: &str) -> Option<String> {
     if value.contains(|c| matches!(c, '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffd}')) {
         return None;
@@ -55,15 +55,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stems_are_titles() {
+    fn file_stems_become_titles() {
         assert_eq!(title_of("a/b/Report 2024.final.docx").as_deref(), Some("Report 2024.final"));
         assert_eq!(title_of(".pdf").as_deref(), Some(".pdf"));
         assert_eq!(title_of(""), None);
     }
 
     #[test]
-    fn marks_are_taken_out() {
-        assert_eq!(unmarked("The **big** `one` [here](http://a/b) \\*x ##"), "The big one here *x");
-        assert_eq!(unmarked("[unclosed"), "[unclosed");
+    fn markup_is_removed() {
+        assert_eq!(strip_markup("The **big** `one` [here](http://a/b) \\*x ##"), "The big one here *x");
+        assert_eq!(strip_markup("[unclosed"), "[unclosed");
     }
 }

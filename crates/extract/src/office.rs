@@ -1,4 +1,4 @@
-//! Microsoft Office documents, by office_oxide.
+//! Microsoft Office documents, read with `office_oxide`.
 
 use std::io::Cursor;
 
@@ -8,11 +8,11 @@ use office_oxide::{Document, DocumentFormat, DocumentIR, OfficeError};
 
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, dates, language, magic, names, tidy};
 
-/// One document: text documents whole, presentations slide by slide, workbooks sheet by sheet.
+/// Reads one document: text documents as a whole, presentations by slide, workbooks by sheet.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let format = format_of(request.kind)?;
     check_container(request.kind, bytes)?;
-    // Strict limits refuse bombs before they are unpacked; what a damaged document still holds is worth having.
+    // Strict limits reject decompression bombs before unpacking; damaged documents are still read as far as possible.
     let mut options = ParseOptions::strict();
     options.on_incomplete = OnIncomplete::Report;
     let document = Document::from_reader_with(Cursor::new(bytes.to_vec()), format, &options).map_err(failure)?;
@@ -21,7 +21,8 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
     }
     let DocumentIR { mut metadata, sections } = document.to_ir();
-    // The library takes the first section's name for a document without a title; a sheet's name is no title.
+    // Without a title the library returns the first section's name, which is a sheet name in workbooks and not a
+    // title.
     let sheets_named = matches!(request.kind, FileKind::Xlsx | FileKind::Xls);
     if sheets_named && sections.iter().any(|section| section.title.is_some() && section.title == metadata.title) {
         metadata.title = None;
@@ -64,17 +65,17 @@ fn format_of(kind: FileKind) -> Result<DocumentFormat, ExtractError> {
     }
 }
 
-/// Office 2007 files are zip archives; as a compound file they are encrypted ([MS-OFFCRYPTO] 2.3.1) or older files
-/// under a new name.
+/// Checks the container. Office 2007 files are zip archives; a compound file is either encrypted ([MS-OFFCRYPTO]
+/// 2.3.1) or an older file that was renamed.
 fn check_container(kind: FileKind, bytes: &[u8]) -> Result<(), ExtractError> {
     let modern = matches!(kind, FileKind::Docx | FileKind::Pptx | FileKind::Xlsx);
     if magic::is_compound_file(bytes) {
         if holds_utf16(bytes, "EncryptedPackage") {
-            return Err(ExtractError::encrypted("the file opens with a password only"));
+            return Err(ExtractError::encrypted("the file is password protected"));
         }
         return if modern { Err(magic::wrong_type(kind, bytes)) } else { Ok(()) };
     }
-    // Word 2 and Excel 2 to 4 wrote no container.
+    // Word 2 and Excel 2 to 4 files have no container.
     let plain_binary = !modern && magic::recognize(bytes).is_none() && bytes.contains(&0);
     if (modern && magic::is_zip(bytes)) || plain_binary { Ok(()) } else { Err(magic::wrong_type(kind, bytes)) }
 }
@@ -86,19 +87,19 @@ fn holds_utf16(bytes: &[u8], name: &str) -> bool {
 
 fn failure(error: OfficeError) -> ExtractError {
     let message = format!("unreadable document: {error}");
-    let said = message.to_lowercase();
+    let text = message.to_lowercase();
     let kind = match &error {
         OfficeError::Panic(_) => ExtractErrorKind::Crashed,
-        _ if said.contains("encrypt") || said.contains("password") => ExtractErrorKind::Encrypted,
-        _ if said.contains("limit exceeded") || said.contains("expands to more") => ExtractErrorKind::TooLarge,
-        _ if said.contains("format mismatch") => ExtractErrorKind::WrongType,
+        _ if text.contains("encrypt") || text.contains("password") => ExtractErrorKind::Encrypted,
+        _ if text.contains("limit exceeded") || text.contains("expands to more") => ExtractErrorKind::TooLarge,
+        _ if text.contains("format mismatch") => ExtractErrorKind::WrongType,
         _ => ExtractErrorKind::Corrupt,
     };
     ExtractError::new(kind, message)
 }
 
-/// Sections of a text document are page layout, not structure: they follow one another. A header or footer is
-/// written where it first appears.
+/// Joins the sections of a text document, which are page layout and not structure. Each header or footer is written
+/// once, where it first appears.
 fn flow(sections: Vec<Section>) -> String {
     let mut seen: Vec<HeaderFooter> = Vec::new();
     let mut markdown = String::new();
@@ -122,7 +123,7 @@ fn flow(sections: Vec<Section>) -> String {
     markdown
 }
 
-/// Each slide under a heading that says its number and title.
+/// Writes each slide under a heading with its number and title.
 fn slides(sections: Vec<Section>) -> String {
     let mut markdown = String::new();
     for (number, section) in (1..).zip(sections) {
@@ -141,7 +142,8 @@ fn slides(sections: Vec<Section>) -> String {
     markdown
 }
 
-/// Each sheet under a heading that says its name. The only sheet of a workbook needs none unless it was named.
+/// Writes each sheet under a heading with its name. The only sheet of a workbook gets a heading if its name is not a
+/// default.
 fn sheets(sections: Vec<Section>) -> String {
     let bodies: Vec<(Option<String>, String)> = sections
         .into_iter()
@@ -151,8 +153,8 @@ fn sheets(sections: Vec<Section>) -> String {
     let alone = bodies.len() == 1;
     let mut markdown = String::new();
     for (name, body) in bodies {
-        let telling = name.filter(|name| !alone || !is_default_name(name));
-        if let Some(name) = telling {
+        let label = name.filter(|name| !alone || !is_default_name(name));
+        if let Some(name) = label {
             append(&mut markdown, &format!("## Sheet: {name}\n"));
         }
         append(&mut markdown, &body);
@@ -160,7 +162,7 @@ fn sheets(sections: Vec<Section>) -> String {
     markdown
 }
 
-/// Titles that presentation programs give by themselves.
+/// Recognizes default titles of presentation programs.
 fn is_default_title(title: &str) -> bool {
     [
         "PowerPoint Presentation",
@@ -173,14 +175,14 @@ fn is_default_title(title: &str) -> bool {
     .contains(&title)
 }
 
-/// Names that spreadsheet programs give by themselves, in the languages seen most.
+/// Recognizes default sheet names of spreadsheet programs in the most common languages.
 fn is_default_name(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim();
     ["Sheet", "Tabelle", "Feuil", "Hoja", "Foglio", "Plan", "Planilha", "Лист", "Blad", "Arkusz", "シート"]
         .contains(&stem)
 }
 
-/// The slide's title, taken out of its elements where it stands there as a heading.
+/// Returns the slide's title, and the section without the heading that repeats it.
 fn take_title(mut section: Section) -> (Option<String>, Section) {
     let Some(title) = section.title.take().and_then(|title| names::one_line(&title)) else { return (None, section) };
     let at = section.elements.iter().position(|element| {
@@ -203,8 +205,8 @@ fn render(section: Section) -> String {
     tidy::markdown(&deepen_lists(&markdown))
 }
 
-/// The library indents list items by two spaces a level, which nests bullets but not numbers (CommonMark 5.2: as far
-/// as the text of the item above). Four nest both.
+/// Widens list indentation from two spaces per level, which the library writes, to four. Two spaces nest bullets but
+/// not numbered items (CommonMark 5.2: up to the text of the item above); four nest both.
 fn deepen_lists(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     for line in markdown.lines() {
@@ -236,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_nest_in_numbers() {
+    fn numbered_lists_nest() {
         assert_eq!(deepen_lists("1. a\n  1. b\n    - c\n\ntext - d\n"), "1. a\n    1. b\n        - c\n\ntext - d\n");
     }
 }

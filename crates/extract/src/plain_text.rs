@@ -1,13 +1,13 @@
-//! Text files: `txt` and `md`.
+//! Readers for text files: `txt` and `md`.
 
 use crate::charset;
 use crate::front_matter::FrontMatter;
 use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names};
 
-/// Longest first line that is taken for a title, in characters.
+/// Maximum length of a first line that can be a title, in characters.
 const MAX_TITLE: usize = 200;
 
-/// A text file, as it is, with `\n` line ends.
+/// Reads a text file and normalizes its line ends to `\n`.
 pub(crate) fn read_text(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let text = decode(request, bytes)?;
     Ok(Extracted {
@@ -18,8 +18,8 @@ pub(crate) fn read_text(request: &ExtractRequest, bytes: &[u8]) -> Result<Extrac
     })
 }
 
-/// A markdown file. Its front matter goes where it belongs: what is known of it into the fields, what is not into a
-/// fenced block, since `---` under lines of text would make a heading of them.
+/// Reads a markdown file. Known front matter properties go into fields. Front matter with other properties is kept as
+/// a fenced block, because `---` below lines of text would turn them into a heading.
 pub(crate) fn read_markdown(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let text = decode(request, bytes)?;
     let (front, body) = FrontMatter::split(&text);
@@ -33,7 +33,7 @@ pub(crate) fn read_markdown(request: &ExtractRequest, bytes: &[u8]) -> Result<Ex
             ..Extracted::default()
         });
     };
-    let markdown = match front.unread() {
+    let markdown = match front.unrecognized() {
         Some(source) => format!("```{}\n{source}\n```\n\n{}", front.syntax(), body.trim_start_matches('\n')),
         None => body.trim_start_matches('\n').to_owned(),
     };
@@ -52,12 +52,12 @@ fn decode(request: &ExtractRequest, bytes: &[u8]) -> Result<String, ExtractError
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
-    let text = charset::decode(bytes, &charset::named(request.charset.as_deref()))
+    let text = charset::decode(bytes, &charset::from_label(request.charset.as_deref()))
         .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
     Ok(charset::normalize_lines(&text))
 }
 
-/// A short first line that a blank line sets apart from more text is what people and programs title a text with.
+/// Returns a short first line as the title if a blank line separates it from more text.
 fn first_line_title(text: &str) -> Option<String> {
     let (first, rest) = text.trim_start().split_once('\n')?;
     let title = first.trim();
@@ -66,7 +66,7 @@ fn first_line_title(text: &str) -> Option<String> {
     (apart && fit).then(|| title.to_owned())
 }
 
-/// The first heading of level 1 or 2, outside fenced code, without its marks.
+/// Returns the first heading of level 1 or 2 outside fenced code, without markup.
 fn first_heading(markdown: &str) -> Option<String> {
     let mut fence: Option<&str> = None;
     let mut previous = "";
@@ -85,12 +85,12 @@ fn first_heading(markdown: &str) -> Option<String> {
             continue;
         }
         let heading = trimmed.strip_prefix("# ").or_else(|| trimmed.strip_prefix("## "));
-        if let Some(title) = heading.map(names::unmarked).filter(|title| !title.is_empty()) {
+        if let Some(title) = heading.map(names::strip_markup).filter(|title| !title.is_empty()) {
             return Some(title);
         }
         let underline = !trimmed.is_empty() && trimmed.trim_end().chars().all(|c| c == '=');
         if underline && !previous.trim().is_empty() {
-            return Some(names::unmarked(previous));
+            return Some(names::strip_markup(previous));
         }
         previous = line;
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_apart_is_the_title() {
+    fn separated_first_line_is_title() {
         let read = |text: &str| {
             read_text(&request(FileKind::Txt, "notes-2024.txt"), text.as_bytes()).expect("text").title.expect("a title")
         };
@@ -118,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_text_is_a_text() {
+    fn empty_file_is_valid_text() {
         let read = read_text(&request(FileKind::Txt, "empty.txt"), b"").expect("text");
         assert_eq!((read.markdown.as_str(), read.title.as_deref()), ("", Some("empty")));
     }
 
     #[test]
-    fn markdown_passes_through() {
+    fn markdown_is_unchanged() {
         let source = "Intro\r\n\r\n```sh\r\n# a comment\r\n```\r\n\r\n# The *real* title #\r\n";
         let read = read_markdown(&request(FileKind::Md, "a.md"), source.as_bytes()).expect("markdown");
         assert_eq!(read.markdown, source.replace("\r\n", "\n"));
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_under_text_is_no_heading_and_an_underline_is() {
+    fn underlined_line_is_a_heading() {
         let read = read_markdown(&request(FileKind::Md, "a.md"), b"Big Title\n=========\n\ntext").expect("markdown");
         assert_eq!(read.title.as_deref(), Some("Big Title"));
     }
 
     #[test]
-    fn other_formats_are_told_from_text() {
+    fn other_formats_are_rejected_as_text() {
         for bytes in [&b"%PDF-1.7\nabc"[..], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"{\\rtf1 abc}", b"PK\x03\x04\x14\0\0\0"]
         {
             let error = read_text(&request(FileKind::Txt, "a.txt"), bytes).expect_err("not text");

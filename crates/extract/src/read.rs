@@ -1,32 +1,27 @@
-use async_trait::async_trait;
-
-use crate::worker::Input;
 use crate::{
-    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, Extractor, FileKind, delimited, family, html, odf,
-    office, pdf, plain_text, rtf,
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, delimited, family, html, odf, office, pdf,
+    plain_text, rtf,
 };
 
-/// Readers recurse with the nesting of a document.
+/// Stack size in bytes of the reader thread: readers recurse with the nesting of a document.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Reads one document in this process, on a thread of its own with a large stack.
+/// Reads one document in this process, on its own thread with a large stack.
 ///
-/// A reader that panics is [`ExtractErrorKind::Crashed`]. Memory and time are bounded only as far as the readers
-/// bound themselves: for documents from outside use [`crate::worker::WorkerPool`].
+/// Memory and time are bounded only by the readers' own limits. Use the processes of `extract-worker` for
+/// untrusted documents.
 ///
 /// # Errors
-/// As [`ExtractErrorKind`] tells them apart.
+/// Returns the cause as an [`ExtractErrorKind`]; a reader that panics gives [`ExtractErrorKind::Crashed`].
 pub fn extract(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    if !request.kind.is_supported() {
-        let message = format!("`{}` is not read by this build", request.kind.as_str());
-        return Err(ExtractError::new(ExtractErrorKind::Unsupported, message));
-    }
     std::thread::scope(|scope| {
         let reader = std::thread::Builder::new()
             .name("extract".into())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || read(request, bytes))
-            .map_err(|error| ExtractError::new(ExtractErrorKind::OutOfMemory, format!("no thread: {error}")))?;
+            .map_err(|error| {
+                ExtractError::new(ExtractErrorKind::OutOfMemory, format!("cannot start a thread: {error}"))
+            })?;
         reader.join().unwrap_or_else(|panic| {
             let said = panic
                 .downcast_ref::<&str>()
@@ -52,24 +47,5 @@ fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractErro
         }
         FileKind::Rtf => rtf::read(request, bytes),
         FileKind::Odt | FileKind::Odp | FileKind::Ods => odf::read(request, bytes),
-    }
-}
-
-/// Reads in this process, unbounded: for tests and for tools that read their user's own files.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct InProcess;
-
-#[async_trait]
-impl Extractor for InProcess {
-    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
-        let bytes = match input {
-            Input::Bytes(bytes) => bytes,
-            Input::File(path) => tokio::fs::read(&path).await.map(bytes::Bytes::from).map_err(|error| {
-                ExtractError::new(ExtractErrorKind::Crashed, format!("`{}`: {error}", path.display()))
-            })?,
-        };
-        tokio::task::spawn_blocking(move || extract(&request, &bytes))
-            .await
-            .map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))?
     }
 }

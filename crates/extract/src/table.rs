@@ -1,14 +1,14 @@
-//! Rows of cells as a GitHub markdown table.
+//! GitHub markdown tables.
 
-/// Which columns of a table hold anything: the others are not written.
+/// Columns with content; empty columns are not written.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     used: Vec<bool>,
 }
 
 impl Columns {
-    /// Takes note of one row.
-    pub(crate) fn see<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
+    /// Records the non-empty columns of a row.
+    pub(crate) fn record<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
         for (column, cell) in cells.enumerate() {
             if column >= self.used.len() {
                 self.used.push(false);
@@ -18,10 +18,10 @@ impl Columns {
     }
 }
 
-/// Writes a table row by row; the first one is its header.
+/// Row-by-row table writer; the first row is the header.
 ///
-/// The header gets a cell for every column; later rows end with their own last cell, since GitHub's tables allow
-/// short rows but not long ones. So one wide row among many short ones does not make the output their product.
+/// The header has a cell for every column. Later rows end at their own last cell: GitHub tables allow short rows but
+/// not long ones. So one wide row among many short rows does not multiply the output.
 pub(crate) struct Writer<'a> {
     columns: &'a Columns,
     out: &'a mut String,
@@ -33,7 +33,7 @@ impl<'a> Writer<'a> {
         Self { columns, out, header: true }
     }
 
-    /// Writes one row; a row without any text is left out.
+    /// Writes one row; skips rows without text.
     pub(crate) fn row<'c>(&mut self, cells: impl Iterator<Item = &'c str>) {
         let start = self.out.len();
         let mut empty = true;
@@ -65,11 +65,11 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes rows that are all at hand.
+/// Writes a table from rows in memory.
 pub(crate) fn write<S: AsRef<str>>(rows: &[Vec<S>], out: &mut String) {
     let mut columns = Columns::default();
     for row in rows {
-        columns.see(row.iter().map(AsRef::as_ref));
+        columns.record(row.iter().map(AsRef::as_ref));
     }
     let mut writer = Writer::new(&columns, out);
     for row in rows {
@@ -77,7 +77,7 @@ pub(crate) fn write<S: AsRef<str>>(rows: &[Vec<S>], out: &mut String) {
     }
 }
 
-/// One cell: a pipe is escaped, a line break is `<br>`, since a table row is one line.
+/// Writes one cell. Pipes are escaped and line breaks become `<br>`, because a table row is one line.
 fn write_cell(cell: &str, out: &mut String) {
     let mut line_break = false;
     for c in cell.trim().chars() {
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_as_wide_as_the_widest_row() {
+    fn header_is_as_wide_as_widest_row() {
         let mut out = String::new();
         write(&[vec!["a"], vec!["b", "c"]], &mut out);
         assert_eq!(out, "| a |  |\n| --- | --- |\n| b | c |\n");
     }
 
     #[test]
-    fn nothing_makes_no_table() {
+    fn empty_rows_write_no_table() {
         let mut out = String::new();
         write::<&str>(&[], &mut out);
         write(&[vec!["", " "]], &mut out);

@@ -1,7 +1,7 @@
-//! The last touch on markdown that readers made.
+//! Final cleanup of the markdown that readers produce.
 
-/// Line ends are `\n`, at most one blank line in a row, no white space at line ends, none around the whole. Fenced
-/// code is left as it is.
+/// Normalizes markdown: `\n` line ends, at most one blank line in a row, no trailing white space, no blank lines at
+/// the start or end. Fenced code is left unchanged.
 pub(crate) fn markdown(source: &str) -> String {
     let source = crate::charset::normalize_lines(source);
     let mut out = String::with_capacity(source.len());
@@ -44,7 +44,7 @@ pub(crate) fn markdown(source: &str) -> String {
     out
 }
 
-/// A table row without the spaces that align its columns: they are most of a wide table, and nobody reads them.
+/// Appends a table row without alignment padding, which would be most of a wide table.
 fn push_row(line: &str, out: &mut String) {
     let rule = line.contains("---") && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
     let mut previous = ' ';
@@ -64,13 +64,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_not_aligned() {
+    fn table_padding_is_removed() {
         let aligned = "| a     | b      |\n| :---- | -----: |\n| x  y  |        |\n";
         assert_eq!(markdown(aligned), "| a | b |\n| :--- | ---: |\n| x y | |\n");
     }
 
     #[test]
-    fn blank_lines_are_joined_outside_code() {
+    fn blank_lines_are_collapsed_outside_code() {
         assert_eq!(
             markdown("\n\n# A  \r\n\n\n\ntext\n```\na\n\n\n  b  \n```\n\n\n"),
             "# A\n\ntext\n```\na\n\n\n  b  \n```\n"

@@ -1,4 +1,4 @@
-//! What a fetch costs by itself: pages of a server in this process, over a kept connection and over a new one each.
+//! Measures the overhead of a fetch from a server in this process, with reused and with new connections.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Error> {
     options.politeness.concurrent = 16;
     let started = Instant::now();
     let fetcher = Fetcher::new(options)?;
-    eprintln!("{:>8} µs  making the fetcher", started.elapsed().as_micros());
+    eprintln!("{:>8} µs  creating the fetcher", started.elapsed().as_micros());
 
     for path in ["/small", "/page", "/gzip", "/closed"] {
         let mut spent = Vec::new();
@@ -58,7 +58,7 @@ async fn main() -> Result<(), Error> {
         task.await??;
     }
     let rate = (ROUNDS / 16 * 16) as f64 / started.elapsed().as_secs_f64();
-    eprintln!("{rate:>8.0} pages a second, 16 at a time");
+    eprintln!("{rate:>8.0} pages per second, 16 at a time");
     Ok(())
 }
 
@@ -76,16 +76,16 @@ async fn serve(listener: TcpListener) {
         let (page, gzip) = (page.clone(), gzip.clone());
         let _ = stream.set_nodelay(true);
         tokio::spawn(async move {
-            let answer = service_fn(|request| {
+            let service = service_fn(|request| {
                 let response = respond(&request, &page, &gzip);
                 async { Ok::<_, Infallible>(response) }
             });
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// A page of 100 kB, or what its path says.
+/// Returns a page of 100 kB, or the special response for the path.
 fn respond<B>(request: &Request<B>, page: &Bytes, gzip: &Bytes) -> Response<Full<Bytes>> {
     let path = request.uri().path();
     let body = match path {

@@ -1,4 +1,4 @@
-//! The body of an answer: decompressed on its way, and no longer than allowed.
+//! Response bodies: streaming decompression with a size limit.
 
 use std::io;
 use std::pin::Pin;
@@ -13,74 +13,74 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio_util::io::StreamReader;
 
 use crate::error::FetchError;
-use crate::failure;
+use crate::http_errors;
 
-/// What [`Reader`] undoes.
+/// Content codings that [`read`] decodes.
 pub(crate) const ACCEPTED_CODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate, br, zstd");
 
-/// Codings on top of each other. One is usual; each further one multiplies what a small bomb can cost.
+/// Maximum number of stacked codings. One is usual; each further one multiplies the cost of a small bomb.
 const MAX_CODINGS: usize = 2;
 
-/// Windows of zstd beyond 8 MiB are not for the web (RFC 9659): they would be memory that the sender asks for.
+/// Largest zstd window, 8 MiB, as the web allows (RFC 9659). A larger one is memory that the sender chooses.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// After so many bytes the others on this thread get their turn: a body that lies in memory never waits by itself.
-const TURN: usize = 256 * 1024;
+/// Bytes read between two yields to the scheduler: a body that is already in memory never waits by itself.
+const YIELD_INTERVAL: usize = 256 * 1024;
 
-/// Most that is set aside before anything came.
-const MAX_FIRST_CAPACITY: u64 = 1024 * 1024;
+/// Limit of the capacity allocated from `Content-Length` before any data arrives.
+const MAX_INITIAL_CAPACITY: u64 = 1024 * 1024;
 
 type Stream = Pin<Box<dyn AsyncBufRead + Send>>;
 
-/// A body, as far as it was read.
+/// A decompressed body, up to the limit.
 pub(crate) struct Body {
     pub bytes: Bytes,
-    /// Whether there was more than the limit.
-    pub is_cut: bool,
+    /// True if the body was longer than the limit.
+    pub is_truncated: bool,
 }
 
-/// Reads at most `limit` bytes of content; what follows is not even decompressed.
+/// Reads at most `limit` bytes of decompressed content. The rest is not even decompressed.
 ///
 /// # Errors
 /// `Interrupted`, `Protocol`.
 pub(crate) async fn read(response: Response, limit: usize) -> Result<Body, FetchError> {
     let codings = codings(response.headers())?;
-    let announced = if codings.is_empty() { response.content_length().unwrap_or(0) } else { 0 };
+    let expected = if codings.is_empty() { response.content_length().unwrap_or(0) } else { 0 };
     let mut stream: Stream = Box::pin(StreamReader::new(response.bytes_stream().map_err(io::Error::other)));
     for coding in codings.into_iter().rev() {
-        stream = decoded(coding, stream).await?;
+        stream = decode(coding, stream).await?;
     }
-    let mut bytes = BytesMut::with_capacity(usize::try_from(announced.min(MAX_FIRST_CAPACITY)).unwrap_or(0));
-    let mut turn_ends = TURN;
+    let mut bytes = BytesMut::with_capacity(usize::try_from(expected.min(MAX_INITIAL_CAPACITY)).unwrap_or(0));
+    let mut next_yield = YIELD_INTERVAL;
     loop {
-        let chunk = stream.fill_buf().await.map_err(|error| sort(&error))?;
+        let chunk = stream.fill_buf().await.map_err(|error| classify(&error))?;
         if chunk.is_empty() {
-            return Ok(Body { bytes: bytes.freeze(), is_cut: false });
+            return Ok(Body { bytes: bytes.freeze(), is_truncated: false });
         }
-        let room = limit - bytes.len();
-        let taken = chunk.len();
-        bytes.extend_from_slice(&chunk[..taken.min(room)]);
-        if taken > room {
-            return Ok(Body { bytes: bytes.freeze(), is_cut: true });
+        let remaining = limit - bytes.len();
+        let length = chunk.len();
+        bytes.extend_from_slice(&chunk[..length.min(remaining)]);
+        if length > remaining {
+            return Ok(Body { bytes: bytes.freeze(), is_truncated: true });
         }
-        stream.consume(taken);
-        if bytes.len() >= turn_ends {
-            turn_ends = bytes.len() + TURN;
+        stream.consume(length);
+        if bytes.len() >= next_yield {
+            next_yield = bytes.len() + YIELD_INTERVAL;
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// The length of the content, where the head tells it.
-pub(crate) fn announced_length(response: &Response) -> Option<u64> {
+/// Returns the content length if the headers declare it, which they cannot for compressed content.
+pub(crate) fn declared_length(response: &Response) -> Option<u64> {
     let is_plain = codings(response.headers()).is_ok_and(|codings| codings.is_empty());
     response.content_length().filter(|_| is_plain)
 }
 
-/// Reads a short body to its end, so that the connection can be used again. A long one is left with its connection.
+/// Reads a short body to its end so that the connection can be reused. For a long body the connection is dropped.
 pub(crate) async fn drain(response: Response) {
-    const SHORT: u64 = 16 * 1024;
-    if response.content_length().is_some_and(|length| length <= SHORT) {
+    const MAX_DRAINED: u64 = 16 * 1024;
+    if response.content_length().is_some_and(|length| length <= MAX_DRAINED) {
         let _ = response.bytes().await;
     }
 }
@@ -93,9 +93,9 @@ enum Coding {
     Zstd,
 }
 
-/// The codings in the order they were applied (RFC 9110, 8.4).
+/// Returns the codings in the order in which they were applied (RFC 9110, 8.4).
 fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, FetchError> {
-    let unknown = || FetchError::Protocol { reason: "is in an unknown content coding" };
+    let unknown = || FetchError::Protocol { reason: "has an unknown content coding" };
     let mut codings = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
         for name in value.to_str().map_err(|_| unknown())?.split(',') {
@@ -112,9 +112,9 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, FetchError> {
     if codings.len() > MAX_CODINGS { Err(unknown()) } else { Ok(codings) }
 }
 
-async fn decoded(coding: Coding, mut stream: Stream) -> Result<Stream, FetchError> {
-    let Some(&first) = stream.fill_buf().await.map_err(|error| sort(&error))?.first() else {
-        // Nothing is nothing in every coding; servers label empty bodies as well.
+async fn decode(coding: Coding, mut stream: Stream) -> Result<Stream, FetchError> {
+    let Some(&first) = stream.fill_buf().await.map_err(|error| classify(&error))?.first() else {
+        // Servers also label empty bodies with a coding.
         return Ok(stream);
     };
     Ok(match coding {
@@ -123,10 +123,11 @@ async fn decoded(coding: Coding, mut stream: Stream) -> Result<Stream, FetchErro
             decoder.multiple_members(true);
             Box::pin(BufReader::new(decoder))
         }
-        // Means zlib; some servers send the bare stream. Only zlib's first byte names method 8 in its low half.
+        // "deflate" means zlib, but some servers send the raw stream. Only zlib's first byte has method 8 in its low
+        // half.
         Coding::Deflate if first & 0x0f == 8 => Box::pin(BufReader::new(ZlibDecoder::new(stream))),
         Coding::Deflate => Box::pin(BufReader::new(DeflateDecoder::new(stream))),
-        // "Large window" brotli, no part of RFC 7932, asks for up to a gigabyte before the first byte of content.
+        // "Large window" brotli, not part of RFC 7932, requests up to a gigabyte before the first byte of content.
         Coding::Brotli if first & 0x7f == 0x11 => return Err(undecodable()),
         Coding::Brotli => Box::pin(BufReader::new(BrotliDecoder::new(stream))),
         Coding::Zstd => {
@@ -138,10 +139,10 @@ async fn decoded(coding: Coding, mut stream: Stream) -> Result<Stream, FetchErro
     })
 }
 
-/// An error of the connection comes through the decoders as it is; all others are the decoders' own.
-fn sort(error: &io::Error) -> FetchError {
+/// Connection errors pass through the decoders unchanged; all others are decoding errors.
+fn classify(error: &io::Error) -> FetchError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) {
-        Some(error) => failure::sort(error),
+        Some(error) => http_errors::classify(error),
         None => undecodable(),
     }
 }
@@ -155,23 +156,23 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    fn named(values: &[&str]) -> Result<Vec<Coding>, FetchError> {
+    fn parse(values: &[&str]) -> Result<Vec<Coding>, FetchError> {
         codings(&values.iter().map(|value| (CONTENT_ENCODING, HeaderValue::from_str(value).unwrap())).collect())
     }
 
     #[test]
-    fn codings_are_known_in_every_spelling_and_order() {
-        assert_eq!(named(&[]), Ok(vec![]));
-        assert_eq!(named(&["identity"]), Ok(vec![]));
-        assert_eq!(named(&["X-GZIP"]), Ok(vec![Coding::Gzip]));
-        assert_eq!(named(&["gzip, br"]), Ok(vec![Coding::Gzip, Coding::Brotli]));
-        assert_eq!(named(&["deflate", " zstd "]), Ok(vec![Coding::Deflate, Coding::Zstd]));
+    fn codings_are_parsed_case_insensitively_and_in_order() {
+        assert_eq!(parse(&[]), Ok(vec![]));
+        assert_eq!(parse(&["identity"]), Ok(vec![]));
+        assert_eq!(parse(&["X-GZIP"]), Ok(vec![Coding::Gzip]));
+        assert_eq!(parse(&["gzip, br"]), Ok(vec![Coding::Gzip, Coding::Brotli]));
+        assert_eq!(parse(&["deflate", " zstd "]), Ok(vec![Coding::Deflate, Coding::Zstd]));
     }
 
     #[test]
-    fn unknown_codings_and_piles_of_them_are_refused() {
+    fn unknown_and_too_many_codings_are_rejected() {
         for values in [&["compress"][..], &["gzip, gzip, gzip"], &["gzip"; 3], &["gzip;q=1"]] {
-            assert!(named(values).is_err(), "{values:?}");
+            assert!(parse(values).is_err(), "{values:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One request and the head of its answer, for a target that was checked.
+//! HTTP client for targets that passed the policy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use reqwest::{Certificate, Response};
 
 use crate::body;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
-use crate::failure;
+use crate::http_errors;
 use crate::options::{FetcherOptions, TimeLimits};
 use crate::resolver::{GuardedResolver, Resolver};
 use crate::targets::{Target, TargetPolicy};
 
-/// How long an idle connection is kept: through the redirects of a page and to the next page read of the same host.
+/// Idle time of a pooled connection: spans the redirects of a page and the next page of the same host.
 const POOL_IDLE: Duration = Duration::from_secs(15);
 
-/// HTTP/2 has no default that would be enough for pages with long cookies and policies; HTTP/1.1 stops at about 400 KiB.
+/// The HTTP/2 default is too small for pages with long cookies and policies; HTTP/1.1 stops at about 400 KiB.
 const MAX_HEADER_BYTES: u32 = 128 * 1024;
 
-/// What is read, in the order it is liked.
+/// `Accept` header, in order of preference.
 const ACCEPTED: HeaderValue = HeaderValue::from_static(
     "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,application/pdf;q=0.9,application/xml;q=0.8,\
      application/json;q=0.8,*/*;q=0.7",
@@ -48,12 +48,12 @@ impl Client {
             .pool_max_idle_per_host(options.politeness.concurrent)
             .tcp_nodelay(true)
             .http2_max_header_list_size(MAX_HEADER_BYTES)
-            // A proxy would resolve and connect for us, unchecked.
+            // A proxy would resolve and connect without the checks.
             .no_proxy()
-            // Each hop is checked first.
+            // `Fetcher` checks each hop before it follows.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
-            // Decompressed by `body`, with limits of memory.
+            // `body` decompresses, within memory limits.
             .no_gzip()
             .no_brotli()
             .no_deflate()
@@ -71,7 +71,7 @@ impl Client {
         &self.policy
     }
 
-    /// Sends a GET and waits for the head of the answer. Any status is an answer.
+    /// Sends a GET request and waits for the response headers. Any status is a success here.
     ///
     /// # Errors
     /// `RefusedAddress`, `Dns`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
@@ -79,10 +79,10 @@ impl Client {
         let request = self.http.get(target.url().clone()).headers(headers);
         let limit = self.time_limits.connect + self.time_limits.first_byte;
         let response = match tokio::time::timeout(limit, request.send()).await {
-            Ok(answer) => answer.map_err(|error| failure::sort(&error))?,
+            Ok(result) => result.map_err(|error| http_errors::classify(&error))?,
             Err(_) => return Err(FetchError::Timeout { stage: TimeoutStage::FirstByte }),
         };
-        // The second lock on the door: whatever led here, nothing is taken from an address that would be refused.
+        // Second line of defence: nothing is read from a refused address, however the connection came about.
         match response.remote_addr() {
             Some(peer) if self.policy.guard.allows(peer.ip()) => Ok(response),
             _ => Err(FetchError::RefusedAddress),

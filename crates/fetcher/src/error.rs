@@ -1,72 +1,74 @@
 use std::time::Duration;
 
-/// Why a page was not fetched. No message tells what a name resolves to, nor what else is found in a network: the
-/// texts may be shown to whoever named the URL.
+/// Failure to fetch a page.
+///
+/// Messages reveal neither the addresses that a name resolves to nor anything else about the network, so they may be
+/// shown to the caller.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
     #[error("the URL {reason}")]
     InvalidUrl { reason: &'static str },
-    /// The host, or all addresses it has, is none that may be connected to.
-    #[error("the host is not on a network that may be fetched from")]
+    /// The host, or every address of it, is outside the permitted networks.
+    #[error("the host is not on a permitted network")]
     RefusedAddress,
-    #[error("port `{port}` may not be fetched from")]
+    #[error("port `{port}` is not permitted")]
     RefusedPort { port: u16 },
-    #[error("the host's name cannot be resolved")]
+    #[error("cannot resolve the host name")]
     Dns,
     #[error("cannot connect to the host")]
     Connect,
-    /// The certificate is not valid for the host, or no common version of TLS.
-    #[error("cannot make a secure connection to the host")]
+    /// The certificate is invalid for the host, or there is no common TLS version.
+    #[error("cannot establish a TLS connection to the host")]
     Tls,
-    #[error("{stage} took too long")]
+    #[error("{stage} timed out")]
     Timeout { stage: TimeoutStage },
-    /// An answer that is no page; `retry_after` is what the host asked for.
-    #[error("the host answers with status `{status}`")]
+    /// A status other than success or redirect, with the host's `Retry-After`.
+    #[error("the host returned status `{status}`")]
     Status { status: u16, retry_after: Option<Duration> },
-    /// No kind of document that is read. Empty where the host names none and the content is none.
-    #[error("content of type `{content_type}` is not read")]
+    /// Unsupported document type. Empty if neither the headers nor the content reveal a type.
+    #[error("unsupported content type `{content_type}`")]
     ContentType { content_type: String },
-    #[error("the content is larger than `{limit}` bytes")]
+    #[error("the content exceeds the limit of `{limit}` bytes")]
     TooLarge { limit: usize },
     #[error("more than `{limit}` redirects")]
     TooManyRedirects { limit: usize },
-    #[error("the redirects go in a circle")]
+    #[error("redirect loop")]
     RedirectLoop,
-    /// robots.txt forbids the page, or one it redirects to.
-    #[error("the host's robots.txt forbids it")]
+    /// robots.txt disallows the page or one of its redirects.
+    #[error("disallowed by the host's robots.txt")]
     Robots,
-    /// robots.txt cannot be read for now; until then everything counts as forbidden (RFC 9309, 2.3.1.4).
+    /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4).
     #[error("the host's robots.txt cannot be read")]
     RobotsUnreachable,
-    /// The connection ended in the middle of the answer.
-    #[error("the answer breaks off")]
+    /// The connection closed in the middle of the response.
+    #[error("the response is incomplete")]
     Interrupted,
-    /// What came is no HTTP, or not what its head says.
-    #[error("the answer {reason}")]
+    /// Invalid HTTP, or a body that contradicts its headers.
+    #[error("the response {reason}")]
     Protocol { reason: &'static str },
 }
 
-/// What took too long.
+/// Stage of a fetch that exceeded its time limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TimeoutStage {
     Connect,
     FirstByte,
-    Whole,
+    Total,
 }
 
 impl std::fmt::Display for TimeoutStage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             TimeoutStage::Connect => "connecting",
-            TimeoutStage::FirstByte => "the host's answer",
-            TimeoutStage::Whole => "the fetch",
+            TimeoutStage::FirstByte => "the host's response",
+            TimeoutStage::Total => "the fetch",
         })
     }
 }
 
 impl FetchError {
-    /// Whether the same request may succeed before long, so that a caller remembers the failure only shortly.
+    /// Returns true if the same request may succeed soon. Callers should remember such a failure only briefly.
     pub fn is_temporary(&self) -> bool {
         match self {
             FetchError::Dns
@@ -88,7 +90,7 @@ impl FetchError {
         }
     }
 
-    /// How long the host asked to be left alone (`Retry-After`); at most a day.
+    /// Returns the delay requested by the host (`Retry-After`), at most one day.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             FetchError::Status { retry_after, .. } => *retry_after,
@@ -97,17 +99,17 @@ impl FetchError {
     }
 }
 
-/// Why a fetcher cannot be made with these options.
+/// Invalid [`FetcherOptions`](crate::FetcherOptions).
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    #[error("`{0}` cannot be sent as a user agent")]
+    #[error("user agent `{0}` is not a valid header value")]
     UserAgent(String),
-    #[error("`{0}` is no product token: letters, `-` and `_`")]
+    #[error("invalid robots.txt token `{0}`: use letters, `-` and `_`")]
     RobotsToken(String),
-    #[error("a root certificate cannot be read")]
+    #[error("cannot parse a root certificate")]
     RootCertificate(#[source] reqwest::Error),
-    #[error("`{0}` must not be zero")]
+    #[error("`{0}` must be greater than zero")]
     Zero(&'static str),
-    #[error("cannot make the HTTP client")]
+    #[error("cannot create the HTTP client")]
     Client(#[source] reqwest::Error),
 }

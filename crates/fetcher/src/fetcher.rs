@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use file_types::ContentType;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::sync::Semaphore;
@@ -9,16 +10,16 @@ use crate::body;
 use crate::client::Client;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::guard::AddressGuard;
-use crate::media::{self, Declared};
+use crate::host_limiter::{HostLimiter, HostPermit};
 use crate::options::FetcherOptions;
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
+use crate::page_kind::{self, Declared};
+use crate::redirects::{RedirectChain, is_redirect};
 use crate::resolver::{Resolver, SystemResolver};
-use crate::robots::Robots;
+use crate::robots::RobotsCache;
 use crate::targets::{Target, TargetPolicy};
-use crate::trail::{Trail, is_redirect};
-use crate::turns::{Turn, Turns};
 
-/// Fetches public pages. A clone shares connections, the robots.txt files and the limits of the original.
+/// Fetcher for public pages. Clones share connections, cached robots.txt files and limits.
 #[derive(Clone)]
 pub struct Fetcher {
     shared: Arc<Shared>,
@@ -26,22 +27,24 @@ pub struct Fetcher {
 
 struct Shared {
     client: Arc<Client>,
-    /// `None` where robots.txt is not asked.
-    robots: Option<Robots>,
-    turns: Turns,
-    /// Requests under way at a time.
+    /// `None` if robots.txt is ignored.
+    robots: Option<RobotsCache>,
+    host_limiter: HostLimiter,
+    /// Limits concurrent requests over all hosts.
     requests: Arc<Semaphore>,
     options: FetcherOptions,
 }
 
 impl Fetcher {
+    /// Creates a fetcher that uses the system's resolver.
+    ///
     /// # Errors
-    /// Options that cannot be kept; see [`OptionsError`].
+    /// Invalid options; see [`OptionsError`].
     pub fn new(options: FetcherOptions) -> Result<Self, OptionsError> {
         Self::with_resolver(options, Arc::new(SystemResolver::default()))
     }
 
-    /// As [`Fetcher::new`], with another source of addresses. What it says is checked just the same.
+    /// Creates a fetcher that uses `resolver`. Its addresses are checked like those of the system's resolver.
     ///
     /// # Errors
     /// As [`Fetcher::new`].
@@ -52,34 +55,35 @@ impl Fetcher {
         let client = Arc::new(Client::new(&options, resolver, policy)?);
         let requests = Arc::new(Semaphore::new(options.max_concurrent));
         let robots = options.respect_robots.then(|| {
-            // Half of the whole: a host whose robots.txt hangs is known for it, not only a failed fetch more.
-            let time_limit = options.time_limits.whole / 2;
-            Robots::new(Arc::clone(&client), Arc::clone(&requests), options.robots_token.clone(), time_limit)
+            // Half of the total, so that a hanging robots.txt is cached as unreachable before the fetch itself times
+            // out.
+            let time_limit = options.time_limits.total / 2;
+            RobotsCache::new(Arc::clone(&client), Arc::clone(&requests), options.robots_token.clone(), time_limit)
         });
-        let turns = Turns::new(options.politeness.concurrent);
-        Ok(Self { shared: Arc::new(Shared { client, robots, turns, requests, options }) })
+        let host_limiter = HostLimiter::new(options.politeness.concurrent);
+        Ok(Self { shared: Arc::new(Shared { client, robots, host_limiter, requests, options }) })
     }
 
-    /// Fetches one page. It can be dropped at any time.
+    /// Fetches one page. The future can be dropped at any time.
     ///
     /// # Errors
-    /// Each reason has its variant; see [`FetchError`].
+    /// One variant per cause; see [`FetchError`].
     pub async fn fetch(&self, request: &FetchRequest) -> Result<Fetched, FetchError> {
-        let whole = self.shared.options.time_limits.whole;
-        let late = |_| Err(FetchError::Timeout { stage: TimeoutStage::Whole });
-        tokio::time::timeout(whole, self.shared.follow(request)).await.unwrap_or_else(late)
+        let limit = self.shared.options.time_limits.total;
+        let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Total });
+        tokio::time::timeout(limit, self.shared.follow(request)).await.unwrap_or_else(timed_out)
     }
 }
 
 impl Shared {
-    /// Goes from redirect to redirect to the page.
+    /// Follows redirects to the page.
     async fn follow(&self, request: &FetchRequest) -> Result<Fetched, FetchError> {
         let policy = self.client.policy();
         let mut target = Target::parse(&request.url, policy)?;
-        let mut trail = Trail::new(&target, self.options.max_redirects);
-        let mut turn = None;
+        let mut redirects = RedirectChain::new(&target, self.options.max_redirects);
+        let mut permit = None;
         loop {
-            turn = Some(self.turn(&target, turn).await?);
+            permit = Some(self.acquire_host(&target, permit).await?);
             let _request = self.requests.acquire().await;
             let validators = request.validators.as_ref();
             let headers = validators.map(|validators| validators.headers(target.url())).unwrap_or_default();
@@ -87,13 +91,13 @@ impl Shared {
             let response = self.client.get(&target, headers).await?;
             let status = response.status();
             if is_redirect(status) {
-                let next = trail.follow(&target, response.headers(), policy)?;
+                let next = redirects.follow(&target, response.headers(), policy)?;
                 body::drain(response).await;
                 target = next;
             } else if is_conditional && status == StatusCode::NOT_MODIFIED {
                 return Ok(Fetched::NotModified);
             } else if is_page(status) {
-                let page = self.page(&target, response, trail.redirects()).await?;
+                let page = self.page(&target, response, redirects.count()).await?;
                 return Ok(Fetched::Page(Box::new(page)));
             } else {
                 let retry_after = retry_after(response.headers(), SystemTime::now());
@@ -102,44 +106,47 @@ impl Shared {
         }
     }
 
-    /// Waits until `target` may be asked for. A redirect within a host belongs to the same visit, and goes on with the
-    /// turn that is `held`; one elsewhere gives that back first, or two of them could wait for each other.
-    async fn turn(&self, target: &Target, held: Option<Turn>) -> Result<Turn, FetchError> {
-        let held = held.filter(|turn| turn.is_at(target.host()));
-        let wanted = match &self.robots {
+    /// Waits until a request to the host of `target` may start.
+    ///
+    /// A redirect within a host belongs to the same visit and keeps the permit that is `held`. Before a redirect to
+    /// another host it is released, so that two fetches cannot wait for each other.
+    async fn acquire_host(&self, target: &Target, held: Option<HostPermit>) -> Result<HostPermit, FetchError> {
+        let held = held.filter(|permit| permit.is_for(target.host()));
+        let crawl_delay = match &self.robots {
             Some(robots) => robots.check(target).await?,
             None => None,
         };
         let politeness = &self.options.politeness;
-        let delay = wanted.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
+        let delay = crawl_delay.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
         Ok(match held {
-            Some(turn) => turn,
-            None => self.turns.take(target.host(), delay).await,
+            Some(permit) => permit,
+            None => self.host_limiter.acquire(target.host(), delay).await,
         })
     }
 
     async fn page(&self, target: &Target, response: Response, redirects: usize) -> Result<FetchedPage, FetchError> {
-        let extension = media::extension_of(target.url());
+        let extension = page_kind::extension_of(target.url());
         let status = response.status().as_u16();
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let declared = Declared::read(content_type, extension.as_deref());
-        if let Declared::Other(content_type) = declared {
+        let parsed = content_type.map(ContentType::parse);
+        let declared = Declared::read(parsed.as_ref(), extension.as_deref());
+        if let Declared::Unsupported(content_type) = declared {
             return Err(FetchError::ContentType { content_type });
         }
         let limit = self.options.max_bytes;
-        if body::announced_length(&response).is_some_and(|length| length > limit as u64) {
+        if body::declared_length(&response).is_some_and(|length| length > limit as u64) {
             return Err(FetchError::TooLarge { limit });
         }
-        let charset = content_type.and_then(media::charset);
+        let charset = parsed.and_then(|parsed| parsed.charset);
         let content_type = content_type.map(str::to_owned);
         let validators = Validators::read(target.url(), response.headers());
         let body = body::read(response, limit).await?;
-        if body.is_cut {
+        if body.is_truncated {
             return Err(FetchError::TooLarge { limit });
         }
         let kind = match declared {
             Declared::Kind(kind) => Some(kind),
-            _ => media::sniff(&body.bytes, extension.as_deref()),
+            _ => page_kind::sniff(&body.bytes, extension.as_deref()),
         };
         let Some(kind) = kind else {
             return Err(FetchError::ContentType { content_type: content_type.unwrap_or_default() });
@@ -149,20 +156,20 @@ impl Shared {
     }
 }
 
-/// Successes that carry the page: not "no content", nor a part of it that nobody asked for.
+/// Returns true for statuses that carry a whole page: not "no content" and not an unrequested part.
 fn is_page(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203)
 }
 
-/// `Retry-After` (RFC 9110, 10.2.3) in either form, at most a day.
+/// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    const LONGEST: Duration = Duration::from_hours(24);
+    const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wanted = match value.parse() {
+    let delay = match value.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
     };
-    Some(wanted.min(LONGEST))
+    Some(delay.min(MAX_RETRY_AFTER))
 }
 
 fn check(options: &FetcherOptions) -> Result<(), OptionsError> {
@@ -188,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_left_alone_as_long_as_they_ask_for_up_to_a_day() {
+    fn retry_after_is_parsed_and_capped_at_one_day() {
         let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
         for (value, expected) in [
             ("120", Some(120)),
@@ -204,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_cannot_be_kept_are_refused() {
+    fn invalid_options_are_rejected() {
         let refused = |change: fn(&mut FetcherOptions)| {
             let mut options = FetcherOptions::new("example-bot", "1.0", Some("https://example.com/bot"));
             change(&mut options);

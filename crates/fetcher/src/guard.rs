@@ -1,31 +1,31 @@
-//! Which addresses may be connected to. Pure: addresses in, a verdict out.
+//! Policy for IP addresses. Pure.
 //!
-//! The tables follow the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890 and its updates).
-//! Where a registry calls a block globally reachable but no web server can be in it, the block is refused too.
+//! The tables follow the IANA registries of special-purpose IPv4 and IPv6 addresses (RFC 6890 and its updates). Blocks
+//! that a registry calls globally reachable are refused as well if they cannot contain a web server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// Tells public addresses, and those that the operator opened, from all others.
+/// Permits public addresses and the networks that the operator opened.
 #[derive(Clone, Debug, Default)]
 pub struct AddressGuard {
     allowed: Vec<IpNet>,
 }
 
 impl AddressGuard {
-    /// `allowed` are opened whatever they are. A range of IPv4 also opens the IPv4-mapped form of its addresses, and no
-    /// other form.
+    /// Creates a guard that also permits the `allowed` networks. An IPv4 network also opens the IPv4-mapped form of its
+    /// addresses, and no other form.
     pub fn new(allowed: Vec<IpNet>) -> Self {
         Self { allowed }
     }
 
-    /// Whether the operator opened anything: then names of the operator's network are looked up, too.
+    /// Returns true if the operator opened any network; names on it are then resolved as well.
     pub fn opens_networks(&self) -> bool {
         !self.allowed.is_empty()
     }
 
-    /// Whether `address` may be connected to.
+    /// Returns true if connections to `address` are permitted.
     pub fn allows(&self, address: IpAddr) -> bool {
         let plain = address.to_canonical();
         let opened = |address: &IpAddr| self.allowed.iter().any(|network| network.contains(address));
@@ -52,16 +52,16 @@ const fn v6(segments: [u16; 8], prefix: u8) -> Ipv6Net {
 const REFUSED_V4: &[Ipv4Net] = &[
     v4(0, 0, 0, 0, 8),        // "this network", unspecified
     v4(10, 0, 0, 0, 8),       // private
-    v4(100, 64, 0, 0, 10),    // carrier-grade NAT; metadata of one cloud (100.100.100.200)
+    v4(100, 64, 0, 0, 10),    // carrier-grade NAT; cloud metadata (100.100.100.200)
     v4(127, 0, 0, 0, 8),      // loopback
-    v4(168, 63, 129, 16, 32), // the host, seen from a guest of one cloud: public by number only
+    v4(168, 63, 129, 16, 32), // host service seen from guests of one cloud: public by number only
     v4(169, 254, 0, 0, 16),   // link-local; metadata of most clouds (169.254.169.254)
     v4(172, 16, 0, 0, 12),    // private
-    v4(192, 0, 0, 0, 24),     // protocol assignments; metadata of one cloud (192.0.0.192)
+    v4(192, 0, 0, 0, 24),     // protocol assignments; cloud metadata (192.0.0.192)
     v4(192, 0, 2, 0, 24),     // documentation
     v4(192, 31, 196, 0, 24),  // AS112
     v4(192, 52, 193, 0, 24),  // AMT
-    v4(192, 88, 99, 0, 24),   // relays of 6to4, deprecated
+    v4(192, 88, 99, 0, 24),   // 6to4 relays, deprecated
     v4(192, 168, 0, 0, 16),   // private
     v4(192, 175, 48, 0, 24),  // AS112
     v4(198, 18, 0, 0, 15),    // benchmarking
@@ -71,20 +71,21 @@ const REFUSED_V4: &[Ipv4Net] = &[
     v4(240, 0, 0, 0, 4),      // reserved, broadcast
 ];
 
-/// All that the public internet uses of IPv6. Outside are loopback, unspecified, IPv4-compatible, discard, unique-local
-/// (metadata of one cloud: fd00:ec2::254), link-local, site-local, multicast, and what nobody assigned yet.
+/// IPv6 range of the public internet. Outside it are loopback, unspecified, IPv4-compatible, discard, unique-local
+/// (with the metadata address `fd00:ec2::254` of one cloud), link-local, site-local, multicast and unassigned
+/// addresses.
 const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 const REFUSED_V6: &[Ipv6Net] = &[
     v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // protocols: Teredo, benchmarking, AMT, AS112, ORCHID
     v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
-    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4, deprecated: may lead to any IPv4 address
+    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4, deprecated: can lead to any IPv4 address
     v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), // AS112
     v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
 ];
 
-/// NAT64 with the well-known prefix (RFC 6052): how a host without IPv4 reaches public IPv4. What is behind it counts.
-/// The prefix for local use (64:ff9b:1::/48, RFC 8215) is no global unicast, and stays refused.
+/// NAT64 well-known prefix (RFC 6052), by which IPv6-only hosts reach public IPv4. The embedded address decides. The
+/// local-use prefix (`64:ff9b:1::/48`, RFC 8215) is not global unicast and stays refused.
 const NAT64: Ipv6Net = v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -100,7 +101,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         && (!is_isatap(address) || is_public_v4(last_four(address)))
 }
 
-/// ISATAP (RFC 5214): an IPv4 address as interface, below any prefix, reached through a tunnel inside the site.
+/// Detects ISATAP (RFC 5214): an IPv4 address as interface id below any prefix, reached through a tunnel inside the
+/// site.
 fn is_isatap(address: Ipv6Addr) -> bool {
     matches!(address.segments(), [_, _, _, _, 0 | 0x200, 0x5efe, _, _])
 }
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn public_addresses_are_allowed_up_to_the_edges_of_the_refused() {
+    fn public_addresses_are_allowed_up_to_the_edges_of_refused_ranges() {
         let guard = AddressGuard::default();
         for address in [
             "1.1.1.1",
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opened_range_opens_itself_and_its_mapped_form_only() {
+    fn an_opened_range_opens_only_itself_and_its_mapped_form() {
         let guard = AddressGuard::new(vec!["10.1.0.0/16".parse().unwrap(), "fd00:1::/32".parse().unwrap()]);
         for address in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "fd00:1::5"] {
             assert!(allows(&guard, address), "{address}");
@@ -256,16 +258,16 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_mapped_addresses_opens_them() {
+    fn a_range_of_mapped_addresses_opens_only_the_mapped_form() {
         let guard = AddressGuard::new(vec!["::ffff:10.1.0.0/112".parse().unwrap()]);
         assert!(allows(&guard, "::ffff:10.1.2.3"));
         assert!(!allows(&guard, "10.1.2.3"));
     }
 
     proptest! {
-        /// The standard library's own opinion, where it has a stable one.
+        /// Compares with the standard library's classification, where it is stable.
         #[test]
-        fn no_address_that_is_plainly_special_is_allowed(bits in any::<u32>()) {
+        fn special_addresses_of_the_standard_library_are_refused(bits in any::<u32>()) {
             let address = Ipv4Addr::from_bits(bits);
             let special = address.is_private() || address.is_loopback() || address.is_link_local()
                 || address.is_multicast() || address.is_broadcast() || address.is_documentation()
@@ -277,7 +279,7 @@ mod tests {
         }
 
         #[test]
-        fn ipv6_outside_of_global_unicast_is_allowed_through_ipv4_only(bits in any::<u128>()) {
+        fn ipv6_outside_global_unicast_is_allowed_only_for_embedded_ipv4(bits in any::<u128>()) {
             let address = Ipv6Addr::from_bits(bits);
             if AddressGuard::default().allows(address.into()) {
                 prop_assert!(

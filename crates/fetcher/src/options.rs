@@ -2,57 +2,57 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-/// What a fetcher may do, and as whom. [`FetcherOptions::new`] makes one with limits fit for pages read by people.
+/// Options of a fetcher. [`FetcherOptions::new`] sets limits that suit pages written for people.
 #[derive(Clone, Debug)]
 pub struct FetcherOptions {
-    /// Sent as `User-Agent`. Honest: names the program, and whom to write to.
+    /// `User-Agent` header. Should name the program and a contact.
     pub user_agent: String,
-    /// The product token that groups of robots.txt are looked up by (RFC 9309, 2.2.1): letters, `-` and `_`.
+    /// Product token that selects groups in robots.txt (RFC 9309, 2.2.1): letters, `-` and `_`.
     pub robots_token: String,
-    /// Whether robots.txt decides what is fetched.
+    /// Honour robots.txt.
     pub respect_robots: bool,
-    /// Networks opened although they are not public, for an intranet. A range of IPv4 opens the IPv4-mapped form of its
-    /// addresses, too. While there are none, names without a dot are refused unseen.
+    /// Permitted networks besides the public ones, for an intranet. An IPv4 network also opens the IPv4-mapped form of
+    /// its addresses. If empty, host names without a dot are refused without a lookup.
     pub allow_networks: Vec<IpNet>,
-    /// Ports below 1024 opened besides 80 and 443.
+    /// Permitted ports below 1024 besides 80 and 443.
     pub allow_ports: Vec<u16>,
-    /// Certificate authorities trusted besides the public and the system's ones: PEM, one or several each.
+    /// Trusted certificate authorities besides the public and the system's ones: PEM bundles.
     pub root_certificates: Vec<Vec<u8>>,
     pub time_limits: TimeLimits,
-    /// The longest body, decompressed.
+    /// Maximum size of a decompressed body, in bytes.
     pub max_bytes: usize,
-    /// Redirects followed for one page.
+    /// Maximum number of redirects per page.
     pub max_redirects: usize,
-    /// Requests under way at a time, over all hosts.
+    /// Maximum number of concurrent requests over all hosts.
     pub max_concurrent: usize,
     pub politeness: Politeness,
 }
 
-/// After which time a fetch is given up.
+/// Timeouts of a fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
-    /// For looking up the name, connecting and TLS.
+    /// Name lookup, connect and TLS handshake.
     pub connect: Duration,
-    /// From there to the head of the answer.
+    /// From the connection to the response headers.
     pub first_byte: Duration,
-    /// For everything: waiting for the host's turn, robots.txt, all redirects and the body.
-    pub whole: Duration,
+    /// The whole fetch: waiting for the host, robots.txt, all redirects and the body.
+    pub total: Duration,
 }
 
-/// What one host is asked to bear.
+/// Limits per host.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
-    /// Requests under way at a time.
+    /// Maximum number of concurrent requests.
     pub concurrent: usize,
-    /// Between the starts of two requests, where robots.txt asks for nothing.
+    /// Delay between the starts of two requests, unless robots.txt sets one.
     pub delay: Duration,
-    /// The longest `Crawl-delay` that is kept; a longer one is shortened to it.
+    /// Upper bound for `Crawl-delay`; longer delays are shortened to it.
     pub max_crawl_delay: Duration,
 }
 
 impl FetcherOptions {
-    /// For a program called `product` (also its token in robots.txt) of some `version`. `contact` is a URL or a mail
-    /// address at which the operator of a site can complain.
+    /// Creates default options for the program `product`, which is also its robots.txt token. `contact` is a URL or
+    /// mail address for complaints of site operators.
     pub fn new(product: &str, version: &str, contact: Option<&str>) -> Self {
         let contact = contact.map(|contact| format!(" (+{contact})")).unwrap_or_default();
         Self {
@@ -73,7 +73,7 @@ impl FetcherOptions {
 
 impl Default for TimeLimits {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(5), first_byte: Duration::from_secs(10), whole: Duration::from_secs(20) }
+        Self { connect: Duration::from_secs(5), first_byte: Duration::from_secs(10), total: Duration::from_secs(20) }
     }
 }
 

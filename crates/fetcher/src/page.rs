@@ -1,17 +1,16 @@
-//! What a fetch is asked for, and what it brings.
+//! Request and result of a fetch.
 
 use bytes::Bytes;
+use file_types::FileKind;
 use reqwest::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use url::Url;
 
-use crate::media::MediaKind;
-
-/// A page to be fetched.
+/// Request for one page.
 #[derive(Clone, Debug, Default)]
 pub struct FetchRequest {
-    /// An absolute http or https URL without credentials. A fragment is dropped.
+    /// Absolute http or https URL without credentials. A fragment is dropped.
     pub url: String,
-    /// Of the copy that the caller has: a page that did not change is not sent again.
+    /// Validators of the caller's copy: an unchanged page is not sent again.
     pub validators: Option<Validators>,
 }
 
@@ -21,43 +20,43 @@ impl FetchRequest {
     }
 }
 
-/// What a server calls the state of a page (RFC 9110, 8.8). Opaque: to be kept with a copy, and given back.
+/// Cache validators of a page (RFC 9110, 8.8). Opaque: store them with a copy and pass them to the next request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Validators {
-    /// The page they are of, behind all redirects. They are sent to no other.
+    /// URL of the page after all redirects. The validators are sent only to this URL.
     pub url: String,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
 }
 
-/// What came of a fetch.
+/// Result of a successful fetch.
 #[derive(Clone, Debug)]
 pub enum Fetched {
-    /// The copy that the request's validators are of is still the page.
+    /// The copy that the request's validators describe is still current.
     NotModified,
     Page(Box<FetchedPage>),
 }
 
-/// A page as it was sent, decompressed.
+/// Fetched page, decompressed.
 #[derive(Clone, Debug)]
 pub struct FetchedPage {
-    /// Where it was found, behind all redirects; without a fragment.
+    /// URL after all redirects, without a fragment.
     pub final_url: Url,
-    /// 200, or another success.
+    /// 200 or 203.
     pub status: u16,
-    pub kind: MediaKind,
-    /// The header, for the record; `kind` is what it means.
+    pub kind: FileKind,
+    /// Raw `Content-Type` header; `kind` is its interpretation.
     pub content_type: Option<String>,
-    /// The encoding that the header names, in lowercase; it need not exist, nor be the true one.
+    /// Lowercase encoding from the header. It may be unknown or wrong.
     pub charset: Option<String>,
     pub body: Bytes,
-    /// For the next request; `None` where the server gives none.
+    /// Validators for the next request, if the server sent any.
     pub validators: Option<Validators>,
-    /// How many redirects led here.
+    /// Number of redirects followed.
     pub redirects: usize,
 }
 
-/// A longer validator is not worth its space.
+/// Longer validators are ignored.
 const MAX_VALIDATOR: usize = 1024;
 
 impl Validators {
@@ -70,7 +69,7 @@ impl Validators {
         (etag.is_some() || last_modified.is_some()).then(|| Self { url: url.to_string(), etag, last_modified })
     }
 
-    /// The headers that make a request for `url` a conditional one; none for another page than theirs.
+    /// Returns the headers for a conditional request to `url`, or none if the validators belong to another URL.
     pub(crate) fn headers(&self, url: &Url) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if self.url != url.as_str() {

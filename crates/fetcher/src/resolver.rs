@@ -1,5 +1,7 @@
-//! Names to addresses: looked up once for a connection, filtered, and the connection made to what is left. So a name
-//! cannot be one address when it is checked and another when it is connected to (rebinding).
+//! Name resolution.
+//!
+//! A name is resolved once per connection; its addresses are filtered and the connection uses one of the rest. This
+//! prevents DNS rebinding, where a name resolves to one address for the check and to another for the connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -11,20 +13,20 @@ use tokio::sync::Semaphore;
 
 use crate::guard::AddressGuard;
 
-/// Looks up the addresses of hosts.
+/// Resolver of host names.
 #[async_trait]
 pub trait Resolver: Send + Sync {
-    /// The addresses of `host`, in the order they should be tried in; refused ones may be among them.
+    /// Returns the addresses of `host` in order of preference. Refused addresses are filtered by the caller.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The system's resolver: what `/etc/hosts`, the search list and the name servers of this machine say.
+/// The system's resolver: `/etc/hosts`, the search list and the configured name servers.
 pub struct SystemResolver {
-    /// A lookup that nobody waits for any more goes on in its thread; this bounds how many threads hang in one.
+    /// Limits the blocked threads: an abandoned lookup continues in its thread.
     lookups: Arc<Semaphore>,
 }
 
-/// Lookups at a time: more than fetches usually wait for one, far fewer than the runtime has threads for blocking.
+/// Concurrent lookups: more than fetches usually need, far fewer than the runtime's blocking threads.
 const MAX_LOOKUPS: usize = 64;
 
 impl Default for SystemResolver {
@@ -46,19 +48,19 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Why the HTTP client gets no address. Found again in its error by [`crate::failure`].
+/// Resolution failure. `http_errors` recovers it from the HTTP client's error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResolveError {
-    #[error("no address")]
+    #[error("cannot resolve the name")]
     Unknown(#[source] io::Error),
-    #[error("no address that may be connected to")]
+    #[error("no permitted address")]
     Refused,
 }
 
-/// More addresses than a name has sensibly; the time to connect is shared among them.
+/// Maximum number of addresses tried per name; they share the connect timeout.
 const MAX_ADDRESSES: usize = 16;
 
-/// Lets only those addresses through to the HTTP client that may be connected to.
+/// Resolver for the HTTP client that returns permitted addresses only.
 pub(crate) struct GuardedResolver {
     pub resolver: Arc<dyn Resolver>,
     pub guard: AddressGuard,
@@ -77,7 +79,7 @@ impl reqwest::dns::Resolve for GuardedResolver {
                 .into_iter()
                 .filter(|address| guard.allows(*address))
                 .take(MAX_ADDRESSES)
-                // The client puts the URL's port in place of 0.
+                // The HTTP client replaces port 0 with the port of the URL.
                 .map(|address| SocketAddr::new(address, 0))
                 .collect();
             if allowed.is_empty() {

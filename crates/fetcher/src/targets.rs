@@ -1,32 +1,34 @@
-//! What a URL asks to connect to, checked before anything is looked up.
+//! Checks of URLs before any name lookup.
 
 use url::{Host, Url};
 
 use crate::error::FetchError;
 use crate::guard::AddressGuard;
 
-/// No page that people link to has a longer URL; bounds the work of matching one.
+/// Maximum URL length: more than published links need, and a bound for the cost of matching.
 const MAX_LENGTH: usize = 8 * 1024;
 
-/// Longest name of a host (RFC 1035, 2.3.4).
+/// Maximum length of a host name (RFC 1035, 2.3.4).
 const MAX_HOST: usize = 253;
 
-/// Which targets may be fetched at all.
+/// Policy for fetch targets.
 #[derive(Clone, Debug)]
 pub(crate) struct TargetPolicy {
     pub guard: AddressGuard,
-    /// Opened besides 80, 443, and 1024 and up.
+    /// Permitted ports besides 80, 443, and 1024 and above.
     pub ports: Vec<u16>,
 }
 
-/// An http or https URL that passed the policy, without credentials and fragment. Its host is an address that may be
-/// connected to, or a name whose addresses are still to be checked.
+/// http or https URL that passed the policy, without credentials and fragment. Its host is a permitted address, or a
+/// name whose addresses are checked later.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
     url: Url,
 }
 
 impl Target {
+    /// Parses and checks a URL.
+    ///
     /// # Errors
     /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`.
     pub fn parse(text: &str, policy: &TargetPolicy) -> Result<Self, FetchError> {
@@ -35,20 +37,21 @@ impl Target {
         }
         let url = Url::parse(text).map_err(|_| invalid("is malformed"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid("has credentials in it"));
+            return Err(invalid("contains credentials"));
         }
         Self::check(url, policy)
     }
 
-    /// Where `location`, the value of a header of an answer from here, leads to.
+    /// Resolves the `Location` header of a response from this target, and checks the result.
     ///
     /// # Errors
-    /// As [`Target::parse`]; but credentials are dropped, because the page is none of whoever is named there.
+    /// As for [`Target::parse`], except that credentials are dropped: they would make the page look like another
+    /// user's.
     pub fn redirected(&self, location: &[u8], policy: &TargetPolicy) -> Result<Self, FetchError> {
         if location.len() > MAX_LENGTH {
             return Err(invalid("is too long"));
         }
-        // Servers send what they have: UTF-8 mostly, else bytes that browsers take for Latin-1.
+        // Headers are mostly UTF-8; browsers treat other bytes as Latin-1.
         let location = match std::str::from_utf8(location) {
             Ok(text) => text.to_owned(),
             Err(_) => location.iter().map(|&byte| char::from(byte)).collect(),
@@ -60,7 +63,7 @@ impl Target {
         Self::check(url, policy)
     }
 
-    /// The same origin's robots.txt.
+    /// Returns robots.txt of the same origin.
     pub fn robots_txt(&self) -> Self {
         let mut url = self.url.clone();
         url.set_path("/robots.txt");
@@ -81,7 +84,7 @@ impl Target {
         self.url.origin().ascii_serialization()
     }
 
-    /// What a request line and robots.txt name: path and query.
+    /// Returns path and query, as used in a request line and in robots.txt.
     pub fn path_and_query(&self) -> &str {
         &self.url[url::Position::BeforePath..url::Position::AfterQuery]
     }
@@ -118,8 +121,8 @@ impl Target {
     }
 }
 
-/// A name without a dot is one of the operator's network, whatever it resolves to: it is not even looked up, unless
-/// that network is opened.
+/// Checks a host name. A name without a dot belongs to the operator's network whatever it resolves to, so it is not
+/// even looked up unless a network was opened.
 fn check_name(name: &str, policy: &TargetPolicy) -> Result<(), FetchError> {
     if name.len() > MAX_HOST || name.split('.').any(|label| label.is_empty() || label.len() > 63) {
         return Err(invalid("has a malformed host"));

@@ -1,35 +1,35 @@
-//! Reading a request body: one JSON object of at most 1 MiB, strictly.
+//! Strict reading of request bodies: one JSON object of at most 1 MiB.
 
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, web};
+use api_types::RequestBody;
 use api_types::validation::{field_of, first_violation};
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
-use validator::Validate;
 
 use crate::failure::Failure;
 
-/// Largest body that is parsed.
+/// Maximum size of a body.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What is read and thrown away of a body that is too large. Clients that write before they read get their answer only
-/// when the server has taken what they wrote; beyond this the connection is closed on them.
+/// Maximum bytes to read and discard of a body that is too large. Clients that write before they read see the response
+/// only after the server has read their body; beyond this the connection is closed.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// A refused request's body up to this size is taken, so that the connection can be used again.
+/// Maximum size of a refused request's body that is discarded to keep the connection usable.
 const SMALL: usize = 64 << 10;
 
-/// A body that trickles in for longer holds a connection for nothing.
+/// Timeout for a whole body, against clients that hold a connection by sending slowly.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Reads the body as `T`: media type, size, shape, fields, rules, in this order.
-pub(crate) async fn read<T: DeserializeOwned + Validate>(
-    request: &HttpRequest,
-    payload: &mut web::Payload,
-) -> Result<T, Failure> {
+/// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order.
+pub(crate) async fn read<T: RequestBody>(request: &HttpRequest, payload: &mut web::Payload) -> Result<T, Failure> {
+    if let Some(absent) = T::absent() {
+        return Ok(absent);
+    }
     let parsed: T = parse(&bytes(request, payload).await?)?;
     match first_violation(&parsed) {
         None => Ok(parsed),
@@ -37,13 +37,13 @@ pub(crate) async fn read<T: DeserializeOwned + Validate>(
     }
 }
 
-/// Reads the body as it is: media type and size are checked.
+/// Reads the raw body after checks of media type and size.
 pub(crate) async fn bytes(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
     check_media_type(request)?;
     collect(request, payload).await
 }
 
-/// Takes the rest of a small body off the connection, which could not be used again otherwise.
+/// Discards a small body, so that the connection can be used again.
 pub(crate) async fn discard_small(request: &HttpRequest, mut payload: web::Payload) {
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length <= SMALL) {
@@ -61,7 +61,7 @@ async fn discard(payload: &mut web::Payload, most: usize) {
             }
         }
     };
-    // The answer is the same whether the rest came or not.
+    // The response does not depend on the rest of the body.
     let _ = tokio::time::timeout(TIME_LIMIT, reading).await;
 }
 
@@ -123,9 +123,9 @@ fn too_large() -> Failure {
     Failure::malformed("the request body is too large", format!("the body has more than {MAX_BYTES} bytes"))
 }
 
-/// Parses one JSON object and nothing after it.
+/// Parses a single JSON object without trailing content.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    // serde would take an array for a struct, field by field.
+    // serde accepts an array for a struct, field by field.
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => {}
         Some(_) => {

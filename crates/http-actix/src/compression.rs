@@ -4,13 +4,13 @@ use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Below this the headers cost more than the bytes that gzip saves.
+/// Minimum size: below it gzip saves less than its headers cost.
 const SMALLEST: usize = 1024;
 
-/// From here on compressing takes long enough (over half a millisecond) to leave the thread that serves connections.
+/// Size from which compression takes over half a millisecond and leaves the thread that serves connections.
 const LARGE: usize = 64 << 10;
 
-/// The body in gzip, when the client asks for it and it pays.
+/// Compresses the body if the client accepts gzip and the body is large enough.
 pub(crate) async fn gzip_if_asked(headers: &HeaderMap, body: &[u8]) -> Option<Vec<u8>> {
     if body.len() < SMALLEST || !accepts_gzip(headers) {
         return None;
@@ -23,13 +23,13 @@ pub(crate) async fn gzip_if_asked(headers: &HeaderMap, body: &[u8]) -> Option<Ve
 }
 
 fn gzip(body: &[u8]) -> Option<Vec<u8>> {
-    // Text shrinks to about a third even at the fastest level, at several times the speed of the default one.
+    // The fastest level shrinks text to about a third, at several times the speed of the default level.
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
     encoder.write_all(body).ok()?;
     encoder.finish().ok()
 }
 
-/// RFC 9110, 12.5.3: `gzip` (or `*` where gzip is not named) with a weight that is not 0.
+/// True for `gzip`, or `*` if gzip is not named, with a weight above 0 (RFC 9110, 12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut any = false;
     for value in headers.get_all(ACCEPT_ENCODING) {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_used_only_when_it_is_accepted() {
+    fn gzip_requires_acceptance() {
         assert!(!accepts_gzip(&HeaderMap::new()));
         check("gzip, deflate, br", true);
         check("deflate, GZIP;q=0.1", true);

@@ -2,19 +2,19 @@ use api_types::{ErrorBody, ErrorCode};
 use app::error::BoxError;
 use serde_json::{Map, Value};
 
-/// Longest echo of what a caller sent, in characters: an error must not return a megabyte to its sender.
+/// Longest echo of a caller's text, in characters: an error must not return a megabyte to its sender.
 const MAX_ECHO: usize = 500;
 
-/// Why a request is not answered, as the caller is told, with the cause that only the log is told.
+/// The error response to a request, with a cause that is only logged.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub code: ErrorCode,
     pub message: String,
     pub details: Map<String, Value>,
     pub cause: Option<BoxError>,
-    /// The methods that the path takes, for `method_not_allowed`.
-    pub allow: Option<&'static str>,
-    /// What to do instead; for paths outside of the API, whose envelope has it.
+    /// The methods of the path, separated by commas, for `method_not_allowed`.
+    pub allow: Option<String>,
+    /// Advice for paths outside the API; a field of their envelope.
     pub hint: Option<String>,
 }
 
@@ -23,12 +23,12 @@ impl Failure {
         Failure { code, message: message.into(), details: Map::new(), cause: None, allow: None, hint: None }
     }
 
-    /// A field that holds a value it may not. `field` is a dotted path.
+    /// An invalid value. `field` is its dotted path.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Failure::new(ErrorCode::ValidationError, clipped(message.into())).with("field", field.into())
     }
 
-    /// A body that cannot be read as the request it should be; `error` is the parser's message.
+    /// A request that cannot be parsed; `error` is the parser's message.
     pub fn malformed(message: impl Into<String>, error: impl Into<String>) -> Self {
         Failure::new(ErrorCode::ValidationError, clipped(message.into())).with("error", clipped(error.into()))
     }
@@ -38,7 +38,7 @@ impl Failure {
         self
     }
 
-    /// What the caller is told.
+    /// The public part.
     pub fn body(&self) -> ErrorBody {
         ErrorBody { code: self.code.as_str().to_owned(), message: self.message.clone(), details: self.details.clone() }
     }

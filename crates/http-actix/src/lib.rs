@@ -1,10 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-mod app_service;
+mod admission;
 mod body;
 mod call;
 mod compression;
-mod door;
 mod endpoint;
 mod failure;
 mod handlers;
@@ -12,12 +11,13 @@ mod mcp;
 mod metered;
 mod numbers;
 mod operations;
+mod path;
+mod pipeline;
 mod query;
 mod reply;
 mod routes;
 mod search;
 mod server;
-mod service;
 mod session;
 mod state;
 mod static_file;
@@ -27,5 +27,4 @@ mod usage_record;
 pub use operations::create_operations_app;
 pub use routes::create_app;
 pub use server::{Listeners, Running, serve};
-pub use service::{DependencyState, Service, UsageEvent};
 pub use state::{Clock, MetricsText, Options, State, system_clock};

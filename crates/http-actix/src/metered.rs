@@ -1,84 +1,66 @@
-//! Bodies that state their own length.
+//! Responses that state their own length.
 
 use std::io::{self, Write};
 
-use api_types::{DocumentResponse, FeedbackResponse, SearchResponse, Usage};
+use api_types::ResponseBody;
+use retrieval_core::shape::Length;
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// An answer with a `usage` block.
-pub(crate) trait Metered: Serialize {
-    fn usage(&mut self) -> &mut Option<Usage>;
-}
-
-impl Metered for SearchResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
+/// Sets `usage.bytes_returned` to the exact length of the serialized response, if the response has a usage block.
+pub(crate) fn complete<T: ResponseBody>(response: &mut T) -> Result<(), Failure> {
+    if let Some(usage) = response.usage_mut() {
+        usage.bytes_returned = 0;
+        let length = stated(length_of(response)?).bytes;
+        if let Some(usage) = response.usage_mut() {
+            usage.bytes_returned = i64::try_from(length).unwrap_or(i64::MAX);
+        }
     }
+    Ok(())
 }
 
-impl Metered for DocumentResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
+/// Serializes a response; the usage block, if it has one, states the exact length of the body.
+pub(crate) fn serialize<T: ResponseBody>(response: &mut T) -> Result<Vec<u8>, Failure> {
+    match response.usage_mut() {
+        Some(usage) => usage.bytes_returned = 0,
+        None => return serde_json::to_vec(response).map_err(Failure::internal),
     }
+    to_body(response)
 }
 
-impl Metered for FeedbackResponse {
-    fn usage(&mut self) -> &mut Option<Usage> {
-        &mut self.usage
+/// Serializes a response whose `usage.bytes_returned` is 0, and replaces the 0 by the length of the body.
+pub(crate) fn to_body(response: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    // Quotation marks inside of strings are escaped, so this matches the field alone.
+    const UNSTATED: &[u8] = b"\"bytes_returned\":0";
+    let mut body = serde_json::to_vec(response).map_err(Failure::internal)?;
+    if let Some(start) = body.windows(UNSTATED.len()).rposition(|window| window == UNSTATED) {
+        let zero = start + UNSTATED.len() - 1;
+        let length = with_own_digits(body.len() as u64 - 1).to_string();
+        body.splice(zero..=zero, length.into_bytes());
     }
-}
-
-/// Has an answer state its own length; gives it.
-pub(crate) fn complete<T: Metered>(response: &mut T) -> Result<usize, Failure> {
-    let length = measure(response)?.bytes;
-    if let Some(usage) = response.usage() {
-        usage.bytes_returned = length as i64;
-    }
-    Ok(length)
-}
-
-/// Serializes an answer whose `usage.bytes_returned` is the exact length of the outcome.
-pub(crate) fn serialize<T: Metered>(response: &mut T) -> Result<Vec<u8>, Failure> {
-    let length = complete(response)?;
-    let mut body = Vec::with_capacity(length);
-    serde_json::to_writer(&mut body, response).map_err(Failure::internal)?;
     Ok(body)
 }
 
-/// The length of a body once it states its length.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Length {
-    pub bytes: usize,
-    /// Unicode scalar values.
-    pub chars: usize,
-}
-
-pub(crate) fn measure<T: Metered>(response: &mut T) -> Result<Length, Failure> {
-    let stated = match response.usage() {
-        None => false,
-        Some(usage) => {
-            usage.bytes_returned = 0;
-            true
-        }
-    };
+/// Measures a value as JSON.
+pub(crate) fn length_of(value: &impl Serialize) -> Result<Length, Failure> {
     let mut counter = Counter::default();
-    serde_json::to_writer(&mut counter, response).map_err(Failure::internal)?;
-    let Length { bytes, chars } = counter.0;
-    if !stated {
-        return Ok(counter.0);
-    }
-    // One digit, the 0, was counted for the number.
-    let total = with_own_digits(bytes - 1);
-    Ok(Length { bytes: total, chars: chars - 1 + (total - (bytes - 1)) })
+    serde_json::to_writer(&mut counter, value).map_err(Failure::internal)?;
+    Ok(counter.0)
 }
 
-/// The least `n` with `n = rest + digits(n)`. Starting below it and going up always ends there.
-fn with_own_digits(rest: usize) -> usize {
-    let mut total = rest + 1;
+/// Returns the length of a body once it states its length, given its length with a 0 in that place.
+pub(crate) fn stated(unstated: Length) -> Length {
+    let bytes = with_own_digits(unstated.bytes.saturating_sub(1));
+    let added = bytes.saturating_sub(unstated.bytes);
+    Length { bytes, chars: unstated.chars.saturating_add(added) }
+}
+
+/// Returns the least `n` with `n = rest + digits(n)`. Counting up from below always reaches it.
+fn with_own_digits(rest: u64) -> u64 {
+    let mut total = rest.saturating_add(1);
     loop {
-        let next = rest + digits(total);
+        let next = rest.saturating_add(digits(total));
         if next == total {
             return total;
         }
@@ -86,19 +68,19 @@ fn with_own_digits(rest: usize) -> usize {
     }
 }
 
-fn digits(number: usize) -> usize {
-    number.checked_ilog10().unwrap_or(0) as usize + 1
+fn digits(number: u64) -> u64 {
+    u64::from(number.checked_ilog10().unwrap_or(0)) + 1
 }
 
-/// Counts what is written, and keeps nothing.
+/// Counts the bytes and characters written to it.
 #[derive(Default)]
 struct Counter(Length);
 
 impl Write for Counter {
     fn write(&mut self, written: &[u8]) -> io::Result<usize> {
-        self.0.bytes += written.len();
-        // Every byte but the continuation bytes (10xxxxxx) of UTF-8 starts a character.
-        self.0.chars += written.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
+        self.0.bytes += written.len() as u64;
+        // Every byte except the continuation bytes (10xxxxxx) of UTF-8 starts a character.
+        self.0.chars += written.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as u64;
         Ok(written.len())
     }
 
@@ -109,14 +91,32 @@ impl Write for Counter {
 
 #[cfg(test)]
 mod tests {
-    use super::{digits, with_own_digits};
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
 
     #[test]
-    fn the_number_counts_its_own_digits() {
+    fn stated_length_counts_its_own_digits() {
         for rest in (1..2_000).chain(9_980..10_020).chain(999_980..1_000_020) {
             let total = with_own_digits(rest);
             assert_eq!(total, rest + digits(total), "{rest}");
         }
         assert_eq!((digits(0), digits(9), digits(10), digits(99), digits(100)), (1, 1, 2, 2, 3));
+    }
+
+    #[test]
+    fn body_states_its_length_in_the_usage_block_only() {
+        let quoted = r#""bytes_returned":0"#;
+        for text in [String::new(), quoted.to_owned(), "é".repeat(80), "x".repeat(960), "x".repeat(2_000)] {
+            let response = json!({"a": text, "usage": {"bytes_returned": 0}, "warnings": [quoted]});
+            let body = to_body(&response).unwrap();
+            let read: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(read["usage"]["bytes_returned"], body.len());
+            assert_eq!((&read["a"], &read["warnings"]), (&response["a"], &response["warnings"]));
+            assert_eq!(stated(length_of(&response).unwrap()).bytes, body.len() as u64);
+        }
+        assert_eq!(to_body(&json!({"a": quoted})).unwrap(), json!({"a": quoted}).to_string().into_bytes());
     }
 }

@@ -1,19 +1,17 @@
-//! The internal listener: is the process alive, and can it do its work.
+//! The internal listener: liveness, readiness and metrics.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header::CONTENT_TYPE};
 use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
+use app::readiness::DependencyState;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::endpoint::{Endpoint, caught};
+use crate::State;
 use crate::handlers::unmatched;
+use crate::pipeline::caught;
 use crate::reply::{Reply, respond};
-use crate::{DependencyState, State};
-
-const HEALTH: Endpoint = Endpoint::unlisted("GET /healthz");
-const READINESS: Endpoint = Endpoint::unlisted("GET /readyz");
 
 /// `/healthz`, `/readyz` and `/metrics`.
 pub fn create_operations_app(
@@ -51,7 +49,7 @@ struct Health {
 async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
-    respond(&state, &request, request_id, &HEALTH, reply, None).await
+    respond(&state, &request, request_id, "GET /healthz", reply, None).await
 }
 
 #[derive(Serialize)]
@@ -89,14 +87,14 @@ impl From<DependencyState> for Dependency {
 /// 503 when a required dependency is down.
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
-    let reply = caught(state.service.readiness()).await.and_then(|dependencies| {
+    let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
         let ready = dependencies.iter().all(|dependency| dependency.up || !dependency.required);
         let (code, status) =
             if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "unavailable") };
         let dependencies = dependencies.into_iter().map(Dependency::from).collect();
         Reply::json(code, &Readiness { request_id, status, dependencies })
     });
-    respond(&state, &request, request_id, &READINESS, reply, None).await
+    respond(&state, &request, request_id, "GET /readyz", reply, None).await
 }
 
 /// The text exposition format of Prometheus, version 0.0.4.
@@ -104,5 +102,19 @@ async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse 
     match &state.metrics {
         Some(text) => HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text()),
         None => unmatched::unknown_path(request, state).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Dependency, DependencyState};
+
+    #[test]
+    fn latency_is_in_milliseconds_rounded_to_microseconds() {
+        let latency = Duration::from_nanos(1_500_400);
+        let state = DependencyState { name: "database", required: true, up: true, latency, detail: None };
+        assert_eq!(Dependency::from(state).latency_ms, 1.5);
     }
 }

@@ -2,15 +2,33 @@
 
 use std::collections::HashMap;
 
+use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
 
 use crate::failure::Failure;
 
-/// The parameters of a request. One without a value counts as not sent.
+/// Longest echo of an unknown parameter's name, in characters.
+const MAX_NAME_ECHO: usize = 100;
+
+/// Refuses the first query parameter that is not known.
+pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, is_known: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    for pair in request.query_string().split('&').filter(|pair| !pair.is_empty()) {
+        let name = pair.split('=').next().unwrap_or_default();
+        if !is_known(name) {
+            let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
+            let message = format!("unknown query parameter `{name}`");
+            let field: String = name.chars().take(MAX_NAME_ECHO).collect();
+            return Err(Failure::malformed(message.clone(), message).with("field", field));
+        }
+    }
+    Ok(())
+}
+
+/// The parameters of a request. Empty values count as absent.
 pub(crate) struct Query(HashMap<String, String>);
 
 impl Query {
-    /// `+` stands for a blank only where that can be meant: in a time it is the sign of the offset.
+    /// Parses a query string. `+` is not decoded to a blank: in a time it is the sign of the offset.
     pub fn parse(query: &str) -> Result<Self, Failure> {
         let mut parameters = HashMap::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -39,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_decoded_and_empty_ones_are_not_there() {
+    fn values_are_decoded_and_empty_ones_are_absent() {
         let query = Query::parse("a=1%2C2&b=&c&d=2026-01-05T10:00:00+01:00&").map_err(|_| ()).unwrap();
         assert_eq!((query.get("a"), query.get("b"), query.get("c")), (Some("1,2"), None, None));
         assert_eq!(query.get("d"), Some("2026-01-05T10:00:00+01:00"));

@@ -1,49 +1,78 @@
-use std::error::Error;
-use std::fmt::Write;
-
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
-use api_types::{ErrorCode, ErrorEnvelope, RateLimit};
+use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
+use openapi::Operation;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::State;
 use crate::compression::gzip_if_asked;
-use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 
-/// A complete answer before its headers.
+/// A body with its status, before headers are added.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub status: StatusCode,
+    /// JSON; empty for no body.
     pub body: Vec<u8>,
+    /// Name of the body's published schema.
+    schema: Option<&'static str>,
 }
 
 impl Reply {
-    pub fn ok(body: Vec<u8>) -> Self {
-        Reply { status: StatusCode::OK, body }
+    /// The successful response of the operation `O`, serialized.
+    pub fn success<O: Operation>(body: Vec<u8>) -> Result<Self, Failure> {
+        let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
+        Ok(Reply { status, body, schema: Some(O::Response::NAME) })
     }
 
+    /// JSON without a published schema.
     pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, Failure> {
-        Ok(Reply { status, body: serde_json::to_vec(value).map_err(Failure::internal)? })
+        Ok(Reply { status, body: serde_json::to_vec(value).map_err(Failure::internal)?, schema: None })
+    }
+
+    pub fn empty(status: StatusCode) -> Self {
+        Reply { status, body: Vec::new(), schema: None }
+    }
+
+    fn error(state: &State, request_id: Uuid, failure: &Failure) -> Self {
+        let status = failure.code.status();
+        // Refusals of admission carry no `$schema`: they are the same for every path.
+        let at_admission = matches!(status, 401 | 403 | 429);
+        let body = ErrorEnvelope {
+            schema: (!at_admission).then(|| state.schema_url(ErrorEnvelope::NAME)),
+            kind: "error".to_owned(),
+            request_id,
+            error: failure.body(),
+        };
+        // Strings and maps of strings always serialize.
+        let mut body = serde_json::to_value(&body).unwrap_or_default();
+        if let Some(hint) = &failure.hint {
+            body["hint"] = hint.as_str().into();
+        }
+        Reply {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            body: serde_json::to_vec(&body).unwrap_or_default(),
+            schema: Some(ErrorEnvelope::NAME),
+        }
     }
 }
 
-/// Writes an answer or the error envelope, with the headers that every answer has.
+/// Builds the HTTP response: the reply, or the logged failure as the error envelope, with the headers of all responses.
 pub(crate) async fn respond(
     state: &State,
     request: &HttpRequest,
     request_id: Uuid,
-    endpoint: &Endpoint,
+    route: &str,
     outcome: Result<Reply, Failure>,
     rate_limit: Option<&RateLimit>,
 ) -> HttpResponse {
-    let (reply, schema, refusal) = match outcome {
-        Ok(reply) => (reply, endpoint.response, None),
+    let (reply, refusal) = match outcome {
+        Ok(reply) => (reply, None),
         Err(failure) => {
-            log(&failure, request_id, endpoint.route);
-            (envelope(state, request_id, &failure), Some("ErrorEnvelope"), Some((failure.code, failure.allow)))
+            log(&failure, request_id, route);
+            (Reply::error(state, request_id, &failure), Some(failure))
         }
     };
     let mut response = HttpResponse::build(reply.status);
@@ -54,8 +83,8 @@ pub(crate) async fn respond(
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((VARY, "Accept-Encoding"))
         .insert_header(("X-Request-ID", request_id.to_string()));
-    if let Some(schema) = schema {
-        // RFC 8288 and the relation `describedby` of POWDER: the same as `$schema` where the body has one.
+    if let Some(schema) = reply.schema {
+        // RFC 8288, with the relation `describedby` of POWDER; equal to `$schema` in bodies that have it.
         response.insert_header((LINK, format!("<{}>; rel=\"describedby\"", state.schema_url(schema))));
     }
     if let Some(rate_limit) = rate_limit {
@@ -64,11 +93,11 @@ pub(crate) async fn respond(
             .insert_header(("X-RateLimit-Remaining", rate_limit.remaining.to_string()))
             .insert_header(("X-RateLimit-Reset", rate_limit.reset_at.as_str()));
     }
-    if let Some((code, allow)) = refusal {
-        if code.status() == 401 {
+    if let Some(failure) = refusal {
+        if failure.code.status() == 401 {
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
-        if let Some(methods) = allow {
+        if let Some(methods) = failure.allow {
             response.insert_header((ALLOW, methods));
         }
     }
@@ -78,46 +107,13 @@ pub(crate) async fn respond(
     }
 }
 
-fn envelope(state: &State, request_id: Uuid, failure: &Failure) -> Reply {
-    let status = failure.code.status();
-    // Refusals at the door carry no `$schema`: they are the same whatever endpoint was asked.
-    let at_the_door = matches!(status, 401 | 403 | 429);
-    let body = ErrorEnvelope {
-        schema: (!at_the_door).then(|| state.schema_url("ErrorEnvelope")),
-        kind: "error".to_owned(),
-        request_id,
-        error: failure.body(),
-    };
-    // Strings and maps of strings always serialize.
-    let mut body = serde_json::to_value(&body).unwrap_or_default();
-    if let Some(hint) = &failure.hint {
-        body["hint"] = hint.as_str().into();
-    }
-    Reply {
-        status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-        body: serde_json::to_vec(&body).unwrap_or_default(),
-    }
-}
-
-/// Says why, once, with the id that the caller has. Never bodies or tokens.
+/// Logs a failure with its cause and the request id. Bodies and tokens are never logged.
 pub(crate) fn log(failure: &Failure, request_id: Uuid, route: &str) {
-    let cause = failure.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
+    let cause = failure.cause.as_deref().map(|cause| error_causes::describe(cause)).unwrap_or_default();
     let code = failure.code.as_str();
     match failure.code {
         ErrorCode::InternalError => tracing::error!(%request_id, route, code, cause, "request failed"),
         ErrorCode::ProviderUnavailable => tracing::warn!(%request_id, route, code, cause, "backend unavailable"),
         _ => tracing::debug!(%request_id, route, code, "request refused"),
     }
-}
-
-/// An error and all its sources on one line.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        // Writing to a String cannot fail.
-        let _ = write!(text, ": {source}");
-        next = source.source();
-    }
-    text
 }

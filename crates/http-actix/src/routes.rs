@@ -1,11 +1,14 @@
+use std::collections::BTreeMap;
+
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Resource, web};
-use openapi::{Operation, operations};
+use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Resource, Route, web};
+use openapi::{Visit, operations};
 
 use crate::State;
-use crate::handlers::{documents, feedback, files, mcp, published, schemas, searches, skills, unmatched, usage};
+use crate::endpoint::{self, Endpoint};
+use crate::handlers::{mcp, published, schemas, skills, unmatched};
 
 /// The public API, as the server and the tests run it.
 pub fn create_app(
@@ -21,24 +24,13 @@ pub fn create_app(
 > {
     App::new()
         .app_data(state)
-        .service(
-            web::scope(BASE)
-                .service(api(&operations::SEARCH, searches::search))
-                .service(api(&operations::READ_DOCUMENT, documents::read_document))
-                .service(api(&operations::SUBMIT_FEEDBACK, feedback::submit_feedback))
-                .service(api(&operations::LIST_FILES, files::list_files))
-                .service(api(&operations::PRESIGN_FILE, files::presign_file))
-                .service(api(&operations::START_RUN, files::start_run))
-                .service(api(&operations::RUN_STATUS, files::run_status))
-                .service(api(&operations::USAGE_OVERVIEW, usage::usage_overview))
-                // After the fixed names, which no stored file can have: every stored name has an extension.
-                .service(api(&operations::DELETE_FILE, files::delete_file))
-                .default_service(web::to(unmatched::unknown_api_path)),
-        )
+        .configure(|app| Operations::all().register(app))
+        // Unknown paths of the API are admitted like its operations.
+        .service(web::scope("/v1").default_service(web::to(unmatched::unknown_api_path)))
         .service(
             web::resource(["/mcp", "/mcp/"])
                 .route(web::post().to(mcp::serve))
-                // No stream to open, no session to end.
+                // The server opens no streams and keeps no sessions, so only POST has a meaning.
                 .default_service(web::to(|request: HttpRequest, state: web::Data<State>| async move {
                     unmatched::wrong_method("POST", request, state).await
                 })),
@@ -56,27 +48,51 @@ pub fn create_app(
         .default_service(web::to(unmatched::unknown_path))
 }
 
-/// The base path of the API.
-const BASE: &str = "/v1";
+/// The operations of the table, by path template.
+///
+/// The order of the map is the order of matching: `{` sorts after letters and digits, so fixed segments win over
+/// placeholders.
+#[derive(Default)]
+struct Operations(BTreeMap<&'static str, Vec<(openapi::Method, Route)>>);
 
-/// An operation of the API, with the answer for the methods that its path does not take.
-fn api<F, Args>(operation: &'static Operation, handler: F) -> Resource
-where
-    F: Handler<Args, Output = HttpResponse>,
-    Args: FromRequest + 'static,
-{
-    let path = operation.path();
-    // The table's methods are written by us; a name that is none would be a route that nothing reaches, which the walk
-    // of the table in the tests finds.
-    let method = Method::from_bytes(operation.method().as_bytes()).unwrap_or(Method::OPTIONS);
-    web::resource(path.strip_prefix(BASE).unwrap_or(path)).route(web::method(method).to(handler)).default_service(
-        web::to(move |request: HttpRequest, payload: web::Payload| {
-            unmatched::wrong_api_method(operation.method(), request, payload)
-        }),
-    )
+impl<O: Endpoint> Visit<O> for Operations {
+    fn visit(&mut self) {
+        let route = web::method(method(O::METHOD)).to(endpoint::serve::<O>);
+        self.0.entry(O::PATH).or_default().push((O::METHOD, route));
+    }
 }
 
-/// A path that is read without a credential.
+impl Operations {
+    fn all() -> Self {
+        let mut all = Self::default();
+        operations::for_each(&mut all);
+        all
+    }
+
+    fn register(self, app: &mut web::ServiceConfig) {
+        for (path, routes) in self.0 {
+            let allow: Vec<_> = routes.iter().map(|(method, _)| method.as_str()).collect();
+            let allow = allow.join(", ");
+            let wrong_method = move |request: HttpRequest, payload: web::Payload| {
+                unmatched::wrong_api_method(allow.clone(), request, payload)
+            };
+            let resource = web::resource(path).default_service(web::to(wrong_method));
+            app.service(routes.into_iter().fold(resource, |resource, (_, route)| resource.route(route)));
+        }
+    }
+}
+
+fn method(method: openapi::Method) -> Method {
+    match method {
+        openapi::Method::Get => Method::GET,
+        openapi::Method::Post => Method::POST,
+        openapi::Method::Put => Method::PUT,
+        openapi::Method::Patch => Method::PATCH,
+        openapi::Method::Delete => Method::DELETE,
+    }
+}
+
+/// A path that needs no credential.
 fn public<F, Args>(path: &'static str, handler: F) -> Resource
 where
     F: Handler<Args, Output = HttpResponse>,

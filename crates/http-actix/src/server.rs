@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::{HttpServer, web};
+use app::App;
 use rate_limit::RateLimiter;
 use tokio::task::JoinHandle;
 
-use crate::{Options, Service, State, create_app, create_operations_app};
+use crate::{Options, State, create_app, create_operations_app};
 
 /// Threads of the public listener at most, unless more are asked for. They parse and serialize only: a few keep any
 /// number of cores busy with searches.
@@ -42,7 +43,7 @@ pub struct Running {
 /// # Errors
 /// A socket that cannot be listened on.
 pub fn serve(
-    service: Arc<dyn Service>,
+    app: Arc<App>,
     limiter: Arc<dyn RateLimiter>,
     options: &Options,
     listeners: Listeners,
@@ -52,7 +53,7 @@ pub fn serve(
         asked => asked,
     };
     let drain = options.drain.as_secs();
-    let state = web::Data::new(State::new(service, limiter, options));
+    let state = web::Data::new(State::new(app, limiter, options));
 
     let for_public = state.clone();
     let public = HttpServer::new(move || create_app(for_public.clone()))

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 
 const HEADER: &str = "X-Session-ID";
 
-/// The session id of the header, which every endpoint accepts and checks.
+/// Reads and validates the session id of the header.
 pub(crate) fn from_header(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get(HEADER) else { return Ok(None) };
     match value.to_str() {

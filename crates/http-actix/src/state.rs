@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::App;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
-use crate::Service;
 use crate::handlers::skills::SkillFiles;
 use crate::mcp::{Origins, Servers};
 
@@ -38,7 +38,7 @@ pub struct Options {
 
 /// What every request needs, shared by all workers.
 pub struct State {
-    pub(crate) service: Arc<dyn Service>,
+    pub(crate) app: Arc<App>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) clock: Clock,
     pub(crate) metrics: Option<MetricsText>,
@@ -52,10 +52,10 @@ pub struct State {
 
 impl State {
     /// Use cases run on the tokio runtime that this is called on.
-    pub fn new(service: Arc<dyn Service>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
+    pub fn new(app: Arc<App>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
         let public_url = options.public_url.trim_end_matches('/').to_owned();
         State {
-            service,
+            app,
             limiter,
             clock: options.clock.clone(),
             metrics: options.metrics.clone(),

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::compression::gzip_if_asked;
 
-/// A body with its media type and validator.
+/// A static body with its media type and entity tag.
 pub(crate) struct StaticFile {
     content_type: &'static str,
     etag: EntityTag,
@@ -20,17 +20,17 @@ pub(crate) struct StaticFile {
 impl StaticFile {
     pub fn new(content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        // Any digest does. Weak (RFC 9110, 8.8.1), because the compressed body has the same one.
+        // Weak (RFC 9110, 8.8.1), because the compressed body has the same tag.
         let etag = EntityTag::new_weak(Uuid::new_v5(&Uuid::NAMESPACE_OID, &body).simple().to_string());
         StaticFile { content_type, etag, body }
     }
 
-    /// The file, or 304 when the client has it.
+    /// Returns the file, or 304 if the client's copy is current.
     pub async fn answer(&self, request: &HttpRequest) -> HttpResponse {
         self.answer_with(request, |_| {}).await
     }
 
-    /// As [`StaticFile::answer`], with further headers.
+    /// Returns the file with additional headers, or 304 if the client's copy is current.
     pub async fn answer_with(
         &self,
         request: &HttpRequest,
@@ -46,7 +46,7 @@ impl StaticFile {
             .insert_header((CACHE_CONTROL, "public, max-age=3600"))
             .insert_header((ETAG, self.etag.to_string()))
             .insert_header((VARY, "Accept-Encoding"))
-            // Public and the same for everyone: tools in browsers may read it.
+            // Public and equal for all callers, so tools in browsers may read it.
             .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
             .insert_header(("X-Request-ID", Uuid::now_v7().to_string()));
         headers(&mut response);

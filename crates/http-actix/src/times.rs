@@ -1,4 +1,4 @@
-//! Times in requests.
+//! Parsing of times in requests.
 
 use api_types::{Freshness, FreshnessPolicy};
 use time::format_description::well_known::Rfc3339;
@@ -7,7 +7,7 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::failure::Failure;
 
-/// The bound that results must be published after, if any. `published_after` wins over the window.
+/// Returns the earliest publication time of results. `published_after` takes precedence over the freshness window.
 pub(crate) fn published_after(
     policy: &FreshnessPolicy,
     now: OffsetDateTime,
@@ -18,7 +18,7 @@ pub(crate) fn published_after(
             Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`"))
         });
     }
-    // The same lengths as the search APIs that these codes come from.
+    // Lengths as in the search APIs that defined these codes.
     let days = match policy.freshness {
         None => return Ok(None),
         Some(Freshness::Pd) => 1,
@@ -29,7 +29,7 @@ pub(crate) fn published_after(
     Ok(Some(now.saturating_sub(Duration::days(days))))
 }
 
-/// RFC 3339, or a date, which stands for the start of that day in UTC.
+/// Parses an RFC 3339 time, or a date as the start of that day in UTC.
 pub(crate) fn parse(text: &str) -> Option<OffsetDateTime> {
     if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
         return Some(at);

@@ -2,11 +2,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
-use app::{Identity, Viewer};
+use app::usage::UsageEvent;
+use app::{App, Identity, Viewer};
+use model::OrganizationId;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
-use crate::{Service, State, UsageEvent};
+use crate::State;
 
 /// The status of a request whose client hung up before the answer (as nginx counts it).
 const CLIENT_CLOSED: u16 = 499;
@@ -14,8 +15,8 @@ const CLIENT_CLOSED: u16 = 499;
 /// Records one authenticated request when it is dropped: actix drops the request's future when the client hangs up, and
 /// such requests count too.
 pub(crate) struct UsageRecord {
-    service: Arc<dyn Service>,
-    organization_id: Uuid,
+    app: Arc<App>,
+    organization_id: OrganizationId,
     identity: Identity,
     route: Cell<&'static str>,
     started: Instant,
@@ -26,7 +27,7 @@ pub(crate) struct UsageRecord {
 impl UsageRecord {
     pub fn start(state: &State, viewer: &Viewer, route: &'static str, started: Instant) -> Self {
         UsageRecord {
-            service: state.service.clone(),
+            app: state.app.clone(),
             organization_id: viewer.organization_id,
             identity: viewer.identity.clone(),
             route: Cell::new(route),
@@ -54,7 +55,7 @@ impl UsageRecord {
 
 impl Drop for UsageRecord {
     fn drop(&mut self) {
-        self.service.record_usage(UsageEvent {
+        self.app.record_usage(UsageEvent {
             organization_id: self.organization_id,
             identity: self.identity.clone(),
             route: self.route.get(),

@@ -1,18 +1,14 @@
-//! Times as the docstore keeps them.
+//! Conversions between the model's times and those of the `time` crate.
 
+use model::Timestamp;
 use time::OffsetDateTime;
 
-/// Milliseconds since the Unix epoch.
-pub fn now_ms() -> i64 {
-    to_ms(OffsetDateTime::now_utc())
-}
-
-pub fn to_ms(time: OffsetDateTime) -> i64 {
-    i64::try_from(time.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
+pub fn from_date_time(time: OffsetDateTime) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(time.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX))
 }
 
 /// A time outside of what can be represented becomes the epoch.
-pub fn from_ms(milliseconds: i64) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(milliseconds) * 1_000_000)
+pub fn to_date_time(at: Timestamp) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(at.as_millis()) * 1_000_000)
         .unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }

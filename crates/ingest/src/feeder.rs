@@ -7,18 +7,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Capture, Docstore, Document, Id, OutboxEntry, StoreError};
-use engine::{Change, EngineError, EngineErrorKind, IndexDocument, IndexName, SearchEngine};
+use docstore::{Capture, Docstore, Document, OutboxEntry, OutboxWork, StoreError};
+use engine::{Change, EngineError, EngineErrorKind, IndexDocument, SearchEngine};
+use model::{Clock, DocId, IndexName};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::clock::now_ms;
 use crate::rebuild;
-
-/// In place of a document: the index is to be emptied before what follows. No document has this id, since
-/// documents' ids are of version 5.
-pub const CLEAR_INDEX: Id = Id(Uuid::nil());
 
 /// Entries looked at together. Indexes take many documents at once in far less time than as many small batches.
 const ENTRIES: i64 = 10_000;
@@ -53,7 +49,7 @@ pub enum FeedError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error("another process feeds the `{0}` index now")]
-    LeaseLost(&'static str),
+    LeaseLost(IndexName),
     #[error("the index did not catch up within {0:?}")]
     TooSlow(Duration),
 }
@@ -62,6 +58,7 @@ pub struct Feeder {
     store: Docstore,
     engine: Arc<dyn SearchEngine>,
     ownership: Ownership,
+    clock: Arc<dyn Clock>,
     /// Names this process in leases.
     owner: String,
     wake: Notify,
@@ -70,8 +67,16 @@ pub struct Feeder {
 }
 
 impl Feeder {
-    pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership) -> Self {
-        Self { store, engine, ownership, owner: Uuid::new_v4().to_string(), wake: Notify::new(), hurry: Notify::new() }
+    pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            engine,
+            ownership,
+            clock,
+            owner: Uuid::new_v4().to_string(),
+            wake: Notify::new(),
+            hurry: Notify::new(),
+        }
     }
 
     /// There may be new entries: look now.
@@ -140,7 +145,7 @@ impl Feeder {
             return Ok(());
         }
         for index in &lost {
-            let documents = rebuild::queue_all(&self.store, *index, |_| {}).await?;
+            let documents = rebuild::queue_all(&self.store, *index, self.clock.as_ref(), |_| {}).await?;
             // A new index beside a new database is no event.
             if documents > 0 {
                 tracing::warn!(index = index.as_str(), documents, "the index is made anew from the database");
@@ -154,7 +159,7 @@ impl Feeder {
     pub async fn drain_all(&self) -> Result<usize, FeedError> {
         let mut drained = 0;
         for index in IndexName::ALL {
-            drained += self.drain(index).await?;
+            drained += self.drain(*index).await?;
         }
         Ok(drained)
     }
@@ -163,7 +168,7 @@ impl Feeder {
     pub async fn drain(&self, index: IndexName) -> Result<usize, FeedError> {
         let mut drained = 0;
         loop {
-            let entries = self.store.pending_outbox(index.as_str().to_owned(), ENTRIES).await?;
+            let entries = self.store.pending_outbox(index, ENTRIES).await?;
             if entries.is_empty() || !self.hold(index).await? {
                 return Ok(drained);
             }
@@ -188,34 +193,37 @@ impl Feeder {
         if self.ownership == Ownership::Exclusive {
             return Ok(true);
         }
-        let name = format!("feeder:{}", index.as_str());
-        let now = now_ms();
-        Ok(self.store.acquire_lease(name, self.owner.clone(), now, now + LEASE.as_millis() as i64).await?)
+        let name = format!("feeder:{index}");
+        let now = self.clock.now();
+        Ok(self.store.acquire_lease(name, self.owner.clone(), now, now + LEASE).await?)
     }
 
     /// Applies the entries in order; an entry that asks for an empty index does so at its place.
     async fn feed(&self, index: IndexName, entries: Vec<OutboxEntry>) -> Result<(), FeedError> {
-        let clears = |entry: &OutboxEntry| entry.doc_id == CLEAR_INDEX;
-        for part in entries.chunk_by(|one, other| clears(one) == clears(other)) {
-            if clears(&part[0]) {
-                tracing::debug!(index = index.as_str(), "the index is emptied to be made anew");
-                self.engine.clear(index).await?;
-                self.store.complete_outbox(part.iter().map(|entry| entry.id).collect()).await?;
-            } else {
-                self.feed_documents(index, part).await?;
+        let mut documents = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match entry.work {
+                OutboxWork::Document(doc_id) => documents.push((entry.id, doc_id)),
+                OutboxWork::ClearIndex => {
+                    self.feed_documents(index, &std::mem::take(&mut documents)).await?;
+                    tracing::debug!(index = index.as_str(), "the index is emptied to be made anew");
+                    self.engine.clear(index).await?;
+                    self.store.complete_outbox(vec![entry.id]).await?;
+                }
             }
         }
-        Ok(())
+        self.feed_documents(index, &documents).await
     }
 
-    async fn feed_documents(&self, index: IndexName, entries: &[OutboxEntry]) -> Result<(), FeedError> {
+    /// Feeds documents by the ids of their entries and their own.
+    async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<(), FeedError> {
         let mut batch = Batch::default();
         let mut seen = HashSet::new();
         for chunk in entries.chunks(DOCUMENTS_AT_ONCE) {
-            let doc_ids: Vec<Id> =
-                chunk.iter().map(|entry| entry.doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
-            batch.entries.extend(chunk.iter().map(|entry| entry.id));
-            let mut missing: HashSet<Id> = doc_ids.iter().copied().collect();
+            let doc_ids: Vec<DocId> =
+                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
+            batch.entries.extend(chunk.iter().map(|(entry_id, _)| *entry_id));
+            let mut missing: HashSet<DocId> = doc_ids.iter().copied().collect();
             for (document, capture) in self.store.load_for_indexing(doc_ids.clone()).await? {
                 missing.remove(&document.doc_id);
                 batch.put(index_document(document, capture));
@@ -275,7 +283,7 @@ impl Feeder {
         tokio::pin!(applying);
         loop {
             if !self.hold(index).await? {
-                return Err(FeedError::LeaseLost(index.as_str()));
+                return Err(FeedError::LeaseLost(index));
             }
             tokio::select! {
                 outcome = &mut applying => return Ok(outcome?),
@@ -293,7 +301,7 @@ pub async fn wait_until_fed(store: &Docstore, index: IndexName, newest: i64, mos
     let started = tokio::time::Instant::now();
     let mut pause = Duration::from_millis(2);
     loop {
-        match store.outbox_bounds(index.as_str().to_owned()).await? {
+        match store.outbox_bounds(index).await? {
             Some((oldest, _)) if oldest <= newest => {}
             _ => return Ok(()),
         }
@@ -318,8 +326,8 @@ impl Batch {
         self.changes.push(Change::Put(Box::new(document)));
     }
 
-    fn remove(&mut self, doc_ids: impl Iterator<Item = Id>) {
-        self.changes.extend(doc_ids.map(|doc_id| Change::Remove { doc_id: doc_id.0 }));
+    fn remove(&mut self, doc_ids: impl Iterator<Item = DocId>) {
+        self.changes.extend(doc_ids.map(|doc_id| Change::Remove { doc_id }));
     }
 }
 
@@ -334,8 +342,8 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         headings.push_str(description);
     }
     IndexDocument {
-        doc_id: document.doc_id.0,
-        organization_id: document.organization_id.map(|id| id.0),
+        doc_id: document.doc_id,
+        collection: document.collection,
         host,
         title: document.title.unwrap_or_default(),
         headings,

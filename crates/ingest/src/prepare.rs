@@ -1,6 +1,7 @@
 //! What was read of a document, made ready to be stored: digest, language, headings, passages.
 
-use docstore::{Capture, Document, Id, NewDocument, Passage, Strings};
+use docstore::{Capture, Document, NewDocument, Passage, Strings, strip_nul};
+use model::{CaptureFormat, CaptureId, Collection, Timestamp};
 use retrieval_core::{analysis, outline, passages, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -8,8 +9,7 @@ use uuid::Uuid;
 /// Where a document comes from.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// `None` for the shared web corpus.
-    pub organization_id: Option<Uuid>,
+    pub collection: Collection,
     pub canonical_url: String,
     /// The address as it was given.
     pub source_url: String,
@@ -30,8 +30,7 @@ pub struct Content {
     pub description: Option<String>,
     /// Two letters, lowercase; detected from the text when it is not known.
     pub language: Option<String>,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
     pub labels: Vec<String>,
     /// Where each page begins, as a byte of `markdown`; empty for documents without pages.
     pub page_starts: Vec<u32>,
@@ -50,28 +49,28 @@ pub enum Extent {
 
 impl Extent {
     /// The format of captures of this extent.
-    pub fn format(self) -> &'static str {
+    pub fn format(self) -> CaptureFormat {
         match self {
-            Extent::Whole => "markdown",
-            Extent::Snippet => "text",
+            Extent::Whole => CaptureFormat::Markdown,
+            Extent::Snippet => CaptureFormat::Text,
         }
     }
 }
 
-/// A document with a full capture. `now` (milliseconds since the Unix epoch) is the time before its reading began: a
+/// A document with a full capture. `now` is the time before its reading began: a
 /// document that was deleted later stays deleted.
-pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
+pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument {
     let doc_id = url::document_id(&source.canonical_url);
-    let markdown = storable(content.markdown);
+    let markdown = strip_nul(content.markdown);
     let content_digest = digest(&markdown);
-    let capture_id = Id(Uuid::now_v7());
+    let capture_id = CaptureId(Uuid::now_v7());
     let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
     let page_starts: Vec<usize> = content.page_starts.iter().map(|start| *start as usize).collect();
     let passages = passages::split_pages(&markdown, &page_starts)
         .into_iter()
         .map(|span| Passage {
-            passage_id: Id(passages::passage_id(doc_id, &content_digest, span.ordinal)),
-            doc_id: Id(doc_id),
+            passage_id: passages::passage_id(doc_id, &content_digest, span.ordinal),
+            doc_id,
             capture_id,
             ordinal: column(span.ordinal as usize),
             byte_start: column(span.bytes.start),
@@ -89,17 +88,17 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
     NewDocument {
         document: Document {
-            doc_id: Id(doc_id),
-            organization_id: source.organization_id.map(Id),
+            doc_id,
+            collection: source.collection,
             canonical_url: source.canonical_url,
-            source_url: storable(source.source_url),
+            source_url: strip_nul(source.source_url),
             source_uri: source.source_uri,
-            title: content.title.map(storable),
-            description: content.description.map(storable),
+            title: content.title.map(strip_nul),
+            description: content.description.map(strip_nul),
             mime: source.mime,
             language,
             country: source.country,
-            labels: Strings(content.labels.into_iter().map(storable).collect()),
+            labels: Strings(content.labels.into_iter().map(strip_nul).collect()),
             published_at: content.published_at,
             first_seen_at: now,
             last_seen_at: now,
@@ -111,9 +110,9 @@ pub fn document(source: Source, content: Content, now: i64) -> NewDocument {
         },
         capture: Capture {
             capture_id,
-            doc_id: Id(doc_id),
+            doc_id,
             captured_at: now,
-            format: content.extent.format().to_owned(),
+            format: content.extent.format(),
             content_digest,
             content: markdown,
             headings: Strings(headings),
@@ -138,11 +137,6 @@ fn with_pages(section_path: Vec<String>, text: &str, start: usize, page_starts: 
 /// `sha256:` and the hex digest of the text.
 pub fn digest(text: &str) -> String {
     format!("sha256:{}", hex::encode(Sha256::digest(text.as_bytes())))
-}
-
-/// PostgreSQL's text holds any character but NUL.
-pub fn storable(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "") } else { text }
 }
 
 /// Offsets fit: content is bounded far below 2 GiB where it is read.

@@ -1,4 +1,4 @@
-//! The arguments of a call as the request that they stand for.
+//! Conversion of tool arguments to requests.
 
 use api_types::validation::{field_of, first_violation};
 use serde::de::DeserializeOwned;
@@ -7,20 +7,20 @@ use validator::Validate;
 
 use crate::Failure;
 
-/// Longest echo of what a caller sent, in characters.
+/// Longest echo of a caller's text, in characters.
 const MAX_ECHO: usize = 500;
 
-/// Reads arguments as strictly as the API reads bodies, with the same words for what is wrong.
+/// Reads arguments as strictly as the API reads bodies, with the same messages.
 ///
 /// # Errors
-/// `validation_error` that names the field.
+/// `validation_error` with the field.
 pub(crate) fn read<T: DeserializeOwned + Validate>(arguments: Value) -> Result<T, Failure> {
     let request: T = parse(arguments)?;
     check(&request)?;
     Ok(request)
 }
 
-/// The rules of the fields.
+/// Checks the rules of the fields.
 pub(crate) fn check(request: &impl Validate) -> Result<(), Failure> {
     match first_violation(request) {
         None => Ok(()),
@@ -28,9 +28,9 @@ pub(crate) fn check(request: &impl Validate) -> Result<(), Failure> {
     }
 }
 
-/// The same for what has no rules beside its types.
+/// Reads arguments whose fields have no rules beyond their types.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
-    // serde would take an array for a struct, field by field.
+    // serde accepts an array for a struct, field by field.
     if !arguments.is_object() {
         return Err(Failure::invalid("arguments", "arguments must be an object"));
     }

@@ -1,41 +1,37 @@
 use std::future::Future;
 
-use api_types::{
-    DocumentRequest, DocumentResponse, ErrorBody, ErrorCode, FeedbackRequest, FeedbackResponse, FileListResponse,
-    SearchRequest, SearchResponse,
-};
-use openapi::Operation;
+use api_types::{ErrorBody, ErrorCode};
+use model::Scope;
+use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::{Input, Operation, Spec};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// Whatever answers the operations behind the tools, for one caller: the service itself, or a client of it.
-///
-/// Requests are well-formed when they arrive: read strictly, and within the rules of their fields.
-pub trait Backend {
-    /// Whether the caller may use what asks for this scope. Where that is not known, it is `true`: the operation itself
-    /// refuses.
-    fn may(&self, scope: &str) -> bool;
+/// The API for one caller: the service itself, or a client of it. Every operation behind a tool is a [`Call`].
+pub trait Backend: Call<Search> + Call<ReadDocument> + Call<SubmitFeedback> + Call<ListFiles> {
+    /// True if the caller has the scope, or if that is unknown: the operation itself then refuses.
+    fn may(&self, scope: Scope) -> bool;
 
-    /// The organization whose workspace the caller may search, where it is known.
+    /// The organization whose workspace the caller may search; `None` if unknown.
     fn workspace_id(&self) -> Option<Uuid>;
 
-    /// Called once, before the arguments of a call are looked at.
+    /// Begins a call of an operation, before its arguments are read.
     ///
     /// # Errors
-    /// When the caller may not use this operation.
-    fn begin(&self, operation: &'static Operation) -> Result<(), Failure>;
-
-    fn search(&self, request: SearchRequest) -> impl Future<Output = Result<SearchResponse, Failure>>;
-    fn read_document(&self, request: DocumentRequest) -> impl Future<Output = Result<DocumentResponse, Failure>>;
-    fn submit_feedback(&self, request: FeedbackRequest) -> impl Future<Output = Result<FeedbackResponse, Failure>>;
-    /// Every file of the organization.
-    fn list_files(&self) -> impl Future<Output = Result<FileListResponse, Failure>>;
+    /// The caller lacks the scope.
+    fn begin(&self, operation: &'static Spec) -> Result<(), Failure>;
 }
 
-/// An error of the API: told to the model, which may then do better.
+/// One operation of a [`Backend`].
+pub trait Call<O: Operation> {
+    /// Carries out the operation. The input was read strictly and satisfies the rules of its fields.
+    fn call(&self, input: Input<O>) -> impl Future<Output = Result<O::Response, Failure>>;
+}
+
+/// An error of the API, as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The HTTP status that the operation itself would have.
+    /// The HTTP status of the operation's error.
     pub status: u16,
     pub error: ErrorBody,
 }
@@ -46,7 +42,7 @@ impl Failure {
         Self { status: code.status(), error }
     }
 
-    /// A field that holds a value it may not. `field` is a dotted path.
+    /// An invalid value. `field` is its dotted path.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(ErrorCode::ValidationError, message).with("field", field.into())
     }

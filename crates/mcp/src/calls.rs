@@ -1,6 +1,8 @@
-//! A call of a tool: its arguments, with our defaults, to the operation, and the operation's answer as a result.
+//! Tool calls: arguments with defaults become an operation's input, and its response becomes the result.
 
-use api_types::{DocumentRequest, FeedbackRequest, SearchIndex, SearchRequest, Section, Selection};
+use api_types::{DocumentRequest, FeedbackRequest, NoBody, SearchIndex, SearchRequest, Section, Selection};
+use openapi::Input;
+use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,14 +10,14 @@ use crate::backend::Backend;
 use crate::tools::{Action, Tool};
 use crate::{Failure, arguments, connector, fit, summary};
 
-/// What a model is given by default, in characters, text and structured content together. Clients cut longer results,
-/// and a cut result is neither valid JSON nor says how to go on.
+/// Default size of a result in characters: text and structured content together. Clients truncate longer results, which
+/// are then neither valid JSON nor say how to continue.
 const RESULT_CHARS: usize = 20_000;
 
-/// The structured content's part of it; the rest is the summary's.
+/// The share of the structured content; the summary has the rest.
 pub(crate) const STRUCTURED_CHARS: usize = RESULT_CHARS - summary::MAX_CHARS;
 
-/// How much of a document is asked for: what is left when its metadata and the quoting of JSON have their part.
+/// Content requested of a document, in characters. Metadata and JSON escaping need the rest.
 const CONTENT_CHARS: i64 = 17_000;
 
 /// A successful result.
@@ -27,9 +29,9 @@ pub(crate) struct Output {
 
 impl Output {
     pub fn new(text: String, structured: &impl Serialize) -> Result<Self, Failure> {
-        // Answers are made of strings, numbers, lists and maps with string keys: they always serialize.
+        // Responses hold strings, numbers, lists and maps with string keys, which always serialize.
         let structured = serde_json::to_value(structured)
-            .map_err(|_| Failure::new(api_types::ErrorCode::InternalError, "the answer cannot be written"))?;
+            .map_err(|_| Failure::new(api_types::ErrorCode::InternalError, "the response cannot be serialized"))?;
         Ok(Self { text, structured })
     }
 }
@@ -37,9 +39,9 @@ impl Output {
 /// Carries out a call.
 ///
 /// # Errors
-/// What the API would answer.
+/// The error of the operation.
 pub(crate) async fn run<B: Backend>(tool: &Tool, arguments: Value, backend: &B) -> Result<Output, Failure> {
-    backend.begin(tool.operation)?;
+    backend.begin(tool.operation())?;
     match tool.action {
         Action::Search => search(arguments, backend).await,
         Action::ReadDocument => read_document(arguments, backend).await,
@@ -55,10 +57,10 @@ async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Fai
     request.response.budget.max_chars_total.get_or_insert(STRUCTURED_CHARS as i64);
     let workspace = request.scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
     if workspace && request.scope.workspace_id.is_none() {
-        // A model does not know the id; the key stands for one organization anyway.
+        // Models do not know the id, and the key belongs to one organization.
         request.scope.workspace_id = backend.workspace_id().map(|id| id.to_string());
     }
-    let response = backend.search(request).await?;
+    let response = backend.call(Input::<Search>::of_body(request)).await?;
     Output::new(summary::search(&response), &response)
 }
 
@@ -66,7 +68,7 @@ async fn read_document<B: Backend>(arguments: Value, backend: &B) -> Result<Outp
     let mut request: DocumentRequest = arguments::read(arguments)?;
     let content = &mut request.content;
     if request.include.is_none() {
-        // All of the text once: the passages of a whole document are its content again.
+        // Each text once: the passages of a whole document repeat its content.
         let passages = content.selection != Selection::FullDocument || content.include_offsets;
         let sections = if passages { Section::Passages } else { Section::Content };
         request.include = Some(vec![Section::Metadata, sections]);
@@ -76,28 +78,28 @@ async fn read_document<B: Backend>(arguments: Value, backend: &B) -> Result<Outp
     if unlimited {
         content.max_chars = Some(CONTENT_CHARS);
     }
-    let mut response = backend.read_document(request).await?;
+    let mut response = backend.call(Input::<ReadDocument>::of_body(request)).await?;
     let left_out = if unlimited { fit::document(&mut response, STRUCTURED_CHARS) } else { fit::LeftOut::default() };
     Output::new(summary::document(&response, left_out), &response)
 }
 
 async fn submit_feedback<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
     let request: FeedbackRequest = arguments::read(arguments)?;
-    let response = backend.submit_feedback(request).await?;
+    let response = backend.call(Input::<SubmitFeedback>::of_body(request)).await?;
     Output::new(summary::feedback(&response), &response)
 }
 
-/// The operation takes no arguments; a list for a model comes in parts.
+/// Arguments of `list_files`. The operation has none, but models read the list in parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ListFiles {
+struct ListArguments {
     #[serde(default)]
     start: u64,
 }
 
 async fn list_files<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
-    let ListFiles { start } = arguments::parse(arguments)?;
-    let mut response = backend.list_files().await?;
+    let ListArguments { start } = arguments::parse(arguments)?;
+    let mut response = backend.call(Input::<ListFiles>::of_body(NoBody {})).await?;
     let total = response.files.len();
     let start = usize::try_from(start).unwrap_or(usize::MAX).min(total);
     response.files.drain(..start);

@@ -1,7 +1,8 @@
-//! `search` and `fetch` as connectors of ChatGPT expect them (OpenAI, "Building MCP servers for ChatGPT": one text item
-//! that holds the result as JSON, and the same as structured content).
+//! `search` and `fetch` as connectors of ChatGPT expect them (OpenAI, "Building MCP servers for ChatGPT"): one text item
+//! with the result as JSON, and the same result as structured content.
 
 use api_types::{ContentRequest, DocumentRequest, SearchIndex, SearchRequest, Section, Verbosity};
+use openapi::{Input, operations};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -9,8 +10,7 @@ use crate::arguments;
 use crate::backend::{Backend, Failure};
 use crate::calls::Output;
 
-/// The contract has no continuation: what `fetch` returns is all that is read of a document, so this is far above what
-/// other tools return. Characters.
+/// Characters that `fetch` returns. Far above the limit of other tools, because the contract has no continuation.
 const FETCH_CHARS: i64 = 100_000;
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<
         request.scope.workspace_id = Some(workspace.to_string());
     }
     arguments::check(&request)?;
-    let response = backend.search(request).await?;
+    let response = backend.call(Input::<operations::Search>::of_body(request)).await?;
     let hit = |result: api_types::SearchResult| Hit {
         id: result.doc_id.to_string(),
         title: result.title.unwrap_or_else(|| result.canonical_url.clone()),
@@ -73,21 +73,21 @@ pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<O
         ..DocumentRequest::default()
     };
     arguments::check(&request).map_err(|_| Failure::invalid("id", "id must be the id of a search result"))?;
-    let response = backend.read_document(request).await?;
+    let response = backend.call(Input::<operations::ReadDocument>::of_body(request)).await?;
     let mut metadata = Map::new();
-    let mut say = |name: &str, value: Option<String>| {
+    let mut set = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             metadata.insert(name.to_owned(), value.into());
         }
     };
-    say("published_at", response.doc.published_at);
-    say("description", response.doc.meta_description);
-    say("capture_time", response.provenance.map(|capture| capture.capture_time));
+    set("published_at", response.doc.published_at);
+    set("description", response.doc.meta_description);
+    set("capture_time", response.provenance.map(|capture| capture.capture_time));
     let (text, truncated) = response.content.map_or_else(Default::default, |content| (content.text, content.truncated));
-    say("truncated", truncated.then(|| format!("the text is longer than {FETCH_CHARS} characters")));
-    // A document without content is not an empty one.
+    set("truncated", truncated.then(|| format!("the text is longer than {FETCH_CHARS} characters")));
+    // Distinguishes a document without content from an empty one.
     let unavailable = response.warnings.first().filter(|_| text.is_empty());
-    say("unavailable", unavailable.map(|warning| warning.message.clone()));
+    set("unavailable", unavailable.map(|warning| warning.message.clone()));
     whole(&Fetched {
         id,
         title: response.doc.title.unwrap_or_else(|| response.doc.canonical_url.clone()),
@@ -97,7 +97,7 @@ pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<O
     })
 }
 
-/// The result as text and as structured content.
+/// Builds an output with the result as text and as structured content.
 fn whole(result: &impl Serialize) -> Result<Output, Failure> {
     let mut output = Output::new(String::new(), result)?;
     output.text = output.structured.to_string();
@@ -113,16 +113,16 @@ fn object(properties: Value, required: &[&str], closed: bool) -> Value {
 }
 
 pub(crate) fn search_input() -> Value {
-    let query = json!({"type": "string", "minLength": 1, "maxLength": 8192, "description": "What to look for."});
+    let query = json!({"type": "string", "minLength": 1, "maxLength": 8192, "description": "Search query."});
     object(json!({"query": query}), &["query"], true)
 }
 
 pub(crate) fn search_output() -> Value {
     let hit = object(
         json!({
-            "id": {"type": "string", "description": "What fetch takes."},
+            "id": {"type": "string", "description": "Id to pass to fetch."},
             "title": {"type": "string"},
-            "url": {"type": "string", "description": "The address to cite."},
+            "url": {"type": "string", "description": "URL to cite."},
         }),
         &["id", "title", "url"],
         false,
@@ -131,7 +131,7 @@ pub(crate) fn search_output() -> Value {
 }
 
 pub(crate) fn fetch_input() -> Value {
-    let id = json!({"type": "string", "description": "The id of a search result."});
+    let id = json!({"type": "string", "description": "Id of a search result."});
     object(json!({"id": id}), &["id"], true)
 }
 
@@ -140,8 +140,8 @@ pub(crate) fn fetch_output() -> Value {
         json!({
             "id": {"type": "string"},
             "title": {"type": "string"},
-            "text": {"type": "string", "description": "The content, as markdown."},
-            "url": {"type": "string", "description": "The address to cite."},
+            "text": {"type": "string", "description": "Content as markdown."},
+            "url": {"type": "string", "description": "URL to cite."},
             "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
         }),
         &["id", "title", "text", "url", "metadata"],

@@ -1,13 +1,13 @@
-//! Cuts answers to a number of characters of JSON, so that clients need not.
+//! Truncation of responses to a number of characters of JSON, before clients truncate them blindly.
 
 use api_types::{DocumentResponse, FileListResponse, Warning, WarningCode};
 use serde::Serialize;
 use serde_json::json;
 
-/// The warning that a cut adds, in characters of JSON, and a little more.
+/// Characters of JSON reserved for the warning that truncation adds.
 const WARNING_CHARS: usize = 250;
 
-/// What an answer lost beside the end of its content, which it says itself.
+/// Numbers of items dropped from a response. Truncated content is stated in the response itself.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct LeftOut {
     pub captures: usize,
@@ -15,19 +15,19 @@ pub(crate) struct LeftOut {
     pub passages: usize,
 }
 
-/// Takes from the document what is over the limit: captures, headings, passages, then the end of the content.
+/// Fits a document into `limit`: drops captures, headings and passages, then truncates the content.
 pub(crate) fn document(response: &mut DocumentResponse, limit: usize) -> LeftOut {
     let mut left_out = LeftOut::default();
     if chars(response) <= limit {
         return left_out;
     }
-    // It states the length of another body than this.
+    // States the length of the untruncated body.
     response.usage = None;
     let mut over = (chars(response) + WARNING_CHARS).saturating_sub(limit);
     if let Some(captures) = &mut response.capture_history {
         left_out.captures = shed_tail(captures, &mut over);
     }
-    // Headings tell where to go on: only those of a very long list go.
+    // Headings guide further reads, so only a very long list is shortened.
     let excess = chars(&response.doc.headings).saturating_sub(limit / 8).min(over);
     let mut left = excess;
     left_out.headings = shed_tail(&mut response.doc.headings, &mut left);
@@ -53,13 +53,13 @@ pub(crate) fn document(response: &mut DocumentResponse, limit: usize) -> LeftOut
     left_out
 }
 
-/// Takes files from the end of the list.
+/// Drops files from the end of the list to fit into `limit`.
 pub(crate) fn files(response: &mut FileListResponse, limit: usize) {
     let mut over = chars(response).saturating_sub(limit);
     shed_tail(&mut response.files, &mut over);
 }
 
-/// Drops items from the end until `over` characters are gone; how many went.
+/// Drops items from the end until `over` characters are gone. Returns the number dropped.
 fn shed_tail<T: Serialize>(items: &mut Vec<T>, over: &mut usize) -> usize {
     let before = items.len();
     while *over > 0
@@ -71,7 +71,7 @@ fn shed_tail<T: Serialize>(items: &mut Vec<T>, over: &mut usize) -> usize {
     before - items.len()
 }
 
-/// Where the text ends, in bytes, when `over` characters of its JSON are taken from its end.
+/// Returns the byte length of the text after removing `over` characters of its JSON from the end.
 fn end_without(text: &str, over: usize) -> usize {
     let mut taken = 0;
     for (position, char) in text.char_indices().rev() {
@@ -83,7 +83,7 @@ fn end_without(text: &str, over: usize) -> usize {
     0
 }
 
-/// Characters that serde_json writes for a character of a string.
+/// Number of characters that serde_json writes for a character of a string.
 fn quoted(char: char) -> usize {
     match char {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -102,14 +102,14 @@ mod tests {
     use super::{chars, end_without, quoted};
 
     #[test]
-    fn characters_are_counted_as_they_are_written() {
+    fn character_counts_match_serialization() {
         for char in (0..0x300).filter_map(char::from_u32).chain(['\u{2028}', '潮', '🦀']) {
             assert_eq!(quoted(char), chars(&char.to_string()) - 2, "{char:?}");
         }
     }
 
     #[test]
-    fn a_text_loses_at_least_what_it_must_and_no_whole_character_more() {
+    fn truncation_removes_the_required_characters_and_no_more() {
         let text = "a\n\"潮🦀\u{1}z";
         for over in 0..=chars(&text) {
             let end = end_without(text, over);

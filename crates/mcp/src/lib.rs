@@ -13,7 +13,7 @@ mod server;
 mod summary;
 mod tools;
 
-pub use backend::{Backend, Failure};
+pub use backend::{Backend, Call, Failure};
 pub use message::{Message, Request, RpcError, code};
 pub use profile::Profile;
 pub use revision::{HANDSHAKE, STATELESS, is_supported, unsupported};

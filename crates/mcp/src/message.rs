@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 as MCP uses it: one message at a time, ids that are strings or integers.
+//! JSON-RPC 2.0 as used by MCP: single messages, with strings or integers as ids.
 
 use serde_json::{Map, Value, json};
 
@@ -9,15 +9,15 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
     pub const INTERNAL_ERROR: i64 = -32603;
-    /// HTTP headers say other than the body.
+    /// HTTP headers contradict the body.
     pub const HEADER_MISMATCH: i64 = -32020;
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 }
 
-/// Longest id that is echoed, in bytes: an answer must not be made large by its id.
+/// Longest id, in bytes. Responses echo ids, so ids must not inflate them.
 const MAX_ID: usize = 1024;
 
-/// A protocol error: the message was wrong, not what a tool did.
+/// A protocol error. Failures of tools are results, not protocol errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcError {
     /// One of [`code`].
@@ -31,7 +31,7 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The message that answers `id`. Where no id could be read, it has none.
+    /// Builds the response for `id`, or one without an id if none could be read.
     pub fn body(&self, id: Option<&Value>) -> Value {
         let mut body = json!({"jsonrpc": "2.0", "error": {"code": self.code, "message": self.message}});
         if let Some(data) = &self.data {
@@ -44,20 +44,20 @@ impl RpcError {
     }
 }
 
-/// What a client sends.
+/// A message from a client.
 #[derive(Debug)]
 pub enum Message {
     Request(Request),
-    /// Nothing answers it.
+    /// A message without a response.
     Notification {
         method: String,
         params: Map<String, Value>,
     },
-    /// An answer to a request of ours; there are none.
+    /// A response to a request of the server, which sends none.
     Response,
 }
 
-/// Something to be answered.
+/// A message that expects a response.
 #[derive(Debug)]
 pub struct Request {
     /// A string or an integer.
@@ -67,23 +67,23 @@ pub struct Request {
 }
 
 impl Request {
-    /// The revision that the request itself names, which none before 2026-07-28 does.
+    /// The revision named by the request itself. Requests of revisions before 2026-07-28 name none.
     pub fn revision(&self) -> Option<&Value> {
         self.params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion")
     }
 
-    /// The tool that is called, where one is.
+    /// The name of the called tool.
     pub fn tool(&self) -> Option<&str> {
         self.params.get("name").and_then(Value::as_str).filter(|_| self.method == "tools/call")
     }
 }
 
 impl Message {
-    /// Reads one message. Nesting is bounded by the parser, length by the caller.
+    /// Parses one message. The parser bounds nesting; the caller bounds length.
     ///
     /// # Errors
-    /// What to answer, with the id where one could be read: what is no JSON, a batch (gone since 2025-06-18), and what
-    /// is no JSON-RPC 2.0 message.
+    /// The error to respond with, and the id if one could be read: invalid JSON, a batch (removed in 2025-06-18), or an
+    /// invalid JSON-RPC 2.0 message.
     pub fn parse(bytes: &[u8]) -> Result<Self, (Option<Value>, RpcError)> {
         let parsed: Value = serde_json::from_slice(bytes)
             .map_err(|error| (None, RpcError::new(code::PARSE_ERROR, format!("the message is not JSON: {error}"))))?;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_notifications_and_responses_are_told_apart() {
+    fn requests_notifications_and_responses_are_distinguished() {
         let parse = |text: &str| Message::parse(text.as_bytes()).unwrap();
         assert!(matches!(parse(r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#), Message::Request(r) if r.id == "a"));
         assert!(matches!(parse(r#"{"jsonrpc":"2.0","method":"x","params":{}}"#), Message::Notification { .. }));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused_with_the_id_that_could_be_read() {
+    fn invalid_messages_are_refused_with_their_readable_id() {
         assert_eq!(refusal("{"), (None, code::PARSE_ERROR));
         assert_eq!(refusal(r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#), (None, code::PARSE_ERROR));
         assert_eq!(refusal(&"[".repeat(100_000)), (None, code::PARSE_ERROR));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_strings_and_integers_of_a_sane_length() {
+    fn ids_are_strings_and_integers_of_bounded_length() {
         for id in ["null", "1.5", "true", "{}", "[1]", "1e400"] {
             let (echoed, _) =
                 Message::parse(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#).as_bytes()).unwrap_err();

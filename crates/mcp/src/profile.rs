@@ -1,17 +1,17 @@
 use crate::tools::{CONNECTOR, FULL, Tool};
 
-/// Which tools are offered.
+/// A set of tools.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Profile {
-    /// Everything that an agent needs.
+    /// Search, reading, feedback and files.
     #[default]
     Full,
-    /// `search` and `fetch` alone, as connectors of ChatGPT expect them.
+    /// `search` and `fetch` only, as connectors of ChatGPT expect them.
     Connector,
 }
 
 impl Profile {
-    /// The profile of this name: `full` or `connector`.
+    /// Parses `full` or `connector`.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "full" => Some(Profile::Full),
@@ -30,13 +30,13 @@ impl Profile {
     pub(crate) fn instructions(self) -> &'static str {
         match self {
             Profile::Full => {
-                "Search first, read what matters, cite only URLs and passages that were returned. `search` ranks \
-                 documents of a shared web index (and of the organization's own files with scope.indexes \
-                 [\"workspace\"]) and returns quotable passages; `read_document` reads one by doc_id, or any public \
-                 page by canonical_url, in parts that fit; `submit_feedback` says what a result was worth. Answers \
-                 stand in structuredContent, the text beside them is a summary."
+                "Search first, read the relevant results, and cite only returned URLs and passages. `search` ranks \
+                 documents of a shared web index, or of the organization's own files with scope.indexes \
+                 [\"workspace\"], and returns quotable passages. `read_document` reads one document by doc_id, or any \
+                 public page by canonical_url, in parts that fit. `submit_feedback` rates a result. The answer is in \
+                 structuredContent; the text beside it is a summary."
             }
-            Profile::Connector => "`search` finds documents; `fetch` returns the text of one by its id.",
+            Profile::Connector => "`search` finds documents; `fetch` returns the text of one document by its id.",
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The revisions of the protocol that are spoken.
+//! Supported revisions of the protocol.
 //!
-//! Older ones are not: before 2025-06-18 a result had no structured content, which is where our answers stand, and
-//! 2025-03-26 asks servers for batches. A client that offers one is answered with the newest handshake revision, as the
-//! specification has it, and decides for itself.
+//! Older revisions are not supported: before 2025-06-18 results had no structured content, which holds our answers, and
+//! 2025-03-26 requires batches. As the specification requires, a client that requests one is offered the newest
+//! handshake revision and decides for itself.
 
 use serde_json::json;
 
@@ -11,25 +11,25 @@ use crate::message::{RpcError, code};
 /// Revisions that begin with `initialize`, newest first.
 pub const HANDSHAKE: [&str; 2] = ["2025-11-25", "2025-06-18"];
 
-/// The revision in which every request says for itself what it speaks, in `_meta`.
+/// The stateless revision, in which every request names its revision in `_meta`.
 pub const STATELESS: &str = "2026-07-28";
 
-/// All of them, newest first.
+/// All supported revisions, newest first.
 pub(crate) fn supported() -> Vec<&'static str> {
     std::iter::once(STATELESS).chain(HANDSHAKE).collect()
 }
 
-/// Whether this is one of the revisions spoken here.
+/// True for supported revisions.
 pub fn is_supported(revision: &str) -> bool {
     supported().contains(&revision)
 }
 
-/// What `initialize` is answered with: the revision that was asked for, else the newest that begins so.
+/// Returns the revision for an `initialize`: the requested one if supported, else the newest with a handshake.
 pub(crate) fn negotiate(requested: &str) -> &'static str {
     HANDSHAKE.into_iter().find(|known| *known == requested).unwrap_or(HANDSHAKE[0])
 }
 
-/// `UnsupportedProtocolVersionError`: names what is spoken, so that the client can choose.
+/// Builds an `UnsupportedProtocolVersionError`, which lists the supported revisions for the client to choose from.
 pub fn unsupported(requested: &str) -> RpcError {
     let requested: String = requested.chars().take(100).collect();
     RpcError {

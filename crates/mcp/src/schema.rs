@@ -1,15 +1,15 @@
-//! The published schemas of bodies as schemas of tools.
+//! Tool schemas, derived from the published schemas of bodies.
 
-use api_types::schemas;
+use api_types::{RequestBody, ResponseBody, schemas};
 use serde_json::{Map, Value, json};
 
-/// Fields of a request body that are no argument: an editor's annotation, and what is reserved.
+/// Fields of request bodies that are not arguments: an editor's annotation, and a reserved field.
 const NO_ARGUMENTS: [&str; 2] = ["$schema", "debug"];
 
-/// The schema of a request, for models: everything in place, and an object at the top with no alternatives, which some
-/// model APIs refuse there. What the alternatives say, the description of the tool says.
-pub(crate) fn input(name: &str) -> Value {
-    let Value::Object(mut schema) = published(name) else { return json!({"type": "object"}) };
+/// Returns the schema of a request, for models: without references, and without alternatives at the top level, which
+/// some model APIs refuse. The description of the tool states the alternatives.
+pub(crate) fn input<T: RequestBody>() -> Value {
+    let Value::Object(mut schema) = published(T::NAME.unwrap_or_default()) else { return json!({"type": "object"}) };
     let definitions = schema.remove("$defs").unwrap_or_default();
     for keyword in ["$schema", "title", "description", "anyOf"] {
         schema.remove(keyword);
@@ -24,24 +24,23 @@ pub(crate) fn input(name: &str) -> Value {
     schema
 }
 
-/// The schema of a response, as it is published.
-pub(crate) fn output(name: &str) -> Value {
-    published(name)
+/// Returns the published schema of a response.
+pub(crate) fn output<T: ResponseBody>() -> Value {
+    published(T::NAME)
 }
 
-/// A name that no body has would be a tool without a schema, which the tests of the table find.
 fn published(name: &str) -> Value {
     schemas::json_schema(name).map_or_else(Value::default, Value::from)
 }
 
-/// Puts definitions where they are referred to. None of the types contains itself.
+/// Replaces references by their definitions. No type contains itself.
 fn inline(value: &mut Value, definitions: &Value) {
     if let Value::Object(fields) = value
         && let Some(Value::String(reference)) = fields.remove("$ref")
     {
         let name = reference.rsplit('/').next().unwrap_or_default();
         let definition = definitions.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
-        // What stands beside the reference describes this use of it, and wins.
+        // Keywords beside the reference describe this use and take precedence.
         let beside: Map<_, _> = std::mem::replace(fields, definition);
         fields.extend(beside);
     }

@@ -1,4 +1,4 @@
-//! One request in, one answer out. Nothing is kept between them.
+//! The protocol's methods. The server keeps no state between requests.
 
 use serde_json::{Map, Value, json};
 
@@ -8,32 +8,32 @@ use crate::revision::{STATELESS, negotiate, supported, unsupported};
 use crate::tools::Tool;
 use crate::{Backend, Failure, calls};
 
-/// How long clients may keep the list of tools and what the server says of itself, in milliseconds. A key's scopes do
-/// not change; the tools change with a release.
+/// Milliseconds that clients may cache the tool list and the server's description. Scopes of a key do not change; tools
+/// change with a release.
 const TTL_MS: u64 = 3_600_000;
 
-/// A server of one profile.
+/// MCP server of one profile.
 pub struct Server {
     profile: Profile,
-    /// The definitions of the profile's tools, in its order.
+    /// Definitions of the profile's tools, in its order.
     definitions: Vec<Value>,
 }
 
-/// The answer to one request.
+/// The response to one request.
 #[derive(Debug)]
 pub struct Response {
     id: Value,
     outcome: Result<Value, RpcError>,
-    /// The request was of the revision in which every request speaks for itself.
+    /// True if the request used the stateless revision.
     pub stateless: bool,
-    /// The request was well-formed for its revision, so that its method was looked for.
+    /// True if the request was well-formed for its revision, whether or not its method exists.
     pub accepted: bool,
-    /// Why the operation behind a tool failed, when it did.
+    /// The failure of the operation behind a tool.
     pub failure: Option<Failure>,
 }
 
 impl Response {
-    /// A refusal before the request's method was looked at.
+    /// Refuses a request before its method is examined.
     pub fn refused(request: Request, error: RpcError) -> Self {
         let stateless = request.revision().is_some();
         Self { id: request.id, outcome: Err(error), stateless, accepted: false, failure: None }
@@ -47,7 +47,7 @@ impl Response {
         }
     }
 
-    /// The code of the protocol error, when it is one.
+    /// The code of a protocol error.
     pub fn error_code(&self) -> Option<i64> {
         self.outcome.as_ref().err().map(|error| error.code)
     }
@@ -58,7 +58,7 @@ impl Server {
         Self { profile, definitions: profile.tools().iter().map(Tool::definition).collect() }
     }
 
-    /// Answers one request, for the caller that `backend` works for.
+    /// Answers one request for the caller of `backend`.
     pub async fn answer<B: Backend>(&self, request: Request, backend: &B) -> Response {
         let stateless = match request.revision() {
             None => request.method == "server/discover",
@@ -106,17 +106,17 @@ impl Server {
         })
     }
 
-    /// The tools that the caller may use, all at once.
+    /// Lists the tools that the caller may use, on one page.
     fn list<B: Backend>(&self, params: &Map<String, Value>, stateless: bool, backend: &B) -> Result<Value, RpcError> {
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-            return Err(RpcError::new(code::INVALID_PARAMS, "there is no page after the first"));
+            return Err(RpcError::new(code::INVALID_PARAMS, "unknown cursor: the list has one page"));
         }
         let shown = self.profile.tools().iter().zip(&self.definitions);
-        let shown = shown.filter(|(tool, _)| backend.may(tool.operation.scope)).map(|(_, definition)| definition);
+        let shown = shown.filter(|(tool, _)| backend.may(tool.operation().scope)).map(|(_, definition)| definition);
         let mut result = json!({"tools": shown.collect::<Vec<_>>()});
         if stateless {
             result["ttlMs"] = TTL_MS.into();
-            // Another key may see other tools.
+            // Tools depend on the key.
             result["cacheScope"] = "private".into();
         }
         Ok(result)
@@ -179,7 +179,7 @@ fn server_info() -> Value {
     json!({"name": "retrieval", "title": "Retrieval", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// What a result of the stateless revision says beside its own fields.
+/// Adds the fields that every result of the stateless revision has.
 fn completed(mut result: Value) -> Value {
     result["resultType"] = "complete".into();
     result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": server_info()});

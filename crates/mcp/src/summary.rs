@@ -1,4 +1,4 @@
-//! The text beside structured content: what came, and what to do next. Never a second copy.
+//! The text beside structured content: a summary and the next step, never a second copy.
 
 use api_types::{DocumentResponse, FeedbackResponse, FileListResponse, SearchResponse, Warning};
 
@@ -7,10 +7,10 @@ use crate::fit::LeftOut;
 /// Longest text, in characters.
 pub(crate) const MAX_CHARS: usize = 2_000;
 
-/// Longest title that is shown, in characters.
+/// Longest title, in characters.
 const MAX_TITLE: usize = 120;
 
-/// Lines of a text that stays within [`MAX_CHARS`]. The last lines are the most useful ones, and are never left out.
+/// Lines of a text within [`MAX_CHARS`]. The last lines are the most useful and are never omitted.
 struct Text {
     head: Vec<String>,
     tail: Vec<String>,
@@ -33,7 +33,7 @@ impl Text {
         }
     }
 
-    /// Puts as many items between head and tail as fit.
+    /// Joins the lines, with as many items between head and tail as fit.
     fn finish(self, items: Vec<String>) -> String {
         const MORE: usize = 40;
         let length = |line: &String| line.chars().count() + 1;
@@ -63,8 +63,8 @@ pub(crate) fn search(response: &SearchResponse) -> String {
     });
     text.warnings(response.warnings.as_deref().unwrap_or_default());
     text.tail(match results.is_empty() {
-        true => "Next: other words, fewer filters, or scope.indexes [\"web\", \"workspace\"].",
-        false => "Next: quote the passages in structuredContent, or read one with read_document by its doc_id.",
+        true => "Next: rephrase, use fewer filters, or scope.indexes [\"web\", \"workspace\"].",
+        false => "Next: quote the passages in structuredContent, or read a result with read_document by its doc_id.",
     });
     let item = |result: &api_types::SearchResult| {
         let title = clipped(result.title.as_deref().unwrap_or("(no title)"), MAX_TITLE);
@@ -80,11 +80,11 @@ pub(crate) fn document(response: &DocumentResponse, left_out: LeftOut) -> String
     let LeftOut { captures, headings, passages } = left_out;
     for (count, what) in [(captures, "captures"), (headings, "headings"), (passages, "passages")] {
         if count > 0 {
-            text.tail(format!("Left out at the end, to fit: {count} {what}."));
+            text.tail(format!("Omitted at the end, to fit: {count} {what}."));
         }
     }
     if passages > 0 {
-        text.tail("Next: ask for fewer passages, with query and content.selection `query_relevant`.");
+        text.tail("Next: request fewer passages, with query and content.selection `query_relevant`.");
     }
     let mut items = vec![format!("{}\ndoc_id {}", doc.canonical_url, doc.doc_id)];
     if let Some(content) = &response.content {
@@ -94,7 +94,7 @@ pub(crate) fn document(response: &DocumentResponse, left_out: LeftOut) -> String
         if content.truncated {
             let pin = capture.map(|id| format!(", \"capture_id\": \"{id}\"")).unwrap_or_default();
             text.tail(format!(
-                "Next: the text goes on. Call read_document with {{\"doc_id\": \"{}\", \"content\": {{\"range\": \
+                "Next: the text continues. Call read_document with {{\"doc_id\": \"{}\", \"content\": {{\"range\": \
                  {{\"start_char\": {end}{pin}}}}}}}.",
                 doc.doc_id
             ));
@@ -110,7 +110,7 @@ pub(crate) fn feedback(response: &FeedbackResponse) -> String {
     format!("Stored as {}.", response.feedback_id)
 }
 
-/// `start`: how many files were passed over, of `total`.
+/// Summarizes a part of the file list. `start`: number of skipped files, of `total`.
 pub(crate) fn files(response: &FileListResponse, start: usize, total: usize) -> String {
     let end = start + response.files.len();
     let mut text = Text::new(match response.files.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) fn files(response: &FileListResponse, start: usize, total: usize) -> 
     text.finish(names.collect())
 }
 
-/// On one line, and cut to so many characters.
+/// Replaces control characters by blanks and truncates to `most` characters.
 fn clipped(text: &str, most: usize) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match text.char_indices().nth(most) {

@@ -36,6 +36,18 @@ impl Collection {
     }
 }
 
+impl From<Option<OrganizationId>> for Collection {
+    fn from(owner: Option<OrganizationId>) -> Self {
+        Self::of_owner(owner)
+    }
+}
+
+impl From<Collection> for Option<OrganizationId> {
+    fn from(collection: Collection) -> Self {
+        collection.owner()
+    }
+}
+
 named_enum! {
     /// A search index. The workspace index holds the collections of all organizations.
     IndexName: "index" {

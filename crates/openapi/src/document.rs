@@ -2,34 +2,33 @@ use api_types::schemas;
 use serde_json::{Map, Value, json};
 
 use crate::examples::Example;
-use crate::operations::{self, Operation, Tag};
 use crate::parameters::{CLIENT, Parameter, SESSION};
-use crate::{errors, headers};
+use crate::{Spec, Tag, errors, headers, operations};
 
-/// The version of the interface, which is not the program's.
+/// The version of the interface. The program has its own.
 const VERSION: &str = "0.1.0";
 
 const DESCRIPTION: &str = "\
 Search, reading and private files for agents and applications.
 
-Send `Authorization: Bearer <API_KEY>`. Requests and responses are JSON; a request body is one object of at most 1 MiB, and \
-unknown fields and query parameters are refused. Fields that have no value are left out, except where a field may be null.
+Send `Authorization: Bearer <API_KEY>`. Requests and responses are JSON. A request body is one object of at most 1 MiB; \
+unknown fields and query parameters are refused. Fields without a value are omitted unless they may be null.
 
-Every response carries a `request_id`, in the body and in the header `X-Request-ID`. An error is the envelope \
-`ErrorEnvelope`: branch on `error.code`, the wording of messages may change. Retry 429 and 5xx with growing pauses (500 ms, \
-doubled each time, 8 s at most, three times); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors.
+Every response has a `request_id`, in the body and in the header `X-Request-ID`. Errors use the envelope \
+`ErrorEnvelope`: branch on `error.code`, since messages may change. Retry 429 and 5xx with exponential back-off (500 ms, \
+doubled each time, at most 8 s, three retries); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors.
 
-Warnings stand in `warnings`: a 200 with warnings is a complete answer.";
+`warnings` lists warnings: a 200 with warnings is a complete answer.";
 
-/// The OpenAPI 3.1 document of the public API.
+/// Returns the OpenAPI 3.1 document of the public API.
 ///
-/// The server's address is given relative to where the document is served, so that one document is right for every
-/// installation. Key order is that of the JSON library; compare documents as values.
+/// The server's address is relative to the document's, so that one document suits every installation. Key order is that
+/// of the JSON library; compare documents as values.
 pub fn document() -> Value {
     let mut paths = Map::new();
-    for operation in operations::ALL {
-        let item = paths.entry(operation.path()).or_insert_with(|| json!({}));
-        item[operation.method().to_ascii_lowercase()] = describe(operation);
+    for operation in operations::all() {
+        let item = paths.entry(operation.path).or_insert_with(|| json!({}));
+        item[operation.method.key()] = describe(operation);
     }
     let tags = Tag::ALL.map(|tag| json!({"name": tag.as_str(), "description": tag.description()}));
     json!({
@@ -54,21 +53,21 @@ pub fn document() -> Value {
                 "type": "http",
                 "scheme": "bearer",
                 "description": "An API key, or an access token of the configured issuer. The names that an operation \
-                                lists beside the scheme are the scopes that it asks for.",
+                                lists beside the scheme are the scopes that it requires.",
             }},
         },
     })
 }
 
-fn describe(operation: &Operation) -> Value {
-    let own = operation.path_parameter.into_iter().chain(operation.query_parameters).map(Parameter::object);
+fn describe(operation: &Spec) -> Value {
+    let own = operation.path_parameters.iter().chain(operation.query_parameters).map(Parameter::object);
     let shared = ["SessionId", "ServiceClient"].map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
     let mut described = json!({
         "operationId": operation.id,
         "tags": [operation.tag.as_str()],
         "summary": operation.summary,
         "description": operation.description,
-        "security": [{"apiKey": [operation.scope]}],
+        "security": [{"apiKey": [operation.scope.as_str()]}],
         "parameters": own.chain(shared).collect::<Vec<_>>(),
         "responses": errors::responses(operation),
     });

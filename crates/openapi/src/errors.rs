@@ -1,12 +1,12 @@
-//! The answers that are errors.
+//! Error responses.
 
 use api_types::{ErrorBody, ErrorCode, ErrorEnvelope};
 use serde_json::{Map, Value, json};
 
-use crate::operations::{COMMON_ERRORS, Operation};
-use crate::{examples, headers};
+use crate::operation::COMMON_ERRORS;
+use crate::{Spec, examples, headers};
 
-/// The statuses whose answer is the same for every operation, with the name of that answer in `components.responses`.
+/// Statuses with the same response in every operation, with its name in `components.responses`.
 const SHARED: [(u16, &str); 5] = [
     (401, "Unauthenticated"),
     (403, "InsufficientScope"),
@@ -21,8 +21,8 @@ pub(crate) fn components() -> Value {
     Value::Object(SHARED.iter().map(response).collect())
 }
 
-/// The answers of one operation for each status of an error.
-pub(crate) fn responses(operation: &Operation) -> Map<String, Value> {
+/// The error responses of one operation, by status.
+pub(crate) fn responses(operation: &Spec) -> Map<String, Value> {
     let errors = operation.all_errors();
     let mut all = Map::new();
     for status in errors.iter().map(|code| code.status()) {
@@ -35,8 +35,7 @@ pub(crate) fn responses(operation: &Operation) -> Map<String, Value> {
     all
 }
 
-/// The answer for one status, which stands for those of `codes` that have it. There is one example for each code, named
-/// after it.
+/// The response for one status, with an example for each of the `codes` that have it.
 fn response(status: u16, codes: &[ErrorCode]) -> Value {
     let codes: Vec<_> = codes.iter().filter(|code| code.status() == status).collect();
     let lines: Vec<_> = codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.meaning())).collect();
@@ -60,9 +59,9 @@ fn example(code: ErrorCode) -> Value {
         ErrorCode::InsufficientScope => json!({"scope": "search:read"}),
         _ => json!({}),
     };
-    let at_the_door = matches!(code.status(), 401 | 403 | 429);
+    let at_admission = matches!(code.status(), 401 | 403 | 429);
     let envelope = ErrorEnvelope {
-        schema: (!at_the_door).then(|| examples::schema_url("ErrorEnvelope")),
+        schema: (!at_admission).then(|| examples::schema_url("ErrorEnvelope")),
         kind: "error".to_owned(),
         request_id: examples::REQUEST_ID,
         error: ErrorBody {

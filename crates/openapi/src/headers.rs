@@ -1,18 +1,18 @@
-//! The headers of answers.
+//! Response headers.
 
 use serde_json::{Map, Value, json};
 
-/// On every answer.
+/// Headers of every response.
 const ALWAYS: [&str; 2] = ["X-Request-ID", "Link"];
 
-/// On every answer to a request that reached the rate limiter.
+/// Headers of responses to requests that reached the rate limiter.
 const RATE_LIMIT: [&str; 3] = ["X-RateLimit-Limit-RPS", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
 
 /// `components.headers`.
 pub(crate) fn components() -> Value {
     json!({
         "X-Request-ID": {
-            "description": "Identifies this request; the same as `request_id` in the body.",
+            "description": "Id of this request, as in `request_id` in the body.",
             "required": true,
             "schema": {"type": "string", "format": "uuid"},
         },
@@ -22,31 +22,31 @@ pub(crate) fn components() -> Value {
             "schema": {"type": "string"},
         },
         "X-RateLimit-Limit-RPS": {
-            "description": "Requests per second that the credential may make.",
+            "description": "Maximum requests per second of the credential.",
             "required": true,
             "schema": {"type": "integer", "format": "int64", "minimum": 1},
         },
         "X-RateLimit-Remaining": {
-            "description": "Requests left in the active one-second window; 0 on 429.",
+            "description": "Requests left in the current one-second window; 0 on 429.",
             "required": true,
             "schema": {"type": "integer", "format": "int64", "minimum": 0},
         },
         "X-RateLimit-Reset": {
-            "description": "When the next window starts (RFC 3339), at most about a second away.",
+            "description": "Start of the next window (RFC 3339), about a second away at most.",
             "required": true,
             "schema": {"type": "string", "format": "date-time"},
         },
         "WWW-Authenticate": {
-            "description": "The scheme to authenticate with: `Bearer`.",
+            "description": "The authentication scheme: `Bearer`.",
             "required": true,
             "schema": {"type": "string"},
         },
     })
 }
 
-/// The headers of an answer with this status: references, but for what a fault may leave out.
+/// The headers of a response with this status, as references. Headers that a fault may omit are written out.
 pub(crate) fn of(status: u16) -> Value {
-    // 401 and 403 are refused before the limiter.
+    // 401 and 403 precede the limiter.
     let limited = !matches!(status, 401 | 403);
     let mut names: Vec<&str> = ALWAYS.to_vec();
     names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
@@ -56,7 +56,7 @@ pub(crate) fn of(status: u16) -> Value {
 }
 
 fn header(name: &str, status: u16) -> Value {
-    // A fault at the door comes before the limiter, too.
+    // A fault during admission also precedes the limiter.
     if matches!(status, 500 | 502) && RATE_LIMIT.contains(&name) {
         let mut header = components()[name].take();
         header["required"] = false.into();

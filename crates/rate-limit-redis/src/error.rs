@@ -1,22 +1,22 @@
 use std::time::Duration;
 
-/// The address cannot be one of a Redis. The text never holds the address, which may hold a password.
+/// Invalid Redis URL. The message never contains the URL, which may contain a password.
 #[derive(Debug, thiserror::Error)]
 pub enum RedisUrlError {
-    #[error("is no Redis address such as `redis://:password@host:6379/0`: {0}")]
+    #[error("not a Redis URL such as `redis://:password@host:6379/0`: {0}")]
     Unreadable(String),
-    /// `rediss://host#insecure` of some clients, or a password that is not encoded: the text is not shown.
+    /// `rediss://host#insecure` of some clients, or an unencoded password, which must not be shown.
     #[error("must have no fragment: certificates are always checked, and a `#` in a password is written `%23`")]
     Fragment,
 }
 
-/// Why a request was not counted.
+/// Failure to count a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CountError {
-    #[error("redis did not answer within {0:?}")]
-    Late(Duration),
+    #[error("redis did not respond within {0:?}")]
+    Timeout(Duration),
     #[error("redis failed")]
     Redis(#[from] redis::RedisError),
-    #[error("redis is away, and not asked until it is back")]
-    Away,
+    #[error("redis is down and not contacted until the connection is restored")]
+    Down,
 }

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod connection;
 mod error;
 mod limiter;
-mod line;
 mod script;
 
 pub use error::RedisUrlError;

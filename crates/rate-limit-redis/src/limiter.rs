@@ -9,26 +9,26 @@ use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use time::OffsetDateTime;
 use tokio::task::JoinHandle;
 
+use crate::connection::{ConnectionKeeper, RESPONSE_TIMEOUT};
 use crate::error::{CountError, RedisUrlError};
-use crate::line::{ANSWER, Line};
 use crate::script::{Count, Counter};
 
-/// What becomes of requests while Redis is away.
+/// Handling of requests while Redis is down.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnFailure {
-    /// They are let through.
+    /// Allow them.
     #[default]
     Open,
-    /// They fail.
+    /// Fail them.
     Closed,
 }
 
 #[derive(Clone)]
 pub struct RedisLimiterOptions {
-    /// `redis://`, `rediss://` (TLS, checked by the authorities that the system trusts) or `unix://`. Its path is the
-    /// number of the database.
+    /// `redis://`, `rediss://` (TLS with the system's certificate authorities) or `unix://`. The path is the database
+    /// number.
     pub url: String,
-    /// Before every key.
+    /// Prefix of every key.
     pub prefix: String,
     pub on_failure: OnFailure,
 }
@@ -41,51 +41,51 @@ impl fmt::Debug for RedisLimiterOptions {
     }
 }
 
-/// Counts that all instances on one Redis share.
+/// Rate limiter with counters shared by all instances on one Redis.
 pub struct RedisLimiter {
-    line: Arc<Line>,
+    connection: Arc<ConnectionKeeper>,
     counter: Arc<Counter>,
     on_failure: OnFailure,
-    /// What this instance let through by itself, for an honest `remaining`.
-    alone: MemoryLimiter,
+    /// Requests allowed without Redis, for an accurate `remaining`.
+    fallback: MemoryLimiter,
     uncounted: AtomicU64,
-    keeper: JoinHandle<()>,
+    keeper_task: JoinHandle<()>,
 }
 
 impl RedisLimiter {
-    /// Starts to connect and does not wait for it: a Redis that is away is no error. Must be called on a tokio runtime,
-    /// which must live as long as this.
+    /// Starts to connect in the background; an unreachable Redis is not an error. Must be called on a tokio runtime
+    /// that outlives the limiter.
     ///
     /// # Errors
-    /// The address is none.
+    /// Invalid URL.
     pub fn new(options: RedisLimiterOptions) -> Result<Self, RedisUrlError> {
         let RedisLimiterOptions { url, prefix, on_failure } = options;
         let client = client(&url)?;
-        let (line, counter) = (Arc::new(Line::new()), Arc::new(Counter::new(prefix)));
-        let keeper = tokio::spawn(Arc::clone(&line).keep(client, Arc::clone(&counter)));
-        let (alone, uncounted) = (MemoryLimiter::new(), AtomicU64::new(0));
-        Ok(Self { line, counter, on_failure, alone, uncounted, keeper })
+        let (connection, counter) = (Arc::new(ConnectionKeeper::new()), Arc::new(Counter::new(prefix)));
+        let keeper_task = tokio::spawn(Arc::clone(&connection).run(client, Arc::clone(&counter)));
+        let (fallback, uncounted) = (MemoryLimiter::new(), AtomicU64::new(0));
+        Ok(Self { connection, counter, on_failure, fallback, uncounted, keeper_task })
     }
 
-    /// How often Redis went away so far.
+    /// Returns the number of outages so far.
     pub fn outages(&self) -> u64 {
-        self.line.outages()
+        self.connection.outages()
     }
 
-    /// Requests so far that were let through, or failed, without being counted.
+    /// Returns the number of requests allowed or failed without being counted.
     pub fn uncounted(&self) -> u64 {
         self.uncounted.load(Ordering::Relaxed)
     }
 
     async fn count(&self, key: &str, limit: u32, window: i64) -> Result<Count, CountError> {
-        let mut connection = self.line.connection().await?;
+        let mut connection = self.connection.get().await?;
         match self.counter.count(&mut connection.redis, key, limit, window).await {
-            // Once more on a new connection: Redis closes those that were idle. A count whose answer was lost is
-            // repeated and spends two, which errs on the side of the limit.
-            Err(error) if error.is_connection_dropped() => self.line.dropped(&connection),
-            done => return Ok(done?),
+            // Retry once on a new connection, because Redis closes idle ones. If only the response was lost, the
+            // request is counted twice, which errs on the side of the limit.
+            Err(error) if error.is_connection_dropped() => self.connection.mark_dropped(&connection),
+            result => return Ok(result?),
         }
-        let mut connection = self.line.connection().await?;
+        let mut connection = self.connection.get().await?;
         Ok(self.counter.count(&mut connection.redis, key, limit, window).await?)
     }
 
@@ -101,7 +101,7 @@ impl RedisLimiter {
         match self.on_failure {
             OnFailure::Open => {
                 // A limit of 0 needs no count.
-                let decision = self.alone.take(key, limit, now).await?;
+                let decision = self.fallback.take(key, limit, now).await?;
                 Ok(Decision { allowed: limit > 0, ..decision })
             }
             OnFailure::Closed => Err(RateLimitError(error.into())),
@@ -112,15 +112,15 @@ impl RedisLimiter {
 #[async_trait]
 impl RateLimiter for RedisLimiter {
     async fn take(&self, key: &str, limit: u32, now: OffsetDateTime) -> Result<Decision, RateLimitError> {
-        let counted = tokio::time::timeout(ANSWER, self.count(key, limit, window_of(now))).await;
-        match counted.unwrap_or(Err(CountError::Late(ANSWER))) {
+        let counted = tokio::time::timeout(RESPONSE_TIMEOUT, self.count(key, limit, window_of(now))).await;
+        match counted.unwrap_or(Err(CountError::Timeout(RESPONSE_TIMEOUT))) {
             Ok(Count { allowed, spent, window }) => {
                 Ok(Decision { allowed, limit, remaining: limit.saturating_sub(spent), reset_at: window_end(window) })
             }
             Err(error) => {
-                // That it was away is no news, and by now it may be back.
-                if !matches!(error, CountError::Away) {
-                    self.line.failed(&error);
+                // `Down` is known already, and the connection may be restored by now.
+                if !matches!(error, CountError::Down) {
+                    self.connection.mark_failed(&error);
                 }
                 self.without_count(error, key, limit, now).await
             }
@@ -128,25 +128,25 @@ impl RateLimiter for RedisLimiter {
     }
 
     fn shared_counter_is_up(&self) -> Option<bool> {
-        Some(self.line.is_up())
+        Some(self.connection.is_up())
     }
 }
 
 impl Drop for RedisLimiter {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.keeper_task.abort();
     }
 }
 
 fn client(url: &str) -> Result<Client, RedisUrlError> {
-    // The reasons of the library are fixed texts; what it appends to them may quote the address.
+    // The library's categories are fixed texts; its details may quote the URL.
     let unreadable = |error: redis::RedisError| RedisUrlError::Unreadable(error.category().to_owned());
     if url.contains('#') {
         return Err(RedisUrlError::Fragment);
     }
     let info: ConnectionInfo = url.into_connection_info().map_err(unreadable)?;
     if matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {
-        // The library takes the process's own choice of cryptography. Another that was made before stays.
+        // The library uses the process-wide crypto provider. A provider installed earlier stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     Client::open(info.set_tcp_settings(TcpSettings::default().set_nodelay(true))).map_err(unreadable)

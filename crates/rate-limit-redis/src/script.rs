@@ -1,15 +1,15 @@
-//! The count, as one script: Redis runs it alone, so that it is exact however many ask at once.
+//! Counting script. Redis runs it atomically, so that the count is exact under concurrency.
 
 use redis::aio::MultiplexedConnection;
 use redis::{RedisResult, Script};
 
-/// A counter's life, by the clock of Redis, from the opening of its window.
+/// Lifetime of a counter by the clock of Redis, from the opening of its window.
 ///
-/// Longer than a window and the differences between the clocks of instances together, so that no late call finds the
-/// window gone and opens it again; short, so that an instance whose clock ran ahead holds nobody back for longer.
-const LIFE_MS: u32 = 2_000;
+/// Longer than a window plus the clock differences between instances, so that no late call reopens an expired window;
+/// short, so that an instance whose clock is ahead does not block others for longer.
+const LIFETIME_MS: u32 = 2_000;
 
-/// One hash a key: the latest window, and what was spent in it. A window only ever moves forward.
+/// One hash per key: the latest window and the tokens spent in it. The window only moves forward.
 const COUNT: &str = r"
 local state = redis.call('HMGET', KEYS[1], 'window', 'spent')
 local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -27,13 +27,13 @@ end
 return {allowed and 1 or 0, spent, latest}
 ";
 
-/// What the script answered.
+/// Result of the script.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     pub allowed: bool,
-    /// Requests that were let through in the window, this one included.
+    /// Requests allowed in the window, including this one.
     pub spent: u32,
-    /// The window that the request counted in: whole seconds since the Unix epoch.
+    /// Window in which the request was counted: whole seconds since the Unix epoch.
     pub window: i64,
 }
 
@@ -47,7 +47,7 @@ impl Counter {
         Self { script: Script::new(COUNT), prefix }
     }
 
-    /// One round trip; three when Redis does not know the script yet.
+    /// Counts a request. One round trip; three if Redis does not know the script yet.
     pub async fn count(
         &self,
         redis: &mut MultiplexedConnection,
@@ -56,16 +56,16 @@ impl Counter {
         window: i64,
     ) -> RedisResult<Count> {
         let mut call = self.script.key(self.redis_key(key));
-        let (allowed, spent, window) = call.arg(window).arg(limit).arg(LIFE_MS).invoke_async(redis).await?;
+        let (allowed, spent, window) = call.arg(window).arg(limit).arg(LIFETIME_MS).invoke_async(redis).await?;
         Ok(Count { allowed, spent, window })
     }
 
-    /// Counts for nobody. Proves everything that a count needs: a password that is right, the right to write, memory.
-    pub async fn prove(&self, redis: &mut MultiplexedConnection) -> RedisResult<()> {
+    /// Counts on an empty key, which proves everything a count needs: the password, write permission, memory.
+    pub async fn probe(&self, redis: &mut MultiplexedConnection) -> RedisResult<()> {
         self.count(redis, "", 1, 0).await.map(drop)
     }
 
-    /// The braces are a cluster's hash tag: whatever the prefix is, the key alone says which node has it.
+    /// Formats the key. The braces are a cluster hash tag: the key alone, not the prefix, determines the node.
     fn redis_key(&self, key: &str) -> String {
         format!("{}{{{key}}}", self.prefix)
     }

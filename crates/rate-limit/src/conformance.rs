@@ -1,5 +1,5 @@
-//! What every limiter must do. An implementation's tests call [`run`] with a fresh limiter; a failure panics with the
-//! rule that was broken. Keys are unique to the suite, so that a shared counter store may be used.
+//! Conformance suite for rate limiters. The tests of an implementation call [`run`] with a new limiter; it panics with
+//! the violated rule. Keys are unique to the suite, so a shared counter store can be used.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{Decision, RateLimiter};
 
 /// Runs the whole suite. Needs a tokio runtime.
 pub async fn run(limiter: Arc<dyn RateLimiter>) {
-    // Ahead of any real clock, so that a limiter that expires counters by its own clock keeps them for the test.
+    // Ahead of any real clock, so that limiters with expiring counters keep them during the test.
     let start = datetime!(2100-01-01 00:00:00 UTC);
     the_limit_is_exact(&*limiter, start).await;
     a_new_second_is_a_new_window(&*limiter, start).await;
@@ -32,12 +32,12 @@ async fn take(limiter: &dyn RateLimiter, key: &str, limit: u32, now: OffsetDateT
 async fn the_limit_is_exact(limiter: &dyn RateLimiter, start: OffsetDateTime) {
     for expected in [2, 1, 0] {
         let decision = take(limiter, "exact", 3, start).await;
-        assert!(decision.allowed && decision.limit == 3, "a request inside the limit is allowed: {decision:?}");
-        assert_eq!(decision.remaining, expected, "remaining is what is left after the call");
+        assert!(decision.allowed && decision.limit == 3, "a request within the limit is allowed: {decision:?}");
+        assert_eq!(decision.remaining, expected, "remaining is the number of tokens after the call");
     }
     for _ in 0..2 {
         let decision = take(limiter, "exact", 3, start).await;
-        assert!(!decision.allowed && decision.remaining == 0, "a request over the limit is refused: {decision:?}");
+        assert!(!decision.allowed && decision.remaining == 0, "a request over the limit is denied: {decision:?}");
     }
     assert!(!take(limiter, "nothing", 0, start).await.allowed, "a limit of 0 allows nothing");
 }
@@ -46,7 +46,7 @@ async fn a_new_second_is_a_new_window(limiter: &dyn RateLimiter, start: OffsetDa
     assert!(take(limiter, "turn", 1, start).await.allowed);
     assert!(!take(limiter, "turn", 1, start).await.allowed);
     assert!(take(limiter, "turn", 1, start + Duration::SECOND).await.allowed, "the next second has its own tokens");
-    assert!(take(limiter, "turn", 1, start + Duration::HOUR).await.allowed, "so has a much later one");
+    assert!(take(limiter, "turn", 1, start + Duration::HOUR).await.allowed, "as does a much later one");
 }
 
 async fn windows_are_aligned_to_the_second(limiter: &dyn RateLimiter, start: OffsetDateTime) {
@@ -68,14 +68,14 @@ async fn a_changed_limit_counts_what_was_spent(limiter: &dyn RateLimiter, start:
     assert_eq!(take(limiter, "changed", 5, start).await.remaining, 4);
     assert_eq!(take(limiter, "changed", 2, start).await.remaining, 0);
     assert!(!take(limiter, "changed", 2, start).await.allowed, "two are spent");
-    assert_eq!(take(limiter, "changed", 5, start).await.remaining, 2, "refused calls spent nothing");
+    assert_eq!(take(limiter, "changed", 5, start).await.remaining, 2, "denied calls spend nothing");
 }
 
 async fn a_late_call_counts_in_the_latest_window(limiter: &dyn RateLimiter, start: OffsetDateTime) {
     let start = start + Duration::days(4);
     assert!(take(limiter, "late", 1, start + Duration::SECOND).await.allowed);
     let late = take(limiter, "late", 1, start + Duration::milliseconds(999)).await;
-    assert!(!late.allowed, "a call from just before the turn must not open a second window");
+    assert!(!late.allowed, "a call from just before the boundary must not open a second window");
 }
 
 async fn the_limit_is_exact_under_concurrency(limiter: Arc<dyn RateLimiter>, start: OffsetDateTime) {

@@ -8,21 +8,21 @@ use time::OffsetDateTime;
 
 use crate::limiter::{Decision, RateLimitError, RateLimiter, window_end, window_of};
 
-/// Enough that a handful of worker threads rarely meet at one lock; each empty shard costs under 100 bytes.
+/// Number of shards: few worker threads contend for one lock, and an empty shard costs less than 100 bytes.
 const SHARDS: usize = 16;
 
-/// Counters kept allocated per shard between windows. A burst of very many keys gives its memory back a second later.
+/// Counters kept allocated per shard between windows. After a burst of keys the memory is released a second later.
 const RETAINED_COUNTERS: usize = 1024;
 
-/// The limiter of one process: exact, and bounded by the keys of a single second.
+/// In-process limiter: exact, with memory bounded by the keys of a single second.
 #[derive(Debug)]
 pub struct MemoryLimiter {
     shards: [Mutex<Shard>; SHARDS],
     hasher: RandomState,
 }
 
-/// All counters of a shard belong to one window: windows are the same for every key, so that a new second empties the
-/// whole shard at once and nothing has to be swept.
+/// Counters of one window. Windows are the same for all keys, so a new second clears the whole shard and no sweep is
+/// needed.
 #[derive(Debug, Default)]
 struct Shard {
     window: i64,
@@ -34,7 +34,7 @@ impl MemoryLimiter {
         Self { shards: std::array::from_fn(|_| Mutex::default()), hasher: RandomState::new() }
     }
 
-    /// Counters held at this moment.
+    /// Returns the current number of counters.
     pub fn counters(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).spent.len()).sum()
     }
@@ -52,8 +52,8 @@ impl Default for MemoryLimiter {
 
 impl Shard {
     fn enter(&mut self, window: i64) {
-        // A window one older than ours is a caller that read the clock just before the second turned. More than that
-        // is a clock that was set back: following it keeps the limiter from being stuck in a future window.
+        // One window older: the caller read the clock just before the boundary. Older than that: the clock was set
+        // back, and following it avoids being stuck in a future window.
         if window > self.window || window < self.window - 1 {
             self.window = window;
             self.spent.clear();

@@ -1,15 +1,14 @@
-//! From five documents to a search answer: split, rerank, snippet, shape.
+//! From five documents to a search result: split, rerank, snippet, shape.
 //!
 //! `cargo run -p retrieval-core --example rerank`
 //!
-//! A first stage (an index that finds all documents with any of the words) is what a real service has in front of this;
-//! here, all documents are candidates.
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+//! A real service first retrieves candidates from an index. Here all documents are candidates.
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::{self, PassageSpan};
-use retrieval_core::rerank::{Candidate, DocumentText, Query, RANKER_VERSION, READ_BYTES, TermVector, rerank};
-use retrieval_core::shape::{HitPassage, SearchHit, Shaped, Verbosity, shape};
+use retrieval_core::rerank::{self, Document, DocumentText, Evidence, Query, RANKER_VERSION, READ_BYTES, TermVector};
+use retrieval_core::shape::{Field, Fields, HitLengths, HitPlan, Length, Measure, PagePlan, Plan, Verbosity};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::url::CanonicalUrl;
@@ -17,7 +16,7 @@ use retrieval_core::{analysis, outline};
 
 const QUERY: &str = "which grease for the pump bearing?";
 
-/// URL as someone typed it, and content.
+/// URL as typed, and content.
 const DOCUMENTS: [(&str, &str); 5] = [
     (
         "https://Example.com/manuals/pump?utm_source=newsletter#care",
@@ -34,7 +33,7 @@ const DOCUMENTS: [(&str, &str); 5] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 1. What a service does once, when a document comes in.
+    // 1. At ingestion: canonical URL, title, passages.
     let mut urls = Vec::new();
     let mut titles = Vec::new();
     let mut spans: Vec<Vec<PassageSpan>> = Vec::new();
@@ -43,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         titles.push(outline::title(content).unwrap_or_default());
         spans.push(passages::split(content));
     }
-    // Its terms can be kept as long as the document does not change: analysing is most of what ranking costs.
+    // Term vectors can be cached as long as the document is unchanged: analysis is most of the cost of ranking.
     let mut analyzers = Analyzers::default();
     let mut vectors = Vec::new();
     for (index, (_, content)) in DOCUMENTS.iter().enumerate() {
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vectors.push(TermVector::of(&text, READ_BYTES, &mut analyzers));
     }
 
-    // 2. What it knows of the collection: the first stage's index counts this.
+    // 2. Collection statistics, which a service gets from its index.
     let mut statistics = CollectionStatistics { documents: DOCUMENTS.len() as u64, ..Default::default() };
     for term in analysis::analyze_query(QUERY, &[analysis::Language::English]).terms {
         let holds = |content: &str| content.to_lowercase().contains(&term.word);
@@ -60,62 +59,86 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         statistics.document_frequency.extend(term.variants.into_iter().map(|variant| (variant, frequency)));
     }
 
-    // 3. The candidates in their best order.
-    let candidates: Vec<Candidate<'_>> =
-        vectors.iter().map(|terms| Candidate { terms, first_stage_score: 0.0, published_at: None }).collect();
-    let query = Query { text: QUERY, now: None };
-    let mut ranked = rerank(&query, &candidates, &statistics);
-    ranked.retain(|found| found.score > 0.0);
+    // 3. The candidates, best first.
+    let documents: Vec<Document<'_>> = vectors.iter().map(|terms| Document { terms, published_at: None }).collect();
+    let evidence = rerank::score(&Query { text: QUERY, now: None }, &documents, &statistics);
+    let mut ranked: Vec<(usize, &Evidence)> = evidence.iter().enumerate().collect();
+    ranked.retain(|(_, evidence)| evidence.score > 0.0);
+    ranked.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 
-    // 4. What is shown of each: its best passage, and a snippet of that.
+    // 4. The best passage of each, and a snippet of that.
     let mut snippets = Snippets::new(QUERY);
     let mut hits = Vec::new();
-    for (rank, found) in (1..).zip(&ranked) {
-        let (doc_id, content) = (urls[found.index].doc_id(), DOCUMENTS[found.index].1);
-        let Some(best) = found.passages.first().map(|best| &spans[found.index][best.position]) else { continue };
-        hits.push(SearchHit {
-            rank,
-            doc_id,
-            canonical_url: urls[found.index].to_string(),
-            title: Some(titles[found.index].clone()),
-            snippet: Some(snippets.snippet(best.text(content), Some("en"), SNIPPET_CHARS)),
-            passages: Some(vec![HitPassage {
-                passage_id: passages::passage_id(doc_id, "digest of the content", best.ordinal),
-                doc_id,
-                ordinal: best.ordinal,
-                text: best.text(content).to_owned(),
-                section_heading: best.section_heading.clone(),
-                section_path: best.section_path.clone(),
-                ..HitPassage::default()
-            }]),
-            score: Some(found.score),
-            ..SearchHit::default()
+    for (index, evidence) in ranked {
+        let Some(best) = evidence.passages.first().map(|position| &spans[index][*position]) else { continue };
+        let passage = best.text(DOCUMENTS[index].1);
+        hits.push(Hit {
+            url: urls[index].to_string(),
+            title: titles[index].clone(),
+            snippet: snippets.snippet(passage, Some("en"), SNIPPET_CHARS),
+            section: best.section_path.join(" / "),
+            passage,
+            score: evidence.score,
         });
     }
 
     // 5. As much of it as fits into 600 characters.
-    let size = |answer: &Shaped| written(answer).chars().count() as u64;
-    let answer = shape(hits, Verbosity::Standard, Some(600), &size);
+    let lengths: Vec<HitLengths<'_>> = hits.iter().map(Hit::lengths).collect();
+    let plan = Plan::within(600, Verbosity::Standard, &lengths, &PlainText);
+    let answer: String = hits.iter().zip(&plan.hits).map(|(hit, plan)| hit.write(*plan)).collect();
     println!("{QUERY}   ({RANKER_VERSION})\n");
-    print!("{}", written(&answer));
-    let given_up: Vec<&str> = answer.shed.iter().map(|level| level.as_str()).collect();
-    println!("{} characters; given up for the budget: {}", size(&answer), given_up.join(", "));
+    print!("{answer}");
+    let left_out: Vec<&str> = plan.page.shed.iter().map(|level| level.as_str()).collect();
+    println!("{} characters; left out for the budget: {}", answer.chars().count(), left_out.join(", "));
     Ok(())
 }
 
-/// The answer as this example writes it; a service would write JSON.
-fn written(answer: &Shaped) -> String {
-    let mut out = String::new();
-    for hit in &answer.hits {
-        let score = hit.score.map_or_else(String::new, |score| format!("   {score:.2}"));
-        out += &format!("{}. {}{score}\n   {}\n", hit.rank, hit.title.as_deref().unwrap_or("-"), hit.canonical_url);
-        if let Some(snippet) = &hit.snippet {
-            out += &format!("   {snippet}\n");
+/// A hit of this example.
+struct Hit<'a> {
+    url: String,
+    title: String,
+    snippet: String,
+    section: String,
+    passage: &'a str,
+    score: f64,
+}
+
+impl Hit<'_> {
+    /// Writes the planned parts as plain text; a service would write JSON.
+    fn write(&self, plan: HitPlan) -> String {
+        let mut out = String::new();
+        let mut line = |field, text: String| {
+            if plan.fields.contains(field) {
+                out += &format!("   {text}\n");
+            }
+        };
+        line(Field::Title, self.title.clone());
+        line(Field::Score, format!("{:.2}", self.score));
+        line(Field::Snippet, self.snippet.get(..plan.snippet).unwrap_or(&self.snippet).to_owned());
+        if plan.passages > 0 {
+            line(Field::Passages, format!("> under {}, {} characters", self.section, self.passage.chars().count()));
         }
-        for passage in hit.passages.iter().flatten() {
-            out += &format!("   > under {}, {} characters\n", passage.section_path.join(" / "), passage.text.len());
-        }
-        out.push('\n');
+        format!("{}\n{out}\n", self.url)
     }
-    out
+
+    fn lengths(&self) -> HitLengths<'_> {
+        let part = |fields, passages| Length::of(&self.write(HitPlan { fields, snippet: usize::MAX, passages }));
+        let base = part(Fields::NONE, 0);
+        let added = |field| part(Fields::NONE.with(field), 0) - base;
+        let passage = part(Fields::NONE.with(Field::Passages), 1) - base;
+        HitLengths { base, fields: Field::ALL.map(added), snippet: &self.snippet, passages: vec![passage] }
+    }
+}
+
+/// The plain text around the hits: nothing.
+struct PlainText;
+
+impl Measure for PlainText {
+    fn page(&self, _: &PagePlan) -> Length {
+        Length::default()
+    }
+
+    fn text(&self, text: &str) -> Length {
+        Length::of(text)
+    }
 }

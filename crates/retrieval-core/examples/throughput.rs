@@ -1,14 +1,14 @@
-//! How long the parts take on made-up text: `cargo run --release -p retrieval-core --example throughput`.
+//! Durations of the parts on generated text: `cargo run --release -p retrieval-core --example throughput`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use retrieval_core::analysis::{Analyzer, Analyzers};
 use retrieval_core::passages::{self, PassageSpan};
-use retrieval_core::rerank::{Candidate, DocumentText, Query, READ_BYTES, TermVector, rerank};
-use retrieval_core::shape::{SearchHit, Shaped, Verbosity, shape};
+use retrieval_core::rerank::{self, Document, DocumentText, Query, READ_BYTES, TermVector};
+use retrieval_core::shape::{Field, HitLengths, Length, Measure, PagePlan, Plan, Verbosity};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, outline, plain, select};
@@ -32,8 +32,7 @@ fn main() {
     let mut analyzers = Analyzers::default();
     let mut vectors = || texts.iter().map(|text| TermVector::of(text, READ_BYTES, &mut analyzers)).collect::<Vec<_>>();
     let made = vectors();
-    let candidates: Vec<Candidate<'_>> =
-        made.iter().map(|terms| Candidate { terms, first_stage_score: 0.0, published_at: None }).collect();
+    let candidates: Vec<Document<'_>> = made.iter().map(|terms| Document { terms, published_at: None }).collect();
     let query = Query { text: QUERY, now: None };
     let statistics = CollectionStatistics { documents: 100_000, average_length: 260.0, ..Default::default() };
     let bytes = documents.iter().map(String::len).sum();
@@ -45,7 +44,7 @@ fn main() {
         tokens
     });
     time("term vectors of 100 documents of 1,500 characters", bytes, &mut vectors);
-    time("rerank 100 candidates of 1,500 characters", bytes, || rerank(&query, &candidates, &statistics));
+    time("score 100 candidates of 1,500 characters", bytes, || rerank::score(&query, &candidates, &statistics));
     time("10 snippets", bytes / 10, || {
         let mut snippets = Snippets::new(QUERY);
         documents[..10].iter().map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
@@ -59,16 +58,31 @@ fn main() {
     time("headings of 1 MB", large.len(), || outline::headings(&large));
     time("last characters of 1 MB", large.len(), || chars::slice(&large, 990_000, 100).1);
 
-    let hits: Vec<SearchHit> = documents[..50]
-        .iter()
-        .map(|text| SearchHit { snippet: Some(text[..300].to_owned()), ..SearchHit::default() })
-        .collect();
-    let size =
-        |state: &Shaped| state.hits.iter().map(|hit| 100 + hit.snippet.as_ref().map_or(0, String::len) as u64).sum();
-    time("shape 50 hits to half their size", 0, || shape(hits.clone(), Verbosity::Full, Some(10_000), &size));
+    let hits: Vec<HitLengths<'_>> = documents[..50].iter().map(|text| lengths(&text[..300])).collect();
+    time("plan 50 hits for half their size", 0, || Plan::within(10_000, Verbosity::Full, &hits, &Plain));
 }
 
-/// Prints the fastest of many runs: on a busy machine the others measure the neighbours.
+/// Lengths of a hit with nothing but a snippet.
+fn lengths(snippet: &str) -> HitLengths<'_> {
+    let mut fields = [Length::default(); Field::ALL.len()];
+    fields[Field::Snippet as usize] = Length::of(snippet);
+    HitLengths { base: Length { bytes: 100, chars: 100 }, fields, snippet, passages: Vec::new() }
+}
+
+/// An answer without escapes and without anything around its hits.
+struct Plain;
+
+impl Measure for Plain {
+    fn page(&self, _: &PagePlan) -> Length {
+        Length::default()
+    }
+
+    fn text(&self, text: &str) -> Length {
+        Length::of(text)
+    }
+}
+
+/// Prints the fastest of many runs, which is the least disturbed by other load.
 fn time<T>(name: &str, bytes: usize, mut run: impl FnMut() -> T) {
     let mut fastest = Duration::MAX;
     let begun = Instant::now();
@@ -81,7 +95,7 @@ fn time<T>(name: &str, bytes: usize, mut run: impl FnMut() -> T) {
     println!("{name:45} {:9.3} ms {rate:8.0} MB/s", fastest.as_secs_f64() * 1e3);
 }
 
-/// Markdown of about `length` characters, with words as frequent as in natural language (Zipf).
+/// Generates Markdown of about `length` characters with word frequencies of natural language (Zipf).
 fn text(length: usize, seed: u64) -> String {
     let syllables = ["wa", "no", "ti", "ra", "ru", "mo", "lo", "si", "ke", "den", "for", "al"];
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -1,16 +1,16 @@
-//! Several ranked lists made into one.
+//! Combination of several ranked lists into one.
 
 use std::collections::BTreeMap;
 
-/// The constant of reciprocal rank fusion: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet
-/// and individual Rank Learning Methods", SIGIR 2009, found 60 to be near the best on all their collections.
+/// Constant of reciprocal rank fusion. Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+/// individual Rank Learning Methods", SIGIR 2009, found 60 to be near the optimum on all their collections.
 pub const FUSION_CONSTANT: f64 = 60.0;
 
-/// Takes turns between two lists whose scores cannot be compared (a web and a workspace list), `first` beginning, up
-/// to `limit` items.
+/// Merges two lists whose scores are not comparable (web and workspace) by round robin, starting with `first`, up to
+/// `limit` items.
 ///
-/// Each list has at least half of every stretch of the result (rounded down) as long as it has items; when one is used
-/// up, the other fills the rest. The order inside a list stays.
+/// Every prefix of the result contains at least half its items (rounded down) from each list while that list lasts;
+/// then the other fills the rest. The order within a list is kept.
 pub fn interleave<T>(first: Vec<T>, second: Vec<T>, limit: usize) -> Vec<T> {
     let (mut first, mut second) = (first.into_iter(), second.into_iter());
     let mut blended = Vec::with_capacity(limit.min(first.len() + second.len()));
@@ -27,17 +27,19 @@ pub fn interleave<T>(first: Vec<T>, second: Vec<T>, limit: usize) -> Vec<T> {
     blended
 }
 
-/// One ranking out of several of the same collection (one for each rewrite of a query): the score of an item is the sum
-/// of `1 / (FUSION_CONSTANT + rank)` over the lists that hold it, ranks from 1; an item counts once a list, at its best
-/// rank. Best first; equal scores are ordered by the best rank anywhere, then by the item.
+/// Merges several rankings of one collection (one per rewrite of a query) by reciprocal rank fusion.
+///
+/// The score of an item is the sum of `1 / (FUSION_CONSTANT + rank)` over the lists that contain it, with ranks from 1
+/// and each list counted once, at the best rank. Sorted by descending score, then by the best rank in any list, then by
+/// item.
 pub fn fuse<T: Ord + Clone>(lists: &[Vec<T>]) -> Vec<(T, f64)> {
     let mut fused: BTreeMap<&T, (f64, usize, usize)> = BTreeMap::new();
     for (list, items) in lists.iter().enumerate() {
         for (index, item) in items.iter().enumerate() {
             let rank = index + 1;
-            let found = fused.entry(item).or_insert((0.0, rank, usize::MAX));
-            if found.2 != list {
-                *found = (found.0 + 1.0 / (FUSION_CONSTANT + rank as f64), found.1.min(rank), list);
+            let entry = fused.entry(item).or_insert((0.0, rank, usize::MAX));
+            if entry.2 != list {
+                *entry = (entry.0 + 1.0 / (FUSION_CONSTANT + rank as f64), entry.1.min(rank), list);
             }
         }
     }
@@ -52,7 +54,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn turns_are_taken_until_one_list_ends() {
+    fn lists_alternate_until_one_ends() {
         assert_eq!(interleave(vec![1, 2, 3, 4], vec![10, 20], 10), [1, 10, 2, 20, 3, 4]);
         assert_eq!(interleave(vec![1, 2, 3], vec![10, 20], 3), [1, 10, 2]);
         assert_eq!(interleave(vec![], vec![10, 20], 1), [10]);
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn agreement_of_lists_wins() {
+    fn items_in_several_lists_rank_first() {
         let fused = fuse(&[vec!["a", "b", "c"], vec!["b", "d", "b"]]);
         let order: Vec<&str> = fused.iter().map(|(item, _)| *item).collect();
         assert_eq!(order, ["b", "a", "d", "c"]);

@@ -1,18 +1,17 @@
-//! Offsets in characters (Unicode scalar values), the unit of every offset and length on the wire.
+//! Character offsets (Unicode scalar values), the unit of every offset and length on the wire.
 //!
-//! Rust strings are indexed by bytes. Everything here is one pass over the bytes in front of the place that is
-//! looked for, counted in blocks that the compiler turns into vector code, so that a continuation read at the end
-//! of a 100 MB document costs milliseconds.
+//! Rust strings are indexed by bytes. Each function makes one pass over the bytes before the offset, counted in blocks
+//! that the compiler vectorizes, so that a continuation read at the end of a 100 MB document takes milliseconds.
 
-/// Bytes counted at once before the place is looked for byte by byte.
+/// Bytes counted at once before the offset is located byte by byte.
 const BLOCK: usize = 1024;
 
-/// Characters of `content`.
+/// Counts the characters of `content`.
 pub fn count(content: &str) -> usize {
     content.as_bytes().chunks(BLOCK).map(starts).sum()
 }
 
-/// The byte offset of the character number `position`, or the length of `content` where it has fewer characters.
+/// Returns the byte offset of the character at `position`, or the length of `content` if it is shorter.
 pub fn byte_offset(content: &str, position: usize) -> usize {
     let bytes = content.as_bytes();
     let mut offset = 0;
@@ -36,21 +35,21 @@ pub fn byte_offset(content: &str, position: usize) -> usize {
     bytes.len()
 }
 
-/// At most `max` characters of `content` from character `start` on, and how many they are.
+/// Returns at most `max` characters of `content` from character `start`, and their number.
 ///
-/// A `start` behind the end gives an empty text and 0, never an error; any value up to `usize::MAX` is fine for both.
+/// A `start` beyond the end yields an empty text and 0. Any values up to `usize::MAX` are valid.
 pub fn slice(content: &str, start: usize, max: usize) -> (&str, usize) {
     let rest = &content[byte_offset(content, start)..];
     let text = &rest[..byte_offset(rest, max)];
     (text, count(text))
 }
 
-/// The first `max` characters of `content`.
+/// Returns the first `max` characters of `content`.
 pub fn truncate(content: &str, max: usize) -> &str {
     &content[..byte_offset(content, max)]
 }
 
-/// Bytes that begin a character: all but the continuation bytes `10xxxxxx`.
+/// Counts the bytes that start a character: all but the continuation bytes `10xxxxxx`.
 fn starts(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| is_start(**byte)).count()
 }
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn places_beyond_one_block_are_found() {
+    fn offsets_beyond_one_block_are_located() {
         let text = "é".repeat(3 * BLOCK);
         assert_eq!(byte_offset(&text, BLOCK + 1), 2 * (BLOCK + 1));
         assert_eq!(slice(&text, 2 * BLOCK - 1, 3).1, 3);
@@ -90,7 +89,7 @@ mod tests {
         }
 
         #[test]
-        fn continuation_reads_give_the_content_back(text in "(?s).{0,300}", step in 1usize..50) {
+        fn continuation_reads_reassemble_the_content(text in "(?s).{0,300}", step in 1usize..50) {
             let (mut start, mut read) = (0, String::new());
             loop {
                 let (part, length) = slice(&text, start, step);

@@ -1,20 +1,20 @@
-//! Domains of a source policy: `example.com` stands for itself and all its subdomains.
+//! Domains of a source policy: `example.com` matches itself and all its subdomains.
 
 use url::Host;
 
-/// Why a text is not a domain. The message is fit for the caller who sent it.
+/// Invalid domain. The message may be shown to the caller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a domain such as `example.com`")]
+#[error("`{0}` is not a domain; use a form such as `example.com`")]
 pub struct DomainError(pub String);
 
-/// A domain in the form that hosts are compared with: lower-case ASCII, no leading `www.`, no final dot.
+/// Normalized domain: lowercase ASCII, without a leading `www.` or a final dot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain(String);
 
 impl Domain {
-    /// Reads a bare domain in any case, IDN in Unicode or ASCII. `*.example.com` and `.example.com` are taken as
-    /// `example.com`, which means the same. A scheme, port, path or user is an error: with them the caller meant
-    /// something narrower than a domain.
+    /// Parses a bare domain in any case, IDN in Unicode or ASCII. `*.example.com` and `.example.com` are equivalent to
+    /// `example.com`. A scheme, port, path or user is an error, because the caller meant something narrower than a
+    /// domain.
     pub fn parse(input: &str) -> Result<Self, DomainError> {
         let error = || DomainError(crate::chars::truncate(input, 200).to_owned());
         let text = input.trim();
@@ -24,32 +24,32 @@ impl Domain {
         if crate::url::is_resolvable(host) { Ok(Self(without_www(host).to_owned())) } else { Err(error()) }
     }
 
-    /// The domain.
+    /// Returns the domain as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether `host` is this domain or a subdomain of it. Case, a leading `www.`, a final dot and the form of an IDN
-    /// do not matter; a text that is no host is inside nothing.
+    /// Returns true if `host` is this domain or a subdomain. Ignores case, a leading `www.`, a final dot and the form
+    /// of an IDN. An invalid host never matches.
     pub fn contains(&self, host: &str) -> bool {
         if !host.is_ascii() {
-            return Self::parse(host).is_ok_and(|host| self.holds(&host.0));
+            return Self::parse(host).is_ok_and(|host| self.matches(&host.0));
         }
         let host = host.strip_suffix('.').unwrap_or(host);
         if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.holds(without_www(&host.to_ascii_lowercase()))
+            self.matches(without_www(&host.to_ascii_lowercase()))
         } else {
-            self.holds(without_www(host))
+            self.matches(without_www(host))
         }
     }
 
-    fn holds(&self, host: &str) -> bool {
-        // An address ends in a number or a bracket, a domain never does: no suffix of an address is a domain.
+    fn matches(&self, host: &str) -> bool {
+        // No suffix of an IP address is a domain: addresses end in a number or bracket, domains never do.
         host.strip_suffix(&*self.0).is_some_and(|front| front.is_empty() || front.ends_with('.'))
     }
 }
 
-/// `www.com` is a domain of its own: only a name that is still one without it loses `www.`.
+/// Strips `www.` if the rest is still a domain: `www.com` is a domain of its own.
 fn without_www(mut host: &str) -> &str {
     while let Some(rest) = host.strip_prefix("www.").filter(|rest| rest.contains('.')) {
         host = rest;
@@ -65,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn forms_of_one_domain_are_one() {
+    fn equivalent_forms_normalize_to_one_domain() {
         for (input, expected) in [
             ("Example.COM", "example.com"),
             (" www.example.com. ", "example.com"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn subdomains_are_inside_and_lookalikes_are_not() {
+    fn subdomains_match_and_lookalikes_do_not() {
         let domain = Domain::parse("www.example.com").unwrap();
         for inside in ["example.com", "docs.example.com", "WWW.Example.com", "a.b.example.com.", "www.docs.example.com"]
         {
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_domain_holds_itself_and_what_is_below(text in "[a-z0-9.ä-]{1,20}", below in "[a-z]{1,5}") {
+        fn a_domain_matches_itself_and_its_subdomains(text in "[a-z0-9.ä-]{1,20}", below in "[a-z]{1,5}") {
             if let Ok(domain) = Domain::parse(&text) {
                 prop_assert_eq!(Domain::parse(domain.as_str()), Ok(domain.clone()));
                 prop_assert!(domain.contains(domain.as_str()));
@@ -117,7 +117,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_answered(text in "\\PC{0,40}", host in "\\PC{0,40}") {
+        fn any_text_is_accepted_without_panic(text in "\\PC{0,40}", host in "\\PC{0,40}") {
             if let Ok(domain) = Domain::parse(&text) {
                 let _ = domain.contains(&host);
             }

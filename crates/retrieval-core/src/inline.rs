@@ -1,21 +1,21 @@
-//! The marks inside a paragraph or heading: emphasis, links, images, code spans, inline HTML, escapes, entities.
+//! Inline Markdown: emphasis, links, images, code spans, HTML tags, escapes, entities.
 //!
-//! Not CommonMark to the letter (see `markdown`): a search for a closing mark is bounded or ends where the next search
-//! begins, so that the work stays linear on any input, and a mark without its other half stays as text.
+//! Differs from CommonMark in details (see `markdown`): each search for a closing mark is bounded, or ends where the
+//! next search begins, so that the work is linear on any input. A mark without its counterpart remains as text.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A code span, a link's destination or a tag is not looked for further than this many bytes.
+/// Search distance for the end of a code span, link destination or tag, in bytes.
 const REACH: usize = 4_096;
 
-/// Parentheses nested in a link's destination.
-const NESTED: usize = 32;
+/// Maximum nesting of parentheses in a link destination.
+const MAX_NESTING: usize = 32;
 
-/// An emphasis mark is paired with one of the last so many open ones.
+/// Number of open emphasis marks that are considered for pairing.
 const OPEN_EMPHASIS: usize = 16;
 
-/// HTML elements whose tags are dropped; anything else in angle brackets is text (`Vec<String>`).
+/// HTML elements whose tags are dropped. Anything else in angle brackets is text (`Vec<String>`).
 const TAGS: [&str; 56] = [
     "a",
     "abbr",
@@ -75,28 +75,28 @@ const TAGS: [&str; 56] = [
     "u",
 ];
 
-/// Tags of elements that begin a line.
+/// Elements that start a new line.
 const BREAKS: [&str; 13] = ["br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "tr"];
 
-/// Labels of a document's link reference definitions, as [`label`] spells them.
+/// Labels of a document's link reference definitions, normalized by [`label`].
 pub(crate) type Labels = BTreeSet<String>;
 
-/// The one spelling of a link label: case and runs of white space do not matter.
+/// Normalizes a link label: case and white space are insignificant.
 pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// What becomes of images.
+/// Treatment of images.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Images {
-    /// They are read as what is said in their place.
-    Described,
-    LeftOut,
+    /// Replaced by their alternative text.
+    AltText,
+    Omitted,
 }
 
 /// Appends the readable text of `source` to `out`.
 pub(crate) fn push_text(source: &str, labels: &Labels, images: Images, out: &mut String) {
-    let mut reader = Reader {
+    let mut parser = Parser {
         source,
         labels,
         images,
@@ -105,8 +105,8 @@ pub(crate) fn push_text(source: &str, labels: &Labels, images: Images, out: &mut
         emphasis: Vec::new(),
         comment_end: 0,
     };
-    reader.read();
-    for piece in &reader.pieces {
+    parser.parse();
+    for piece in &parser.pieces {
         match piece {
             Piece::Source(range) => out.push_str(&source[range.clone()]),
             Piece::Character(character) => out.push(*character),
@@ -119,26 +119,26 @@ pub(crate) fn push_text(source: &str, labels: &Labels, images: Images, out: &mut
 enum Piece {
     Source(Range<usize>),
     Character(char),
-    /// A run of emphasis marks, as many as have found no partner.
+    /// Run of emphasis marks; the count is of those without a partner.
     Marks(char, usize),
     Dropped,
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     source: &'a str,
     labels: &'a Labels,
     images: Images,
     pieces: Vec<Piece>,
-    /// Opening brackets: their piece, and where their text begins.
+    /// Opening brackets: index of their piece, and start of their text.
     brackets: Vec<(usize, usize)>,
-    /// Pieces that hold emphasis marks which may open.
+    /// Indexes of pieces with emphasis marks that may open.
     emphasis: Vec<usize>,
-    /// The first end of a comment at or behind the last place that was asked for; the length where there is none.
+    /// First end of a comment at or after the last position searched from, or the length of the source.
     comment_end: usize,
 }
 
-impl Reader<'_> {
-    fn read(&mut self) {
+impl Parser<'_> {
+    fn parse(&mut self) {
         let mut at = 0;
         while at < self.source.len() {
             let rest = &self.source[at..];
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes `length` bytes as text.
+    /// Keeps `length` bytes as text.
     fn keep(&mut self, at: usize, length: usize) -> usize {
         self.pieces.push(Piece::Source(at..at + length));
         length
@@ -194,7 +194,7 @@ impl Reader<'_> {
             let closing = run(close);
             if closing == length {
                 let inner = &self.source[at + length..close];
-                // One space on both sides only keeps backticks inside apart from the marks.
+                // One space on both sides only separates inner backticks from the marks.
                 let padded = inner.len() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
                 let trim = usize::from(padded);
                 self.pieces.push(Piece::Source(at + length + trim..close - trim));
@@ -218,33 +218,33 @@ impl Reader<'_> {
         let word_inside = mark == '_' && before.is_alphanumeric() && after.is_alphanumeric();
         let may_open = !after.is_whitespace() && !word_inside;
         let may_close = !before.is_whitespace() && !word_inside;
-        let mut left = length;
+        let mut remaining = length;
         if may_close {
-            let mut looked_at = 0;
-            while left > 0 && looked_at < OPEN_EMPHASIS && looked_at < self.emphasis.len() {
-                let index = self.emphasis.len() - 1 - looked_at;
+            let mut skipped = 0;
+            while remaining > 0 && skipped < OPEN_EMPHASIS && skipped < self.emphasis.len() {
+                let index = self.emphasis.len() - 1 - skipped;
                 let Piece::Marks(opener, count) = &mut self.pieces[self.emphasis[index]] else { break };
                 if *opener == mark {
-                    let pairs = left.min(*count);
+                    let pairs = remaining.min(*count);
                     *count -= pairs;
-                    left -= pairs;
-                    // What was opened inside and not closed is text.
+                    remaining -= pairs;
+                    // Marks opened inside and not closed are text.
                     let keep = index + usize::from(*count > 0);
                     self.emphasis.truncate(keep);
-                    looked_at = 0;
-                    if left == 0 || keep == index + 1 {
+                    skipped = 0;
+                    if remaining == 0 || keep == index + 1 {
                         break;
                     }
                 } else {
-                    looked_at += 1;
+                    skipped += 1;
                 }
             }
         }
-        if left > 0 {
+        if remaining > 0 {
             if may_open {
                 self.emphasis.push(self.pieces.len());
             }
-            self.pieces.push(Piece::Marks(mark, left));
+            self.pieces.push(Piece::Marks(mark, remaining));
         }
         length
     }
@@ -265,8 +265,8 @@ impl Reader<'_> {
         let destination = destination.or_else(|| self.is_label(text..at).then_some(0));
         match destination {
             Some(length) => {
-                if self.images == Images::LeftOut && self.source[..text].ends_with("![") {
-                    self.forget_from(piece);
+                if self.images == Images::Omitted && self.source[..text].ends_with("![") {
+                    self.remove_from(piece);
                 } else {
                     self.pieces[piece] = Piece::Dropped;
                 }
@@ -276,15 +276,15 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes back this piece and all behind it.
-    fn forget_from(&mut self, piece: usize) {
+    /// Removes this piece and all after it.
+    fn remove_from(&mut self, piece: usize) {
         self.pieces.truncate(piece);
         while self.emphasis.last().is_some_and(|&open| open >= piece) {
             self.emphasis.pop();
         }
     }
 
-    /// Bytes of `[label]` or `[]` behind a link's text, when the label is defined.
+    /// Returns the length of `[label]` or `[]` after a link's text if the label is defined.
     fn reference_length(&self, rest: &str, text: Range<usize>) -> Option<usize> {
         let end = bounded(rest).find(']')?;
         let label = &rest[1..end];
@@ -293,7 +293,8 @@ impl Reader<'_> {
     }
 
     fn is_label(&self, range: Range<usize>) -> bool {
-        // A label holds no brackets: without this, each of a million nested ones would look its whole inside up.
+        // Labels contain no brackets. Without this check, each of a million nested brackets would look up its whole
+        // content.
         let text = &self.source[range];
         !self.labels.is_empty() && text.len() <= 1_000 && !text.contains('[') && self.labels.contains(&label(text))
     }
@@ -308,7 +309,7 @@ impl Reader<'_> {
                 return self.comment_end + 3 - at;
             }
         }
-        // The next `<` ends the search: whatever it begins is looked at on its own.
+        // The next `<` ends the search: it may begin a tag of its own.
         let end = rest[1..].find(['<', '>']).map(|found| found + 1).filter(|end| rest[*end..].starts_with('>'));
         let Some(end) = end else { return self.keep(at, 1) };
         let inner = &rest[1..end];
@@ -334,7 +335,7 @@ impl Reader<'_> {
 
     fn entity(&mut self, at: usize) -> usize {
         let rest = &self.source.as_bytes()[at..];
-        // The longest that is read is `&#x10FFFF;`.
+        // The longest supported entity is `&#x10FFFF;`.
         let Some(end) = rest.iter().take(11).position(|byte| *byte == b';') else { return self.keep(at, 1) };
         let name = &self.source[at + 1..at + end];
         let numbered = |number: &str| match number.strip_prefix(['x', 'X']) {
@@ -364,7 +365,7 @@ impl Reader<'_> {
     }
 }
 
-/// Bytes of `(destination "title")` at the start of `rest`.
+/// Returns the length of `(destination "title")` at the start of `rest`.
 fn destination_length(rest: &str) -> Option<usize> {
     let bytes = bounded(rest).as_bytes();
     let (mut depth, mut at, mut quote, mut angle) = (0_usize, 0, None, false);
@@ -378,9 +379,9 @@ fn destination_length(rest: &str) -> Option<usize> {
             b'<' | b'\n' if angle => return None,
             _ if angle => {}
             b'<' if depth == 1 && bytes[at - 1] == b'(' => angle = true,
-            // A title stands behind white space; a quote inside a destination is a character.
+            // A title follows white space; a quote inside a destination is an ordinary character.
             b'"' | b'\'' if bytes[at - 1].is_ascii_whitespace() => quote = Some(byte),
-            b'(' if depth == NESTED => return None,
+            b'(' if depth == MAX_NESTING => return None,
             b'(' => depth += 1,
             b')' => {
                 depth -= 1;
@@ -405,12 +406,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(source: &str) -> String {
-        let out = read(source, Images::Described);
-        assert!(read(source, Images::LeftOut).len() <= out.len());
+        let out = parse(source, Images::AltText);
+        assert!(parse(source, Images::Omitted).len() <= out.len());
         out
     }
 
-    fn read(source: &str, images: Images) -> String {
+    fn parse(source: &str, images: Images) -> String {
         let labels = Labels::from([label("Ref")]);
         let mut out = String::new();
         push_text(source, &labels, images, &mut out);
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_left_out_where_they_are_not_wanted() {
+    fn images_can_be_omitted() {
         for (source, expected) in [
             ("before ![*alt* `text`](img.png) *after*", "before  after"),
             ("[![badge](a)](b) [a ![b](c) d](e)", " a  d"),
@@ -426,13 +427,13 @@ mod tests {
             ("![a ![b](c) d](e)", ""),
             ("![Ref] ![other]", " ![other]"),
         ] {
-            assert_eq!(read(source, Images::LeftOut), expected, "{source}");
+            assert_eq!(parse(source, Images::Omitted), expected, "{source}");
         }
     }
 
     #[test]
-    fn marks_go_and_text_stays() {
-        assert!(TAGS.is_sorted() && BREAKS.is_sorted(), "looked up by binary search");
+    fn marks_are_removed_and_text_is_kept() {
+        assert!(TAGS.is_sorted() && BREAKS.is_sorted(), "required by binary search");
         for (source, expected) in [
             ("plain", "plain"),
             ("*a* **b** ***c*** _d_ __e__", "a b c d e"),
@@ -459,21 +460,21 @@ mod tests {
     }
 
     #[test]
-    fn hostile_marks_stay_linear() {
+    fn adversarial_marks_stay_linear() {
         for unit in ["[", "](", "*a", "_", "**a*", "`", "`a``", "<", "<a", "&", "![", "\\", "[a](", "[]()", "~~", "*_"]
         {
             let source = unit.repeat(60_000 / unit.len());
             let out = text(&source);
             assert!(out.len() <= source.len(), "{unit}");
         }
-        // A run of backticks of each length, none of which closes another.
+        // Runs of backticks of every length, none of which closes another.
         let runs: String = (1..900).map(|length| "`".repeat(length) + " ").collect();
         assert_eq!(text(&runs), runs);
     }
 
     proptest! {
         #[test]
-        fn never_longer_and_never_panics(source in "[*_~`\\[\\]()!<>&;#/a-c é\"'\\\\\n]{0,80}") {
+        fn output_is_never_longer_than_the_source(source in "[*_~`\\[\\]()!<>&;#/a-c é\"'\\\\\n]{0,80}") {
             prop_assert!(text(&source).len() <= source.len());
         }
     }

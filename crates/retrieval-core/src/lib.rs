@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod blend;
+pub mod bm25;
 pub mod chars;
 pub mod domain;
 mod inline;
@@ -10,7 +11,7 @@ pub mod outline;
 pub mod passages;
 pub mod phrase;
 pub mod plain;
-mod question;
+mod query_matcher;
 pub mod rerank;
 pub mod select;
 mod sentences;

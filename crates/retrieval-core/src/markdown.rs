@@ -1,39 +1,39 @@
-//! Markdown read line by line, as far as splitting, outlines and plain text need it.
+//! Line-based Markdown parser for splitting, outlines and plain text.
 //!
-//! Why no CommonMark parser: a document is whatever a stranger uploaded, and it is split and converted inside the
-//! service. One pass over the lines that looks at most one line ahead stays linear on any input (containers nested a
-//! million deep included), and in a plain text file it finds little that is not there. It follows CommonMark 0.31 and
-//! the tables of GitHub's extension with these differences:
+//! Documents are untrusted uploads that are split and converted inside the service, so this is not a CommonMark parser:
+//! one pass over the lines with at most one line of lookahead is linear on any input, including containers nested a
+//! million deep, and rarely mistakes plain text for markup. It follows CommonMark 0.31 and GitHub's tables with these
+//! differences:
 //!
-//! - the inside of quotes and list items is read like the top level, at any indentation: a fence there is a fence;
-//! - a heading that is underlined (`===`, `---`) is one line long: in text files whole paragraphs stand above rules;
-//! - a line that begins with `|` is a table row even where the table has no rule below its head;
+//! - the content of quotes and list items is parsed like the top level, at any indentation: a fence there is a fence;
+//! - an underlined heading (`===`, `---`) is one line long, because in text files whole paragraphs stand above rules;
+//! - a line that begins with `|` is a table row even in a table without a delimiter row;
 //! - a block of `key: value` lines between two `---` at the very start is front matter.
 
 use std::ops::Range;
 
-/// What one line is.
+/// Type of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Blank,
-    /// A heading's text; `# text` or the line above an underline.
+    /// Heading: `# text`, or the line above an underline.
     Heading {
         level: u8,
     },
-    /// The underline of the heading before.
+    /// Underline of the previous heading.
     Underline,
-    /// The first line of a fenced code block.
+    /// First line of a fenced code block.
     FenceOpen,
-    /// A line inside a fenced code block.
+    /// Line inside a fenced code block.
     Code,
-    /// The last line of a fenced code block.
+    /// Last line of a fenced code block.
     FenceClose,
-    /// A line of an indented code block.
+    /// Line of an indented code block.
     IndentedCode,
     TableRow,
-    /// The line of hyphens below a table's head.
+    /// Delimiter row below a table's head.
     TableRule,
-    /// The first line of a list item.
+    /// First line of a list item.
     Item,
     /// `***`, `---`, `___`.
     ThematicBreak,
@@ -43,14 +43,14 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// One line, its end included.
+/// A line with its line end.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub range: Range<usize>,
     pub kind: Kind,
 }
 
-/// All lines of `content`; their ranges follow one another without a gap.
+/// Returns all lines of `content`. Their ranges are contiguous.
 pub(crate) fn lines(content: &str) -> Lines<'_> {
     Lines {
         content,
@@ -64,10 +64,10 @@ pub(crate) fn lines(content: &str) -> Lines<'_> {
 
 pub(crate) struct Lines<'a> {
     content: &'a str,
-    /// The line that comes next; empty at the end.
+    /// Range of the next line; empty at the end.
     next: Range<usize>,
     fence: Option<Fence>,
-    /// Where front matter ends; 0 without.
+    /// End of the front matter, or 0.
     front_matter: usize,
     before: Kind,
     in_list: bool,
@@ -109,7 +109,7 @@ impl Lines<'_> {
         let (inner, quoted) = inside_quotes(line);
         if let Some(fence) = &self.fence {
             if fence.quoted && !quoted {
-                // The quote is over, and with it the block.
+                // The quote ends, and the code block with it.
                 self.fence = None;
             } else if closes(inner, fence) {
                 self.fence = None;
@@ -170,7 +170,7 @@ impl Lines<'_> {
         Kind::Text
     }
 
-    /// Whether the line that ends at `end` is a heading by its own marks, which takes no underline.
+    /// Returns true if the line that ends at `end` is an ATX heading (`#`), which takes no underline.
     fn is_atx_before(&self, end: usize) -> bool {
         let line = self.content[..end].trim_end_matches(['\n', '\r']);
         let start = line.rfind('\n').map_or(0, |at| at + 1);
@@ -178,7 +178,7 @@ impl Lines<'_> {
     }
 }
 
-/// The text of a heading line without its marks.
+/// Returns the text of a heading line without its marks.
 pub(crate) fn heading_text(line: &str) -> &str {
     let line = line.trim();
     let Some((_, text)) = atx(line) else { return line };
@@ -186,14 +186,14 @@ pub(crate) fn heading_text(line: &str) -> &str {
     if without.is_empty() || without.ends_with([' ', '\t']) { without.trim_end() } else { text }
 }
 
-/// The line without quote marks and the white space around; whether there were quote marks.
+/// Strips quote marks and surrounding white space. The flag is true if there were quote marks.
 pub(crate) fn inside_quotes(line: &str) -> (&str, bool) {
     let inner = line.trim_start_matches([' ', '\t', '>']);
     let quoted = line[..line.len() - inner.len()].contains('>');
     (inner.trim_end(), quoted)
 }
 
-/// What follows `- `, `* `, `+ `, `1. ` or `1) `.
+/// Returns the text after `- `, `* `, `+ `, `1. ` or `1) `.
 pub(crate) fn after_item_mark(inner: &str) -> Option<&str> {
     let digits = inner.bytes().take(10).take_while(u8::is_ascii_digit).count();
     let mark = if digits == 0 {
@@ -206,7 +206,7 @@ pub(crate) fn after_item_mark(inner: &str) -> Option<&str> {
     if rest.is_empty() { Some(rest) } else { rest.starts_with([' ', '\t']).then(|| rest.trim_start()) }
 }
 
-/// The label of a link reference definition.
+/// Returns the label of a link reference definition.
 pub(crate) fn definition(inner: &str) -> Option<&str> {
     let (label, rest) = inner.strip_prefix('[')?.split_once(']')?;
     let is_label = !label.trim().is_empty() && label.len() <= 1_000 && !label.starts_with('^') && !label.contains('[');
@@ -217,7 +217,7 @@ fn line_end(content: &str, start: usize) -> usize {
     content[start..].find('\n').map_or(content.len(), |at| start + at + 1)
 }
 
-/// Columns of white space at the start, tabs to the next multiple of four.
+/// Returns the columns of leading white space, with tab stops every four columns.
 fn indentation(line: &str) -> usize {
     let mut columns = 0;
     for byte in line.bytes() {
@@ -252,7 +252,7 @@ fn closes(inner: &str, fence: &Fence) -> bool {
 
 fn is_underline(line: &str) -> bool {
     let text = line.trim();
-    // One hyphen or equals sign is more often a stray character than a heading.
+    // A single hyphen or equals sign is more often a stray character than a heading.
     indentation(line) < 4
         && text.len() >= 3
         && (text.bytes().all(|byte| byte == b'=') || text.bytes().all(|byte| byte == b'-'))
@@ -270,7 +270,7 @@ fn is_table_rule(inner: &str) -> bool {
         && inner.contains('|')
 }
 
-/// Front matter ends within this many bytes, or there is none.
+/// Maximum length of front matter in bytes.
 const FRONT_MATTER: usize = 8 * 1024;
 
 fn front_matter_end(content: &str) -> usize {
@@ -298,7 +298,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One letter a line: heading level, `u`nderline, code fences `(c)`, `i`ndented, `r`ow, `l`ist, and so on.
+    /// Encodes each line kind as one letter: heading level, `u`nderline, code fences `(c)`, `i`ndented, `r`ow, `l`ist,
+    /// ...
     fn kinds(content: &str) -> String {
         let letter = |line: Line| match line.kind {
             Kind::Blank => '.',
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn line_kinds_are_recognized() {
         for (content, expected) in [
             ("# A\n\ntext\nmore\n", "1.tt"),
             ("#not\n####### no\n#\n  ### C ##\r\n", "tt13"),
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn heading_texts() {
+    fn heading_marks_are_stripped() {
         for (line, expected) in
             [("## A b ##\n", "A b"), ("# C#\n", "C#"), ("#\n", ""), ("# ##\n", ""), ("Title \r\n", "Title")]
         {
@@ -361,7 +362,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_follow_one_another(content in "[#`~|\\->=\\[\\]:. a0\té\r\n]{0,120}") {
+        fn lines_are_contiguous(content in "[#`~|\\->=\\[\\]:. a0\té\r\n]{0,120}") {
             let mut end = 0;
             for line in lines(&content) {
                 prop_assert_eq!(line.range.start, end);

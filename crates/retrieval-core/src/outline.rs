@@ -1,29 +1,29 @@
-//! The headings of a markdown document.
+//! Headings of a Markdown document.
 
 use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
-/// Longest heading, in characters: a "heading" beyond it is a paragraph with a wrong mark.
-const HEADING: usize = 300;
+/// Maximum length of a heading in characters: a longer one is a paragraph with a wrong mark.
+const MAX_HEADING_CHARS: usize = 300;
 
-/// One heading.
+/// Heading of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// 1 (outermost) to 6.
     pub level: u8,
-    /// Readable text in one line, without marks, at most 300 characters, never empty.
+    /// Readable text on one line, without marks, at most 300 characters, never empty.
     pub text: String,
 }
 
-/// All headings in the order of the document. Those inside code blocks and quotes are none.
+/// Returns all headings in document order. Those inside code blocks and quotes do not count.
 pub fn headings(markdown: &str) -> Vec<Heading> {
-    found(markdown).collect()
+    iter(markdown).collect()
 }
 
-/// The first heading of level 1, else the first of any level.
+/// Returns the first heading of level 1, or else the first of any level.
 pub fn title(markdown: &str) -> Option<String> {
     let mut first = None;
-    for heading in found(markdown) {
+    for heading in iter(markdown) {
         if heading.level == 1 {
             return Some(heading.text);
         }
@@ -32,7 +32,7 @@ pub fn title(markdown: &str) -> Option<String> {
     first
 }
 
-fn found(markdown: &str) -> impl Iterator<Item = Heading> + '_ {
+fn iter(markdown: &str) -> impl Iterator<Item = Heading> + '_ {
     markdown::lines(markdown).filter_map(|line| match line.kind {
         Kind::Heading { level } => {
             let text = heading_text(&markdown[line.range]);
@@ -42,14 +42,14 @@ fn found(markdown: &str) -> impl Iterator<Item = Heading> + '_ {
     })
 }
 
-/// The readable text of a heading's line; may be empty.
+/// Returns the readable text of a heading line, which may be empty.
 pub(crate) fn heading_text(line: &str) -> String {
-    // More than the longest heading is not even read: marks seldom make up three quarters of a line.
-    let source = crate::chars::truncate(markdown::heading_text(line), 4 * HEADING);
+    // Truncated early: marks seldom make up three quarters of a line.
+    let source = crate::chars::truncate(markdown::heading_text(line), 4 * MAX_HEADING_CHARS);
     let mut text = String::with_capacity(source.len());
-    inline::push_text(source, &Labels::new(), Images::Described, &mut text);
+    inline::push_text(source, &Labels::new(), Images::AltText, &mut text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    crate::chars::truncate(&text, HEADING).trim_end().to_owned()
+    crate::chars::truncate(&text, MAX_HEADING_CHARS).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -66,6 +66,6 @@ mod tests {
         assert_eq!(title(markdown).as_deref(), Some("The Title"));
         assert_eq!(title("## only\n# \n").as_deref(), Some("only"));
         assert_eq!(title("no heading"), None);
-        assert_eq!(headings(&format!("# {}", "x".repeat(100_000)))[0].text.len(), HEADING);
+        assert_eq!(headings(&format!("# {}", "x".repeat(100_000)))[0].text.len(), MAX_HEADING_CHARS);
     }
 }

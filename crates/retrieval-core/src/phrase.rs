@@ -1,12 +1,12 @@
-//! Whether a text holds a query word for word.
+//! Exact phrase matching of a query in a text.
 
 use crate::analysis::{Analyzers, Language, analyze_query};
 
-/// The words of a query, to be found next to one another and in order: case and diacritics folded, not stemmed. Stop
-/// words are words here. A query without words is held by nothing.
+/// Phrase matcher: consecutive words in order, with case and diacritics folded, not stemmed. Stop words count. A query
+/// without words matches nothing.
 pub struct Phrase {
     words: Vec<String>,
-    /// For each beginning of the phrase, the length of the longest proper one that it also ends with.
+    /// KMP failure function: for each prefix, the length of its longest proper border.
     borders: Vec<usize>,
     analyzers: Analyzers,
 }
@@ -17,13 +17,14 @@ impl Phrase {
         Self { borders: borders(&words), words, analyzers: Analyzers::default() }
     }
 
-    /// `language` is the ISO 639-1 code of the text. Linear in its length.
+    /// Returns true if the text contains the phrase. `language` is the ISO 639-1 code of the text. Linear in its
+    /// length.
     pub fn is_in(&mut self, text: &str, language: Option<&str>) -> bool {
         let Self { words, borders, analyzers } = self;
         if words.is_empty() {
             return false;
         }
-        // Knuth, Morris, Pratt 1977: one pass over the words, none of them kept.
+        // Knuth, Morris and Pratt, 1977: one pass over the words without storing them.
         let (mut matched, mut found) = (0, false);
         analyzers.of(language.and_then(Language::from_code)).tokens(text, |token| {
             if found || !token.kind.is_positional() {
@@ -44,6 +45,7 @@ impl Phrase {
     }
 }
 
+/// Computes the KMP failure function of a phrase.
 fn borders(phrase: &[String]) -> Vec<usize> {
     let mut borders = vec![0; phrase.len()];
     let mut length = 0;
@@ -65,21 +67,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_phrase_is_verbatim_and_in_order() {
+    fn phrases_match_verbatim_and_in_order() {
         let mut phrase = Phrase::new("quick brown fox");
-        for holds in ["The quick brown fox.", "A quick, BRÓWN fox?", "quick brown quick brown fox"] {
-            assert!(phrase.is_in(holds, Some("en")), "{holds}");
+        for found in ["The quick brown fox.", "A quick, BRÓWN fox?", "quick brown quick brown fox"] {
+            assert!(phrase.is_in(found, Some("en")), "{found}");
         }
-        for lacks in ["The brown quick fox.", "quick brown foxes", "quick brown", "", "quick brown red fox"] {
-            assert!(!phrase.is_in(lacks, Some("en")), "{lacks}");
+        for other in ["The brown quick fox.", "quick brown foxes", "quick brown", "", "quick brown red fox"] {
+            assert!(!phrase.is_in(other, Some("en")), "{other}");
         }
-        assert!(Phrase::new("The").is_in("the fox", None), "stop words are words here");
+        assert!(Phrase::new("The").is_in("the fox", None), "stop words count");
         assert!(!Phrase::new("").is_in("", None) && !Phrase::new("?!").is_in("?!", None));
     }
 
     proptest! {
         #[test]
-        fn it_is_found_wherever_its_words_follow_one_another(
+        fn matching_agrees_with_a_window_search(
             phrase in prop::collection::vec("[ab]", 1..5),
             text in prop::collection::vec("[ab]", 0..12),
         ) {

@@ -1,14 +1,15 @@
-//! Markdown to readable text: what `format` = `text` shows.
+//! Conversion of Markdown to readable text, served as `format` = `text`.
 
 use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
-/// The text of a markdown document without its marks.
+/// Returns the text of a Markdown document without its marks.
 ///
-/// Paragraphs, headings and list items (their `-` or number is kept, bullets as `- `) stay on lines of their own, with
-/// at most one blank line between. Links give their text, table cells are separated by a tab, code is kept as it is
-/// without its fences. Images are no text and go, but in headings and tables, where what is said in their place is often
-/// all that there is. Rules, comments, HTML tags and link definitions go. No white space at either end.
+/// Paragraphs, headings and list items stay on separate lines, with at most one blank line in between. List items keep
+/// their number; bullets become `- `. Links are replaced by their text, table cells are separated by tabs, and code is
+/// kept without its fences. Images are dropped, except in headings and tables, where their alternative text is often
+/// all there is. Thematic breaks, comments, HTML tags and link definitions are dropped. The result has no white space
+/// at either end.
 pub fn from_markdown(markdown: &str) -> String {
     let mut writer =
         Writer { out: String::with_capacity(markdown.len()), paragraph: String::new(), labels: labels(markdown) };
@@ -44,7 +45,7 @@ pub fn from_markdown(markdown: &str) -> String {
 }
 
 fn labels(markdown: &str) -> Labels {
-    // Most documents have no definition: looking for its mark is much cheaper than reading all lines.
+    // Most documents have no definition, and this search is much cheaper than parsing all lines.
     if !markdown.contains("]:") {
         return Labels::new();
     }
@@ -56,7 +57,7 @@ fn labels(markdown: &str) -> Labels {
 
 struct Writer {
     out: String,
-    /// Lines of the paragraph or list item that is being read: marks may span them.
+    /// Lines of the current paragraph or list item, which marks may span.
     paragraph: String,
     labels: Labels,
 }
@@ -75,7 +76,7 @@ impl Writer {
         let text = markdown::after_item_mark(inner).unwrap_or(inner);
         let mark = inner[..inner.len() - text.len()].trim_end();
         if !quoted {
-            // Nesting shows by the indentation, which is white space alone here.
+            // Indentation shows the nesting; without quotes it is white space only.
             self.out.push_str(&line[..line.len() - line.trim_start().len()]);
         }
         self.out.push_str(if mark.ends_with(['.', ')']) { mark } else { "-" });
@@ -90,7 +91,7 @@ impl Writer {
                 self.out.push('\t');
             }
             let start = self.out.len();
-            inline::push_text(cell, &self.labels, Images::Described, &mut self.out);
+            inline::push_text(cell, &self.labels, Images::AltText, &mut self.out);
             // A line break inside a cell would end the row.
             if self.out[start..].contains('\n') {
                 let cell = self.out[start..].replace('\n', " ");
@@ -102,23 +103,23 @@ impl Writer {
     }
 
     fn text_line(&mut self, source: &str) {
-        inline::push_text(source, &self.labels, Images::Described, &mut self.out);
+        inline::push_text(source, &self.labels, Images::AltText, &mut self.out);
         self.out.push('\n');
     }
 
     fn end_paragraph(&mut self) {
         if self.paragraph.is_empty() {
             if self.out.ends_with("- ") || self.out.ends_with(". ") || self.out.ends_with(") ") {
-                // An item without text.
+                // List item without text.
                 self.out.push('\n');
             }
             return;
         }
         let start = self.out.len();
-        inline::push_text(&self.paragraph, &self.labels, Images::LeftOut, &mut self.out);
+        inline::push_text(&self.paragraph, &self.labels, Images::Omitted, &mut self.out);
         self.paragraph.clear();
         if self.out[start..].trim().is_empty() && self.out[..start].ends_with(['\n']) {
-            // There were images alone.
+            // The paragraph contained only images.
             self.out.truncate(start);
         } else {
             self.out.push('\n');
@@ -133,7 +134,7 @@ impl Writer {
     }
 }
 
-/// The cells of a table row; `\|` is a character of a cell.
+/// Splits a table row into cells; `\|` is part of a cell.
 fn cells(row: &str) -> impl Iterator<Item = &str> {
     let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').filter(|front| !front.ends_with('\\')).unwrap_or(row);
@@ -152,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_document_becomes_readable() {
+    fn markdown_is_converted_to_readable_text() {
         let markdown = "\
 ---
 title: Guide
@@ -214,7 +215,7 @@ end";
     }
 
     #[test]
-    fn text_without_marks_stays_as_it_is() {
+    fn text_without_marks_is_unchanged() {
         for text in ["", "one line", "two\nlines\n\nand a paragraph", "日本語のテキスト。"] {
             assert_eq!(from_markdown(text), text);
         }
@@ -223,7 +224,7 @@ end";
     }
 
     #[test]
-    fn hostile_blocks_stay_linear() {
+    fn adversarial_blocks_stay_linear() {
         for unit in [">", "> ", "- ", "#\n", "|", "|\n", "```\n", "a|b\n-|-\n", "[a]: b\n", "    ", "\n", "<p>"] {
             let source = unit.repeat(60_000 / unit.len());
             let _ = from_markdown(&source);
@@ -232,7 +233,7 @@ end";
 
     proptest! {
         #[test]
-        fn any_input_gives_text(markdown in "[-#`~|>=*_\\[\\]:().1 a\té<br>\r\n\\\\]{0,150}") {
+        fn any_input_yields_trimmed_text(markdown in "[-#`~|>=*_\\[\\]:().1 a\té<br>\r\n\\\\]{0,150}") {
             let text = from_markdown(&markdown);
             prop_assert_eq!(text.trim_end(), &*text);
         }

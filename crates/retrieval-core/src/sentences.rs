@@ -1,26 +1,26 @@
-//! Where sentences begin.
+//! Sentence boundaries.
 //!
-//! A rule of thumb for all scripts, not a model: a break is a full stop, question or exclamation mark (of any of the
-//! scripts listed here) with its closing quotes and brackets, then white space (not needed in scripts without spaces).
-//! After a full stop, the next word must not begin in lower case and the word before must not be an initial, a list
-//! number or a common abbreviation. A missed break costs a longer passage; a false one would cut a sentence, so
-//! doubt means no break.
+//! A heuristic for all scripts, not a model. A sentence ends with a full stop, question mark or exclamation mark (of
+//! any script listed here) and its closing quotes and brackets, followed by white space (not needed in scripts without
+//! spaces). After a full stop, the next word must not begin in lowercase, and the word before must not be an initial, a
+//! list number or a common abbreviation. In doubt there is no boundary: a missed one makes a passage longer, but a
+//! false one splits a sentence.
 
-/// Words that end in a full stop inside a sentence, lower case, without it.
+/// Lowercase abbreviations that end in a full stop inside a sentence, without it.
 const ABBREVIATIONS: [&str; 25] = [
     "al", "approx", "bzw", "ca", "cf", "co", "corp", "d.h", "dr", "e.g", "etc", "i.e", "inc", "jr", "ltd", "mr", "mrs",
     "ms", "prof", "rev", "sr", "st", "u.a", "vs", "z.b",
 ];
 
-/// Bytes of the longest entry of both lists.
+/// Length in bytes of the longest entry of both lists.
 const LONGEST_ABBREVIATION: usize = 6;
 
-/// The same before a number only: "No. 5", but "He said no."
+/// Abbreviations only before a number: "No. 5", but "He said no."
 const NUMBERED: [&str; 15] =
     ["abb", "art", "col", "ed", "eq", "fig", "figs", "no", "nr", "op", "p", "pp", "sec", "tab", "vol"];
 
-/// The byte offsets in `text` at which a sentence begins, rising, without 0 and the end. White space between two
-/// sentences belongs to the first.
+/// Returns the byte offsets in `text` at which sentences begin, ascending, without 0 and the end. White space between
+/// two sentences belongs to the first.
 pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -45,7 +45,7 @@ pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
             let breaks = match last {
                 '。' | '！' | '？' | '｡' | '．' => true,
                 _ if next == end => false,
-                '.' => !begins_low(&text[next..]) && !is_abbreviation(&text[..at], &text[next..]),
+                '.' => !starts_lowercase(&text[next..]) && !is_abbreviation(&text[..at], &text[next..]),
                 _ => true,
             };
             if breaks {
@@ -90,16 +90,16 @@ fn is_closing(character: char) -> bool {
     )
 }
 
-fn begins_low(text: &str) -> bool {
+fn starts_lowercase(text: &str) -> bool {
     text.chars().next().is_some_and(char::is_lowercase)
 }
 
-/// Whether a full stop between `text` and `next` belongs to the last word.
+/// Returns true if a full stop between `text` and `next` belongs to the last word.
 fn is_abbreviation(text: &str, next: &str) -> bool {
-    // No abbreviation is longer; without a bound, a text without spaces would be read again for every full stop.
-    const LONGEST: usize = 16;
+    // No abbreviation is longer. Without a bound, a text without spaces would be scanned again for every full stop.
+    const MAX_SCAN: usize = 16;
     let mut start = text.len();
-    for (offset, character) in text.char_indices().rev().take(LONGEST) {
+    for (offset, character) in text.char_indices().rev().take(MAX_SCAN) {
         if !(character.is_alphanumeric() || character == '.') {
             break;
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn sentences_are_found_in_many_scripts() {
-        assert!(ABBREVIATIONS.is_sorted() && NUMBERED.is_sorted(), "looked up by binary search");
+        assert!(ABBREVIATIONS.is_sorted() && NUMBERED.is_sorted(), "required by binary search");
         let all = || ABBREVIATIONS.iter().chain(&NUMBERED);
         assert!(all().all(|word| word.len() <= LONGEST_ABBREVIATION));
         for expected in [
@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn starts_rise_and_are_characters(text in "[a-zA. !?。」\"\n]{0,80}") {
+        fn starts_ascend_at_character_boundaries(text in "[a-zA. !?。」\"\n]{0,80}") {
             let mut before = 0;
             for start in starts(&text) {
                 prop_assert!(start > before && start < text.len() && text.is_char_boundary(start));

@@ -1,4 +1,4 @@
-//! The part of a text that shows why it was found.
+//! Snippets: the part of a text that shows why it matched.
 
 use std::ops::Range;
 
@@ -7,72 +7,72 @@ use unicode_normalization::char::is_combining_mark;
 use crate::analysis::{Analyzers, Language};
 use crate::chars;
 use crate::markdown::{self, Kind};
-use crate::question::Question;
+use crate::query_matcher::QueryMatcher;
 use crate::sentences;
 
-/// Length of a snippet in characters that suits most answers.
+/// Default length of a snippet in characters.
 pub const SNIPPET_CHARS: usize = 300;
 
-/// Characters of a cut sentence that lead up to the first matched word.
-const LEAD: usize = 60;
+/// Characters of a truncated sentence before the first matched word.
+const LEAD_CHARS: usize = 60;
 
-/// [`Snippets::snippet`] for one text of unknown language.
+/// Makes a snippet of one text of unknown language; see [`Snippets::snippet`].
 pub fn snippet(query: &str, text: &str, max_chars: usize) -> String {
     Snippets::new(query).snippet(text, None, max_chars)
 }
 
-/// Makes snippets of many texts for one query.
+/// Snippet generator for many texts and one query.
 pub struct Snippets<'a> {
     query: &'a str,
     analyzers: Analyzers,
-    /// The query under each language that was asked for.
-    questions: Vec<(Option<Language>, Question)>,
+    /// Analysed query for each language used so far.
+    matchers: Vec<(Option<Language>, QueryMatcher)>,
 }
 
 impl<'a> Snippets<'a> {
     pub fn new(query: &'a str) -> Self {
-        Self { query, analyzers: Analyzers::default(), questions: Vec::new() }
+        Self { query, analyzers: Analyzers::default(), matchers: Vec::new() }
     }
 
-    /// At most `max_chars` characters of `text` (markdown or plain; mostly a passage): consecutive whole sentences that
-    /// hold as many different words of the query as possible. Where one sentence is longer, the part of it around the
-    /// words; where nothing matches, the beginning.
+    /// Returns at most `max_chars` characters of `text` (Markdown or plain text, usually a passage): consecutive whole
+    /// sentences with as many different query words as possible. If one sentence is too long, the part around the
+    /// words; without a match, the beginning.
     ///
-    /// Verbatim, marks included, but for white space: each run of it is one space. Headings, table rules, code fences and
-    /// rules between paragraphs neither begin nor end a snippet, unless there is nothing else. No mark is added where something was
-    /// cut, and no word is cut that is not longer than the snippet itself. `language` is the ISO 639-1 code of the text.
+    /// The snippet is verbatim, marks included, except that runs of white space become one space. It neither begins nor
+    /// ends with a heading, table rule, code fence or thematic break unless there is nothing else. No ellipsis is
+    /// added, and only a word longer than the snippet is split. `language` is the ISO 639-1 code of the text.
     pub fn snippet(&mut self, text: &str, language: Option<&str>, max_chars: usize) -> String {
         let language = language.and_then(Language::from_code);
-        let question = match self.questions.iter().position(|(known, _)| *known == language) {
-            Some(index) => &self.questions[index].1,
+        let matcher = match self.matchers.iter().position(|(known, _)| *known == language) {
+            Some(index) => &self.matchers[index].1,
             None => {
-                let question = Question::new(self.query, &[language.unwrap_or(Language::English)]);
-                self.questions.push((language, question));
-                &self.questions[self.questions.len() - 1].1
+                let matcher = QueryMatcher::new(self.query, &[language.unwrap_or(Language::English)]);
+                self.matchers.push((language, matcher));
+                &self.matchers[self.matchers.len() - 1].1
             }
         };
         let mut matches = Vec::new();
         self.analyzers.of(language).tokens(text, |token| {
-            if let Some(term) = question.term_of(&token) {
+            if let Some(term) = matcher.term_of(&token) {
                 matches.push(Match { bytes: token.bytes, term });
             }
         });
-        // Bigrams come after their second character.
+        // Bigrams are emitted after their second character.
         matches.sort_by_key(|found| found.bytes.start);
-        let sentences = sentences_of(text);
-        let Some(window) = best_window(text, &sentences, &matches, question, max_chars) else { return String::new() };
-        collapsed(&text[window])
+        let sentences = sentence_ranges(text);
+        let Some(window) = best_window(text, &sentences, &matches, matcher, max_chars) else { return String::new() };
+        collapse_whitespace(&text[window])
     }
 }
 
-/// An occurrence of a term of the query.
+/// Occurrence of a query term.
 struct Match {
     bytes: Range<usize>,
     term: u16,
 }
 
-/// The sentences and other units that a snippet may begin and end with, in order.
-fn sentences_of(text: &str) -> Vec<Range<usize>> {
+/// Returns the sentences and other units at which a snippet may begin and end, in order.
+fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
     let mut units = Vec::new();
     let mut paragraph = 0..0;
     let flush = |paragraph: &mut Range<usize>, units: &mut Vec<Range<usize>>| {
@@ -92,7 +92,7 @@ fn sentences_of(text: &str) -> Vec<Range<usize>> {
                 flush(&mut paragraph, &mut units);
                 paragraph = line.range;
             }
-            // A heading says where a text stands, not what it says: answers show it by itself.
+            // A heading locates the text but is not its content, and results show it separately.
             Kind::Heading { .. }
             | Kind::Blank
             | Kind::Underline
@@ -111,22 +111,22 @@ fn sentences_of(text: &str) -> Vec<Range<usize>> {
     units
 }
 
-/// The stretch to show; `None` when there is nothing to show.
+/// Returns the range to show, or `None` if there is nothing to show.
 fn best_window(
     text: &str,
     units: &[Range<usize>],
     matches: &[Match],
-    question: &Question,
+    matcher: &QueryMatcher,
     max_chars: usize,
 ) -> Option<Range<usize>> {
     let Some(first) = units.first() else {
-        // Headings and marks alone.
-        return (!text.trim().is_empty()).then(|| fitted(text, 0..text.len(), max_chars));
+        // Only headings and marks.
+        return (!text.trim().is_empty()).then(|| truncate_window(text, 0..text.len(), max_chars));
     };
     let lengths: Vec<usize> = units.iter().map(|unit| chars::count(&text[unit.clone()])).collect();
     let mut best: Option<(f64, Range<usize>)> = None;
-    let mut worth = Worth::new(question);
-    // A window begins at a unit that matches and goes as far as it may: one pass with two ends that only move on.
+    let mut score = WindowScore::new(matcher);
+    // Sliding window: begins at a unit that matches and extends as far as possible. Both ends only move forward.
     let (mut next, mut end, mut length) = (0, 0, 0);
     let mut shown = 0..0;
     for (index, unit) in units.iter().enumerate() {
@@ -138,9 +138,9 @@ fn best_window(
         }
         if matches.get(next).is_some_and(|found| found.bytes.start < unit.end) {
             let window = if lengths[index] > max_chars {
-                part_of(text, unit, &matches[next..], max_chars)
+                part_of_unit(text, unit, &matches[next..], max_chars)
             } else {
-                // What lies between two units is no more than marks and white space, but is shown too.
+                // Only marks and white space lie between two units; they are shown too.
                 while end < units.len() && length + lengths[end] <= max_chars {
                     length += lengths[end];
                     end += 1;
@@ -148,14 +148,14 @@ fn best_window(
                 unit.start..units[end - 1].end
             };
             while shown.end < matches.len() && matches[shown.end].bytes.end <= window.end {
-                worth.enter(matches[shown.end].term);
+                score.add(matches[shown.end].term);
                 shown.end += 1;
             }
             while shown.start < shown.end && matches[shown.start].bytes.start < window.start {
-                worth.leave(matches[shown.start].term);
+                score.remove(matches[shown.start].term);
                 shown.start += 1;
             }
-            let value = worth.value();
+            let value = score.value();
             if best.as_ref().is_none_or(|(highest, _)| value > *highest + 1e-9) {
                 best = Some((value, window));
             }
@@ -163,39 +163,39 @@ fn best_window(
         length = length.saturating_sub(lengths[index]);
     }
     let window = best.map_or(first.start..text.len(), |(_, window)| window);
-    Some(fitted(text, window, max_chars))
+    Some(truncate_window(text, window, max_chars))
 }
 
-/// What a window is worth: each different term by its weight, and a little for saying it again.
-struct Worth<'a> {
-    question: &'a Question,
+/// Score of a window: the weight of each distinct term, plus a little for repetitions.
+struct WindowScore<'a> {
+    matcher: &'a QueryMatcher,
     counts: Vec<u32>,
 }
 
-impl<'a> Worth<'a> {
-    fn new(question: &'a Question) -> Self {
-        Self { question, counts: vec![0; question.terms.len()] }
+impl<'a> WindowScore<'a> {
+    fn new(matcher: &'a QueryMatcher) -> Self {
+        Self { matcher, counts: vec![0; matcher.terms.len()] }
     }
 
-    fn enter(&mut self, term: u16) {
+    fn add(&mut self, term: u16) {
         self.counts[usize::from(term)] += 1;
     }
 
-    fn leave(&mut self, term: u16) {
+    fn remove(&mut self, term: u16) {
         self.counts[usize::from(term)] -= 1;
     }
 
     fn value(&self) -> f64 {
-        let terms = self.question.terms.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
+        let terms = self.matcher.terms.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
         terms.map(|(term, count)| f64::from(term.weight) + 0.1 * f64::from((*count).min(3))).sum()
     }
 }
 
-/// The part of a unit that is too long, from a little before the matches that stand closest together.
-fn part_of(text: &str, unit: &Range<usize>, matches: &[Match], max_chars: usize) -> Range<usize> {
+/// Returns the part of an overlong unit that starts shortly before its densest matches.
+fn part_of_unit(text: &str, unit: &Range<usize>, matches: &[Match], max_chars: usize) -> Range<usize> {
     let matches: Vec<&Match> = matches.iter().take_while(|found| found.bytes.start < unit.end).collect();
-    // Bytes stand for characters here: in a script of more bytes the stretch is only chosen more narrowly.
-    let reach = max_chars.saturating_sub(LEAD).max(1);
+    // Bytes approximate characters here: for multi-byte scripts the range is only narrower.
+    let reach = max_chars.saturating_sub(LEAD_CHARS).max(1);
     let (mut densest, mut most, mut end) = (0, 0, 0);
     for (index, found) in matches.iter().enumerate() {
         while end < matches.len() && matches[end].bytes.end <= found.bytes.start + reach {
@@ -206,8 +206,8 @@ fn part_of(text: &str, unit: &Range<usize>, matches: &[Match], max_chars: usize)
         }
     }
     let match_start = matches.get(densest).map_or(unit.start, |found| found.bytes.start);
-    let lead = text.floor_char_boundary(match_start.saturating_sub(LEAD.min(max_chars / 4))).max(unit.start);
-    // From the first word that begins in the lead.
+    let lead = text.floor_char_boundary(match_start.saturating_sub(LEAD_CHARS.min(max_chars / 4))).max(unit.start);
+    // Start at the first word that begins in the lead.
     let start = if lead == unit.start {
         lead
     } else {
@@ -217,8 +217,8 @@ fn part_of(text: &str, unit: &Range<usize>, matches: &[Match], max_chars: usize)
     start..unit.end
 }
 
-/// The window cut to `max_chars` characters, at the end of a word where there is one.
-fn fitted(text: &str, window: Range<usize>, max_chars: usize) -> Range<usize> {
+/// Truncates the window to `max_chars` characters, at the end of a word if possible.
+fn truncate_window(text: &str, window: Range<usize>, max_chars: usize) -> Range<usize> {
     let start = window.end - text[window.clone()].trim_start().len();
     let shown = text[start..window.end].trim_end();
     let cut = chars::truncate(shown, max_chars);
@@ -228,13 +228,13 @@ fn fitted(text: &str, window: Range<usize>, max_chars: usize) -> Range<usize> {
     let next = shown[cut.len()..].chars().next();
     let mut end = cut.len();
     if next.is_some_and(|next| !next.is_whitespace()) {
-        // In the middle of a word, or of a text without spaces.
+        // Inside a word, or in a text without spaces.
         let word = cut.rfind(char::is_whitespace).map_or(cut, |at| &cut[at..]);
         let spaced = word.len() < cut.len() && word.trim_start().starts_with(|first: char| first.is_ascii());
         if spaced {
             end = cut.len() - word.len();
         } else {
-            // Between two characters, but not before a mark that belongs to the one before.
+            // Between two characters, but not before a combining mark.
             while end > 0 && shown[end..].chars().next().is_some_and(is_combining_mark) {
                 end = shown.floor_char_boundary(end - 1);
             }
@@ -243,7 +243,7 @@ fn fitted(text: &str, window: Range<usize>, max_chars: usize) -> Range<usize> {
     start..start + shown[..end].trim_end().len()
 }
 
-fn collapsed(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     let mut snippet = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !snippet.is_empty() {
@@ -264,7 +264,7 @@ mod tests {
         ```\ncode()\n```\n\n| part | price |\n|---|---|\n| bearing | 12 |\n";
 
     #[test]
-    fn whole_sentences_around_the_words_are_shown() {
+    fn whole_sentences_around_the_matches_are_shown() {
         assert_eq!(
             snippet("which grease for the bearings", TEXT, 100),
             "Its bearing takes NLGI 2 grease. Use no other grease, or the bearing wears out. Call us for help."
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_that_is_too_long_is_cut_between_words() {
+    fn an_overlong_sentence_is_truncated_between_words() {
         let text = format!("{} needle in the haystack {}", "hay ".repeat(200), "straw ".repeat(200));
         let cut = snippet("needle", &text, 100);
         assert!(cut.contains("needle in the haystack") && cut.starts_with("hay") && cut.ends_with("straw"), "{cut}");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_under_their_language() {
+    fn texts_are_analysed_in_their_language() {
         let text = "Erst das eine. Die Häuser wurden verkauft.";
         assert_eq!(Snippets::new("Haus").snippet(text, Some("de"), 30), "Die Häuser wurden verkauft.");
     }
@@ -311,11 +311,11 @@ mod tests {
         ) {
             let shown = snippet(&query, &text, max);
             prop_assert!(shown.chars().count() <= max);
-            prop_assert!(collapsed(&text).contains(&shown), "{:?} is not in {:?}", shown, text);
+            prop_assert!(collapse_whitespace(&text).contains(&shown), "{:?} is not in {:?}", shown, text);
         }
 
         #[test]
-        fn any_input_gives_a_snippet(query in "\\PC{0,30}", text in "(?s).{0,300}", max in 0usize..400) {
+        fn snippets_of_any_input_fit_the_limit(query in "\\PC{0,30}", text in "(?s).{0,300}", max in 0usize..400) {
             prop_assert!(snippet(&query, &text, max).chars().count() <= max);
         }
     }

@@ -1,33 +1,34 @@
-//! Canonical URLs and the document ids made from them.
+//! Canonical URLs and document ids.
 //!
-//! Two spellings of one address must be one document, for ever: ids are stored by callers. The canonical form is what
-//! the [URL standard](https://url.spec.whatwg.org/) parses and serializes (scheme and host in lower case, IDN in ASCII,
-//! no default port, dot segments resolved, path at least `/`), and on top of it:
+//! All spellings of one address map to one document id forever, because callers store ids. The canonical form is the
+//! output of the [URL standard](https://url.spec.whatwg.org/) parser (lowercase scheme and host, IDN in ASCII, no
+//! default port, dot segments resolved, path at least `/`) with these changes:
 //!
-//! - no fragment and no tracking parameters; the other parameters keep their order and their spelling;
-//! - percent-encoding as in [RFC 3986, 6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2): upper-case hex
-//!   digits, and no encoded letters, digits, `-`, `.`, `_` or `~`. A `%` that begins no escape becomes `%25`: without
-//!   that, decoding what follows it could make a new escape, and a canonical URL would not stay as it is;
+//! - no fragment and no tracking parameters; the other parameters keep their order and spelling;
+//! - percent-encoding as in [RFC 3986, 6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2): uppercase hex
+//!   digits, and no encoded letters, digits, `-`, `.`, `_` or `~`. A `%` that begins no escape becomes `%25`; otherwise
+//!   decoding the text after it could form a new escape, and the canonical form would not be stable;
 //! - no dot at the end of the host (`example.com.` names the same host);
 //! - no `?` without parameters.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use model::{DocId, OrganizationId};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 use uuid::Uuid;
 
-/// Longest URL that is taken, in bytes, before and after it is made canonical.
+/// Maximum length of a URL in bytes, before and after canonicalization.
 pub const MAX_LENGTH: usize = 8_192;
 
-/// RFC 3986 unreserved characters: the only ones that a file name keeps as they are in a workspace URL.
+/// RFC 3986 unreserved characters, the only ones that stay unencoded in the file name of a workspace URL.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A parameter whose name begins so says where a visitor came from, not what is shown.
+/// Prefixes of tracking parameters, which say where a visitor came from and not what is shown.
 const TRACKING_PREFIXES: [&str; 6] = ["utm_", "mtm_", "matomo_", "pk_", "piwik_", "hsa_"];
 
-/// The same, whole names in lower case: click ids of advertising networks, mail campaigns, cross-domain analytics.
+/// Lowercase tracking parameters: click ids of advertising networks, mail campaigns, cross-domain analytics.
 const TRACKING_NAMES: [&str; 53] = [
     "__hsfp",
     "__hssc",
@@ -84,27 +85,27 @@ const TRACKING_NAMES: [&str; 53] = [
     "ysclid",
 ];
 
-/// Why a text is not the URL of a document. The message is fit for the caller who sent it.
+/// Invalid document URL. The message may be shown to the caller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Longer than [`MAX_LENGTH`], as it came or once escaped.
+    /// Longer than [`MAX_LENGTH`], as given or once escaped.
     #[error("`{0}` is longer than {MAX_LENGTH} bytes")]
     TooLong(String),
-    /// Relative, or of another scheme.
+    /// Relative, or another scheme.
     #[error("`{0}` is not an absolute http:// or https:// URL")]
     NotHttp(String),
-    /// `user:password@`. The message leaves them out: it ends up in logs.
+    /// `user:password@`. The message omits them because it is logged.
     #[error("the URL of host `{0}` carries credentials, which are not accepted")]
     Credentials(String),
-    /// No host, or one that cannot be a DNS name or an address.
+    /// Missing host, or one that is neither a valid DNS name nor an address.
     #[error("`{0}` has no valid host")]
     Host(String),
-    /// Anything else that the URL standard refuses.
+    /// Rejected by the URL standard for another reason.
     #[error("`{value}` is not a valid URL: {reason}")]
     Malformed {
-        /// The URL as it came, shortened.
+        /// The URL as given, truncated.
         value: String,
-        /// What the parser says.
+        /// Reason from the parser.
         reason: String,
     },
 }
@@ -117,39 +118,39 @@ pub struct CanonicalUrl {
 }
 
 impl CanonicalUrl {
-    /// Makes `input` canonical. Surrounding white space is ignored.
+    /// Parses and canonicalizes `input`. Surrounding white space is ignored.
     ///
-    /// Parsing a canonical URL again gives the same URL. Refused beside what the standard refuses: schemes other than
-    /// `http` and `https`, spellings that browsers repair (`http:/x`, `http:x`, `http:\\x`, `http:///x`, control
-    /// characters inside), credentials, and hosts with empty or overlong labels.
+    /// Idempotent on canonical URLs. Besides URLs that the standard rejects, this rejects schemes other than `http` and
+    /// `https`, spellings that browsers repair (`http:/x`, `http:x`, `http:\\x`, `http:///x`, control characters
+    /// inside), credentials, and hosts with empty or overlong labels.
     pub fn parse(input: &str) -> Result<Self, UrlError> {
         let input = input.trim();
         if input.len() > MAX_LENGTH {
-            return Err(UrlError::TooLong(shown(input)));
+            return Err(UrlError::TooLong(excerpt(input)));
         }
-        let Some(authority) = after_scheme(input) else { return Err(UrlError::NotHttp(shown(input))) };
+        let Some(authority) = after_scheme(input) else { return Err(UrlError::NotHttp(excerpt(input))) };
         if authority.is_empty() || authority.starts_with(['/', '\\']) {
-            return Err(UrlError::Host(shown(input)));
+            return Err(UrlError::Host(excerpt(input)));
         }
         if input.contains(char::is_control) {
-            // The standard drops tabs and line ends silently: two different texts would name one document.
-            return Err(UrlError::Malformed { value: shown(input), reason: "it holds control characters".into() });
+            // The standard silently drops tabs and line ends, so two different texts would name one document.
+            return Err(UrlError::Malformed { value: excerpt(input), reason: "it contains control characters".into() });
         }
         let url = Url::parse(input).map_err(|error| match error {
             url::ParseError::EmptyHost
             | url::ParseError::IdnaError
             | url::ParseError::InvalidIpv4Address
             | url::ParseError::InvalidIpv6Address
-            | url::ParseError::InvalidDomainCharacter => UrlError::Host(shown(input)),
-            error => UrlError::Malformed { value: shown(input), reason: error.to_string() },
+            | url::ParseError::InvalidDomainCharacter => UrlError::Host(excerpt(input)),
+            error => UrlError::Malformed { value: excerpt(input), reason: error.to_string() },
         })?;
         let host = url.host_str().unwrap_or_default();
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(UrlError::Credentials(shown(host)));
+            return Err(UrlError::Credentials(excerpt(host)));
         }
         let host = host.strip_suffix('.').unwrap_or(host);
         if !is_resolvable(host) {
-            return Err(UrlError::Host(shown(input)));
+            return Err(UrlError::Host(excerpt(input)));
         }
 
         let mut text = String::with_capacity(input.len() + 1);
@@ -162,28 +163,28 @@ impl CanonicalUrl {
             text.push(':');
             text.push_str(&port.to_string());
         }
-        text.push_str(&normal_escapes(url.path()));
+        text.push_str(&normalize_escapes(url.path()));
         if let Some(query) = url.query() {
             push_query(&mut text, query);
         }
         if text.len() > MAX_LENGTH {
-            return Err(UrlError::TooLong(shown(input)));
+            return Err(UrlError::TooLong(excerpt(input)));
         }
         Ok(Self { text, host })
     }
 
-    /// The URL.
+    /// Returns the canonical URL.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The host: lower-case ASCII without port and final dot; an IPv6 address in brackets.
+    /// Returns the host: lowercase ASCII without port and final dot; an IPv6 address in brackets.
     pub fn host(&self) -> &str {
         &self.text[self.host.clone()]
     }
 
-    /// The id of the document that this URL names; see [`document_id`].
-    pub fn doc_id(&self) -> Uuid {
+    /// Returns the id of the document at this URL; see [`document_id`].
+    pub fn doc_id(&self) -> DocId {
         document_id(&self.text)
     }
 }
@@ -194,23 +195,23 @@ impl std::fmt::Display for CanonicalUrl {
     }
 }
 
-/// The id of the document at a canonical URL (of the web, or of a workspace): UUID version 5 in the URL namespace
-/// (RFC 9562, 5.5). The text is taken as it is: it must be canonical already.
-pub fn document_id(canonical_url: &str) -> Uuid {
-    Uuid::new_v5(&Uuid::NAMESPACE_URL, canonical_url.as_bytes())
+/// Returns the id of the document at a canonical web or workspace URL: UUID version 5 in the URL namespace (RFC 9562,
+/// 5.5). The text must be canonical already.
+pub fn document_id(canonical_url: &str) -> DocId {
+    DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, canonical_url.as_bytes()))
 }
 
-/// The canonical URL of an organization's file: `workspace://{organization_id}/{name}`, every byte of the name
-/// percent-encoded but unreserved ones.
-pub fn workspace_url(organization_id: Uuid, name: &str) -> String {
-    format!("workspace://{}/{}", organization_id.hyphenated(), utf8_percent_encode(name, NAME))
+/// Returns the canonical URL of an organization's file, `workspace://{organization_id}/{name}`. All bytes of the name
+/// except unreserved characters are percent-encoded.
+pub fn workspace_url(organization_id: OrganizationId, name: &str) -> String {
+    format!("workspace://{organization_id}/{}", utf8_percent_encode(name, NAME))
 }
 
-/// The organization and the file name of a workspace URL, or `None` where `input` is none.
+/// Parses a workspace URL into organization and file name, or returns `None` for other URLs.
 ///
-/// Lenient where a caller may have retyped it (case of the scheme and of the id, characters of the name that were not
-/// encoded): [`workspace_url`] of the answer is the canonical spelling.
-pub fn parse_workspace_url(input: &str) -> Option<(Uuid, String)> {
+/// Accepts URLs that a caller retyped: case of the scheme and the id, and unencoded characters in the name are ignored.
+/// [`workspace_url`] of the result is the canonical form.
+pub fn parse_workspace_url(input: &str) -> Option<(OrganizationId, String)> {
     const SCHEME: &str = "workspace://";
     let input = input.trim();
     let scheme = input.get(..SCHEME.len())?;
@@ -218,16 +219,16 @@ pub fn parse_workspace_url(input: &str) -> Option<(Uuid, String)> {
         return None;
     }
     let (organization, name) = input[SCHEME.len()..].split_once('/')?;
-    // Uuid::try_parse also takes braces, urn: and the form without hyphens; a URL has one form.
+    // Uuid::try_parse also accepts braces, urn: and the form without hyphens; a URL has one form.
     if organization.len() != uuid::fmt::Hyphenated::LENGTH || name.contains(['/', '?', '#']) {
         return None;
     }
-    let organization = Uuid::try_parse(organization).ok()?;
+    let organization = OrganizationId(Uuid::try_parse(organization).ok()?);
     let name = percent_decode_str(name).decode_utf8().ok()?;
     if name.is_empty() { None } else { Some((organization, name.into_owned())) }
 }
 
-/// What follows `http://` or `https://`.
+/// Returns the text after `http://` or `https://`.
 fn after_scheme(input: &str) -> Option<&str> {
     ["http://", "https://"].into_iter().find_map(|scheme| {
         let head = input.get(..scheme.len())?;
@@ -235,7 +236,7 @@ fn after_scheme(input: &str) -> Option<&str> {
     })
 }
 
-/// Whether a lower-case ASCII host could be looked up: labels of letters, digits, `-` and `_` with the lengths of
+/// Returns true if a lowercase ASCII host can be looked up: labels of letters, digits, `-` and `_` with the lengths of
 /// RFC 1035, 2.3.4, or an address in brackets.
 pub(crate) fn is_resolvable(host: &str) -> bool {
     let fits = |label: &str| {
@@ -246,9 +247,9 @@ pub(crate) fn is_resolvable(host: &str) -> bool {
 }
 
 fn push_query(text: &mut String, query: &str) {
-    let query = normal_escapes(query);
+    let query = normalize_escapes(query);
     let mut separator = '?';
-    // "?" alone says nothing; "a&&b" may mean something to its server, so empty parameters between others stay.
+    // A lone "?" has no meaning, but "a&&b" may have one for its server, so empty parameters between others stay.
     if query.is_empty() || query.split('&').all(|parameter| parameter.is_empty() || is_tracking(parameter)) {
         return;
     }
@@ -264,8 +265,8 @@ fn is_tracking(parameter: &str) -> bool {
     TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || TRACKING_NAMES.binary_search(&&*name).is_ok()
 }
 
-/// Escapes in their one normal spelling; see the head of this module.
-fn normal_escapes(text: &str) -> Cow<'_, str> {
+/// Normalizes percent-encoding; see the module documentation.
+fn normalize_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
     }
@@ -296,10 +297,10 @@ fn normal_escapes(text: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// A value as messages show it: whole when it is short.
-fn shown(value: &str) -> String {
-    const SHOWN: usize = 200;
-    let head = crate::chars::truncate(value, SHOWN);
+/// Truncates a value for error messages.
+fn excerpt(value: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    let head = crate::chars::truncate(value, MAX_CHARS);
     if head.len() < value.len() { format!("{head}...") } else { head.to_owned() }
 }
 

@@ -11,7 +11,7 @@ fn check(input: &str, expected: &str) {
 }
 
 #[test]
-fn spellings_of_one_address_become_one() {
+fn equivalent_spellings_have_one_canonical_form() {
     for (input, expected) in [
         ("HTTP://Example.COM", "http://example.com/"),
         ("  https://example.com:443/a \n", "https://example.com/a"),
@@ -46,7 +46,7 @@ fn spellings_of_one_address_become_one() {
 }
 
 #[test]
-fn tracking_parameters_go_and_the_others_keep_their_order() {
+fn tracking_parameters_are_removed_and_others_keep_their_order() {
     for (input, expected) in [
         ("https://e.com/?utm_source=x&utm_medium=y", "https://e.com/"),
         ("https://e.com/?z=1&utm_source=x&a=2&GCLID=3&m", "https://e.com/?z=1&a=2&m"),
@@ -61,11 +61,11 @@ fn tracking_parameters_go_and_the_others_keep_their_order() {
     ] {
         check(input, expected);
     }
-    assert!(TRACKING_NAMES.is_sorted(), "looked up by binary search");
+    assert!(TRACKING_NAMES.is_sorted(), "required by binary search");
 }
 
 #[test]
-fn what_names_no_web_document_is_refused() {
+fn urls_without_a_web_document_are_rejected() {
     use UrlError::{Credentials, Host, Malformed, NotHttp, TooLong};
     let malformed = |error: &UrlError| matches!(error, Malformed { .. });
     let host = |error: &UrlError| matches!(error, Host(_));
@@ -102,11 +102,11 @@ fn what_names_no_web_document_is_refused() {
     }
     assert!(CanonicalUrl::parse(&format!("http://{}.com/", "a".repeat(64))).is_err());
     let long = format!("http://e.com/{}", "ü".repeat(MAX_LENGTH / 3));
-    assert!(matches!(CanonicalUrl::parse(&long), Err(TooLong(_))), "too long once it is escaped");
+    assert!(matches!(CanonicalUrl::parse(&long), Err(TooLong(_))), "too long once escaped");
 }
 
 #[test]
-fn messages_name_the_value_and_never_a_password() {
+fn messages_contain_the_value_and_never_a_password() {
     assert_eq!(
         CanonicalUrl::parse("ftp://x/").unwrap_err().to_string(),
         "`ftp://x/` is not an absolute http:// or https:// URL"
@@ -117,19 +117,19 @@ fn messages_name_the_value_and_never_a_password() {
 }
 
 #[test]
-fn hosts_and_ids() {
+fn host_and_document_id_are_stable() {
     let url = CanonicalUrl::parse("https://Docs.Example.com.:8443/a").unwrap();
     assert_eq!(url.as_str(), "https://docs.example.com:8443/a");
     assert_eq!(url.host(), "docs.example.com");
     assert_eq!(CanonicalUrl::parse("http://[::1]/").unwrap().host(), "[::1]");
-    // Fixed for ever: callers keep these ids. The value is python3's uuid.uuid5(NAMESPACE_URL, "https://example.com/").
+    // Stable forever, because callers store ids: python3's uuid.uuid5(NAMESPACE_URL, "https://example.com/").
     let url = CanonicalUrl::parse("https://EXAMPLE.com#x").unwrap();
     assert_eq!(url.doc_id().to_string(), "dd2c1780-811a-5296-81c5-178a0ef488bc");
 }
 
 #[test]
-fn workspace_urls_hold_any_name() {
-    let organization = Uuid::from_u128(0x1234);
+fn workspace_urls_encode_any_name() {
+    let organization = OrganizationId(Uuid::from_u128(0x1234));
     let url = workspace_url(organization, "Größe & mehr/ä?.pdf");
     assert_eq!(url, format!("workspace://{organization}/Gr%C3%B6%C3%9Fe%20%26%20mehr%2F%C3%A4%3F.pdf"));
     assert_eq!(parse_workspace_url(&url), Some((organization, "Größe & mehr/ä?.pdf".into())));
@@ -143,12 +143,12 @@ fn workspace_urls_hold_any_name() {
     for bad in ["", "a/b", "a?b", "%FF"] {
         assert_eq!(parse_workspace_url(&format!("workspace://{organization}/{bad}")), None, "{bad}");
     }
-    assert_eq!(parse_workspace_url(&format!("workspace://{}/a", organization.simple())), None);
+    assert_eq!(parse_workspace_url(&format!("workspace://{}/a", organization.0.simple())), None);
 }
 
 proptest! {
     #[test]
-    fn canonical_is_stable(rest in "[a-zA-Z0-9.%/?&=_:@\\[\\]+#;~ äß。-]{0,60}", secure in any::<bool>()) {
+    fn canonicalization_is_idempotent(rest in "[a-zA-Z0-9.%/?&=_:@\\[\\]+#;~ äß。-]{0,60}", secure in any::<bool>()) {
         let input = format!("{}{rest}", if secure { "https://" } else { "http://e.com/" });
         if let Ok(url) = CanonicalUrl::parse(&input) {
             let again = CanonicalUrl::parse(url.as_str());
@@ -158,14 +158,14 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered(input in "\\PC{0,60}") {
+    fn any_text_is_parsed_without_panic(input in "\\PC{0,60}") {
         let _ = CanonicalUrl::parse(&input);
         let _ = parse_workspace_url(&input);
     }
 
     #[test]
-    fn workspace_names_come_back(name in "(?s).{1,60}") {
-        let organization = Uuid::from_u128(7);
+    fn workspace_names_round_trip(name in "(?s).{1,60}") {
+        let organization = OrganizationId(Uuid::from_u128(7));
         let url = workspace_url(organization, &name);
         prop_assert!(url.is_ascii());
         prop_assert_eq!(parse_workspace_url(&url), Some((organization, name)));

@@ -1,4 +1,4 @@
-//! Who may do what: everything needs a signature of the one key, and presigned URLs may not live forever.
+//! Access control: every request needs a signature by the one key, and presigned URLs have a maximum lifetime.
 
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
@@ -7,10 +7,10 @@ use subtle::ConstantTimeEq;
 
 use crate::presigned::PresignedUrl;
 
-/// Seconds, from the signature scheme. A used URL is remembered until it expires, so this also bounds that memory.
+/// Maximum lifetime of a presigned URL in seconds, from the signature scheme. Also bounds the memory for used URLs.
 const MAX_EXPIRES_SECONDS: i64 = 7 * 24 * 60 * 60;
 
-/// The one access key.
+/// The access key.
 pub(crate) struct Key {
     pub id: String,
     pub secret: String,
@@ -27,7 +27,7 @@ impl S3Auth for Key {
     }
 }
 
-/// Runs after the signature was found good, or none was there.
+/// Access check, called after the signature was verified or found missing.
 pub(crate) struct Access;
 
 #[async_trait::async_trait]
@@ -47,7 +47,7 @@ impl S3Access for Access {
     }
 }
 
-/// The library also takes the signatures of 2006 (SHA-1, no date scope); nothing of ours makes them.
+/// Detects signature version 2 of 2006 (SHA-1, no date scope), which the library accepts and this server does not.
 fn is_version_2(context: &S3AccessContext<'_>) -> bool {
     let header = context.headers().get("authorization");
     let header_is_v2 = header.is_some_and(|value| !value.as_bytes().starts_with(b"AWS4-"));

@@ -1,4 +1,4 @@
-//! An object's bytes on their way out.
+//! Response bodies of objects.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
-use s3s::dto::{Range as AskedRange, StreamingBlob};
+use s3s::dto::{Range as RequestedRange, StreamingBlob};
 use s3s::{S3Result, s3_error};
 
-use crate::operations::{blocking, internal, whole};
+use crate::responses::{blocking, internal, whole};
 use crate::store::{Entry, Store};
 
-/// Up to this size a content is read at once, together with opening it: one trip to a blocking thread.
+/// Content up to this size is read together with opening the file, in one blocking task.
 const SLICE_BYTES: usize = 256 * 1024;
 
 pub(crate) struct Opened {
     pub entry: Entry,
-    /// The bytes that `body` holds.
+    /// Range of the object that `body` contains.
     pub range: Range<u64>,
     pub body: StreamingBlob,
 }
@@ -29,14 +29,18 @@ enum Start {
     Found { entry: Entry, range: Range<u64>, first: Bytes, file: File },
 }
 
-/// Opens the object at `key`; `None` when there is none.
-pub(crate) async fn open(store: &Arc<Store>, key: String, asked: Option<AskedRange>) -> S3Result<Option<Opened>> {
+/// Opens the object at `key`. Returns `None` if it does not exist.
+pub(crate) async fn open(
+    store: &Arc<Store>,
+    key: String,
+    requested: Option<RequestedRange>,
+) -> S3Result<Option<Opened>> {
     let store = Arc::clone(store);
     let start = move || -> io::Result<Start> {
         let Some((entry, mut file)) = store.open_object(&key)? else { return Ok(Start::Missing) };
-        let range = match asked {
+        let range = match requested {
             None => 0..entry.size,
-            Some(asked) => match asked.check(entry.size) {
+            Some(requested) => match requested.check(entry.size) {
                 Ok(range) => range,
                 Err(_) => return Ok(Start::BadRange),
             },
@@ -72,7 +76,7 @@ fn rest_of(first: Bytes, file: File, remaining: u64) -> StreamingBlob {
     StreamingBlob::wrap(futures_util::StreamExt::chain(first, rest))
 }
 
-/// The next bytes, at most a slice of them. A file that ends early is an error: the head has promised its length.
+/// Reads the next slice. A file that ends early is an error, because the headers declare its length.
 fn read_slice(file: &mut File, remaining: u64) -> io::Result<Bytes> {
     let length = usize::try_from(remaining).unwrap_or(SLICE_BYTES).min(SLICE_BYTES);
     let mut slice = vec![0; length];

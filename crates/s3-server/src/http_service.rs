@@ -1,4 +1,4 @@
-//! What stands between HTTP and the S3 library: cross-origin uploads, and answers that reach their client.
+//! HTTP layer around the S3 library: cross-origin uploads, and responses that reach their client.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use s3s::{Body, HttpError};
 
 use crate::presigned::PresignedUrl;
 
-/// How long, and how far beyond the largest object, a refused upload is read to its end.
+/// Limits for draining a rejected upload: time, and bytes beyond the largest object.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
 const DRAIN_SPARE_BYTES: u64 = 1024 * 1024;
 
@@ -25,13 +25,13 @@ pub(crate) struct HttpService {
 }
 
 impl HttpService {
-    pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, HttpError> {
+    pub async fn handle(&self, request: Request<Incoming>) -> Result<Response<Body>, HttpError> {
         let is_presigned = matches!(PresignedUrl::find(request.uri()), Ok(Some(_)));
         if request.method() == Method::OPTIONS {
             return Ok(preflight(request.headers(), is_presigned));
         }
         let cross_origin = is_presigned && request.method() == Method::PUT;
-        // A client that waits for `100 Continue` sends no body after a refusal, and reading would ask it to.
+        // A client that waits for `100 Continue` sends no body after a rejection, and reading would request it.
         let sends_at_once = !request.headers().contains_key(header::EXPECT);
         let (parts, body) = request.into_parts();
         let body = SharedBody(Arc::new(Mutex::new(body)));
@@ -41,7 +41,7 @@ impl HttpService {
             body.drain(self.max_object_bytes + DRAIN_SPARE_BYTES).await;
         }
         if cross_origin {
-            // On refusals too, so that the page can tell its user why.
+            // Also on rejections, so that the page can show the reason.
             allow_any_origin(response.headers_mut());
             let exposed = HeaderValue::from_static("ETag");
             response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
@@ -50,23 +50,23 @@ impl HttpService {
     }
 }
 
-/// A browser asks before it puts to another origin than the page's. A presigned URL carries its own authority and no
-/// cookies, so any page that was given one may use it; nothing else is for browsers.
+/// Responds to a CORS preflight, which a browser sends before a PUT to another origin. A presigned URL carries its own
+/// authority and no cookies, so any page may use it; other requests are not for browsers.
 fn preflight(headers: &HeaderMap, is_presigned: bool) -> Response<Body> {
-    let asks_for_put = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).is_some_and(|method| method == "PUT");
+    let requests_put = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).is_some_and(|method| method == "PUT");
     let mut response = Response::new(Body::empty());
-    if !(is_presigned && asks_for_put) {
+    if !(is_presigned && requests_put) {
         *response.status_mut() = StatusCode::FORBIDDEN;
         return response;
     }
     *response.status_mut() = StatusCode::NO_CONTENT;
-    let answer = response.headers_mut();
-    allow_any_origin(answer);
-    let mut set = |name: HeaderName, value| answer.insert(name, value);
+    let response_headers = response.headers_mut();
+    allow_any_origin(response_headers);
+    let mut set = |name: HeaderName, value| response_headers.insert(name, value);
     set(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("PUT"));
     set(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("900"));
-    if let Some(asked) = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-        set(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+    if let Some(requested) = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        set(header::ACCESS_CONTROL_ALLOW_HEADERS, requested.clone());
     }
     response
 }
@@ -75,11 +75,11 @@ fn allow_any_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 }
 
-/// A request body that is still at hand after the S3 library is done with its copy.
+/// Request body that stays available after the S3 library dropped its copy.
 ///
-/// Why: an answer before the end of the body closes the connection, and with unread bytes in its buffer the system
-/// closes by a reset, which may overtake the answer. A client that is still sending would then see "connection reset"
-/// in place of the 403.
+/// A response before the end of the body closes the connection. With unread bytes in its buffer the system sends a
+/// reset, which may overtake the response: a client that is still sending would see "connection reset" instead of the
+/// 403.
 #[derive(Clone)]
 struct SharedBody(Arc<Mutex<Incoming>>);
 
@@ -88,7 +88,7 @@ impl SharedBody {
         work(Pin::new(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads and forgets what is left, within limits.
+    /// Reads and discards the rest of the body, within limits.
     async fn drain(mut self, max_bytes: u64) {
         let drained = async {
             let mut seen = 0;
@@ -99,7 +99,7 @@ impl SharedBody {
                 }
             }
         };
-        // When the time is up the connection is simply closed.
+        // After the timeout the connection is simply closed.
         let _ = tokio::time::timeout(DRAIN_TIME, drained).await;
     }
 }

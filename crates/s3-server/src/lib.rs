@@ -1,4 +1,4 @@
-//! An S3 store on the local disk: what the embedded composition serves in place of a cloud bucket. See README.md.
+//! S3 server on the local disk, used by the embedded composition in place of a cloud bucket. See README.md.
 
 mod auth;
 mod content;
@@ -7,7 +7,8 @@ mod http_service;
 mod listener;
 mod operations;
 mod presigned;
-mod stalled;
+mod responses;
+mod stall_guard;
 mod store;
 
 use std::future::Future;
@@ -25,32 +26,32 @@ use http_service::HttpService;
 use operations::Operations;
 use store::Store;
 
-/// What to serve, from where, to whom.
+/// Options of the server.
 #[derive(Clone)]
 pub struct S3ServerOptions {
-    /// The folder that holds the objects; made where it is missing. One process at a time.
+    /// Folder of the objects, created if missing. Used by one process at a time.
     pub root: PathBuf,
-    /// The one bucket.
+    /// Name of the bucket.
     pub bucket: String,
-    /// The one key, which may do everything.
+    /// Access key, which permits all operations.
     pub access_key_id: String,
     pub secret_access_key: String,
-    /// Larger objects are refused before their first byte is read.
+    /// Maximum object size in bytes. Larger uploads are rejected before any data is read.
     pub max_object_bytes: u64,
     pub durability: Durability,
 }
 
-/// The store, open and ready to serve.
+/// Opened store, ready to serve.
 pub struct S3Server {
     service: Arc<HttpService>,
 }
 
 impl S3Server {
-    /// Opens the folder, reads which objects there are and puts right what a crash left. Blocks on the disk: some 100 ms
-    /// for 100,000 objects.
+    /// Opens the folder, loads the journal and recovers from a crash. Blocks on the disk: some 100 ms for 100,000
+    /// objects.
     ///
     /// # Errors
-    /// A bucket name or credentials that cannot be, a folder that another process serves or that cannot be used.
+    /// Invalid bucket name or credentials, a folder in use by another process, or an I/O error.
     pub fn open(options: S3ServerOptions) -> Result<Self, S3ServerError> {
         let S3ServerOptions { root, bucket, access_key_id, secret_access_key, max_object_bytes, durability } = options;
         if !s3s::path::check_bucket_name(&bucket) {
@@ -70,7 +71,7 @@ impl S3Server {
         Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes }) })
     }
 
-    /// Serves connections until `shutdown` is done; requests that are going on then get ten seconds to end.
+    /// Serves connections until `shutdown` completes. Running requests then have ten seconds to finish.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         listener::serve(self.service, listener, shutdown).await;
     }

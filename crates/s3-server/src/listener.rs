@@ -1,4 +1,4 @@
-//! Connections: accepting, limits, the graceful end.
+//! Connection handling: accept loop, limits, graceful shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,18 +13,19 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::http_service::HttpService;
-use crate::stalled::StallGuard;
+use crate::stall_guard::StallGuard;
 
-/// A connection costs a file descriptor and some 20 kB; further ones wait in the kernel's queue.
+/// Maximum number of connections. Each costs a file descriptor and about 20 kB; further ones wait in the kernel's
+/// queue.
 const MAX_CONNECTIONS: usize = 1024;
-/// How long a client may take to send a head, and how long a connection may idle between two requests.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a client may take nothing of an answer.
+/// Timeout for receiving the headers, and for an idle connection between two requests.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Timeout for a client that reads nothing of a response.
 const WRITE_IDLE: Duration = Duration::from_secs(30);
-/// What requests that are going on get to end, when the server stops.
+/// Time for running requests to finish during shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until `shutdown` is done, then lets what is going on end.
+/// Serves until `shutdown` completes, then drains the running requests.
 pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let graceful = GracefulShutdown::new();
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
@@ -42,8 +43,8 @@ pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shut
             (permit, accepted) = accepted => match accepted {
                 Ok((stream, _)) => (permit, stream),
                 Err(error) => {
-                    // Out of file descriptors, mostly: it passes, and trying at once would only burn the processor.
-                    tracing::warn!(%error, "cannot accept a connection of the object store");
+                    // Usually out of file descriptors. That passes, and retrying at once would only burn CPU.
+                    tracing::warn!(%error, "cannot accept object store connection");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
@@ -52,15 +53,15 @@ pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shut
         let connection = graceful.watch(connection(stream, Arc::clone(&service)));
         connections.spawn(async move {
             let _permit = permit;
-            // Whatever ends a connection early (it was cut, it stalled, it spoke no HTTP) concerns only its client.
+            // A connection that ends early (reset, stalled, invalid HTTP) concerns only its client.
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "connection of the object store ended early");
+                tracing::debug!(%error, "object store connection ended early");
             }
         });
     }
     drop(listener);
     if tokio::time::timeout(SHUTDOWN_GRACE, graceful.shutdown()).await.is_err() {
-        tracing::warn!("cut connections of the object store that did not end in time");
+        tracing::warn!("closed object store connections that exceeded the shutdown timeout");
     }
     connections.shutdown().await;
 }
@@ -69,16 +70,16 @@ fn connection(
     stream: TcpStream,
     service: Arc<HttpService>,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
-    // Small answers must not wait for the client's acknowledgement of the one before.
+    // Small responses must not wait for the acknowledgement of the previous one.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    let answer = service_fn(move |request| {
+    let handler = service_fn(move |request| {
         let service = Arc::clone(&service);
-        async move { service.answer(request).await }
+        async move { service.handle(request).await }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(StallGuard::new(stream, WRITE_IDLE)), answer)
+        .header_read_timeout(HEADER_TIMEOUT)
+        .serve_connection(TokioIo::new(StallGuard::new(stream, WRITE_IDLE)), handler)
 }

@@ -1,4 +1,4 @@
-//! The S3 operations, on top of the store.
+//! S3 operations on top of the store.
 
 use std::io;
 use std::sync::Arc;
@@ -8,18 +8,19 @@ use base64::Engine as _;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use s3s::dto::*;
-use s3s::{Body, S3, S3Error, S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 use time::OffsetDateTime;
 
 use crate::content;
 use crate::presigned::PresignedUrl;
+use crate::responses::{blocking, internal};
 use crate::store::{Entry, PutError, PutOptions, Reservation, Store, Upload};
 
-/// Objects on a page, at most and unless asked for fewer (as S3).
+/// Maximum and default page size of a listing, as in S3.
 const PAGE_SIZE: usize = 1000;
-/// A body goes to the disk in slices of this size: small objects in one go on one thread, and 100 MB without the memory.
+/// Size of the slices written to disk: small objects need one write on one thread, and 100 MB need little memory.
 const SLICE_BYTES: usize = 1024 * 1024;
-/// How long an upload may stand still.
+/// Timeout for an upload that sends no data.
 const BODY_IDLE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Operations {
@@ -33,7 +34,7 @@ impl Operations {
         if bucket == self.bucket { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
     }
 
-    /// Takes a presigned URL for this upload; `None` for a request that is signed in its header.
+    /// Reserves a presigned URL for this upload. Returns `None` if the request is signed in its header.
     fn reserve(&self, uri: &http::Uri) -> S3Result<Option<Reservation>> {
         let presigned = PresignedUrl::find(uri).map_err(|()| s3_error!(AccessDenied, "Malformed URL"))?;
         let Some(PresignedUrl { signature, expires_at, .. }) = presigned else { return Ok(None) };
@@ -44,7 +45,7 @@ impl Operations {
         }
     }
 
-    /// The length that the body must have.
+    /// Returns the declared length of the body.
     fn declared_length(&self, length: Option<i64>) -> S3Result<u64> {
         let length = length.and_then(|length| u64::try_from(length).ok()).ok_or(s3_error!(MissingContentLength))?;
         if length > self.max_object_bytes {
@@ -53,7 +54,7 @@ impl Operations {
         Ok(length)
     }
 
-    /// Brings the body to the disk and makes it the object.
+    /// Writes the body to disk and commits it as the object.
     async fn receive(
         &self,
         key: String,
@@ -68,7 +69,7 @@ impl Operations {
             loop {
                 let next = tokio::time::timeout(BODY_IDLE, body.next()).await;
                 let Some(chunk) = next.map_err(|_| s3_error!(RequestTimeout))? else { break };
-                // The sender went away, or the digest that it signed does not hold.
+                // The client disconnected, or the digest that it signed does not match.
                 let chunk = chunk.map_err(|_| s3_error!(IncompleteBody))?;
                 received += chunk.len() as u64;
                 if received > length {
@@ -107,17 +108,6 @@ impl Operations {
     }
 }
 
-/// Runs work that waits for the disk where it holds up no other connection.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> S3Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(internal)
-}
-
-/// A fault of ours: the cause goes to the log, a fixed text to the client.
-pub(crate) fn internal(cause: impl std::fmt::Display) -> S3Error {
-    tracing::error!(%cause, "object store failed");
-    s3_error!(InternalError, "The object store failed")
-}
-
 fn put_error(error: PutError) -> S3Error {
     match error {
         PutError::Exists => s3_error!(PreconditionFailed),
@@ -126,13 +116,13 @@ fn put_error(error: PutError) -> S3Error {
     }
 }
 
-/// What could not be shown in a listing (XML 1.0 has no way to write most control characters), and what would break a
+/// Rejects keys that a listing cannot contain (XML 1.0 cannot represent most control characters) or that would break a
 /// line of the journal.
 fn check_key(key: &str) -> S3Result<()> {
     if key.is_empty()
         || key.chars().any(|character| character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}'))
     {
-        return Err(s3_error!(InvalidArgument, "Keys must not be empty nor hold control characters"));
+        return Err(s3_error!(InvalidArgument, "Keys must not be empty or contain control characters"));
     }
     Ok(())
 }
@@ -150,7 +140,7 @@ fn size(entry: &Entry) -> i64 {
     i64::try_from(entry.size).unwrap_or(i64::MAX)
 }
 
-/// Silently ignoring a condition would make a caller lose data that it meant to protect.
+/// Rejects unsupported conditions. Ignoring one could lose data that the caller meant to protect.
 fn refuse_conditions(any: bool) -> S3Result<()> {
     if any { Err(s3_error!(NotImplemented, "Conditional requests are not supported here")) } else { Ok(()) }
 }
@@ -232,17 +222,17 @@ impl S3 for Operations {
         if input.delimiter.as_ref().is_some_and(|delimiter| !delimiter.is_empty()) {
             return Err(s3_error!(NotImplemented, "Listing by delimiter is not supported here"));
         }
-        let asked = input.max_keys.unwrap_or(PAGE_SIZE as i32);
+        let requested = input.max_keys.unwrap_or(PAGE_SIZE as i32);
         let max_keys =
-            usize::try_from(asked).map_err(|_| s3_error!(InvalidArgument, "max-keys must not be negative"))?;
-        // The token is the last key of the page before, in hexadecimal because it must be opaque to the caller.
+            usize::try_from(requested).map_err(|_| s3_error!(InvalidArgument, "max-keys must not be negative"))?;
+        // The token is the last key of the previous page, in hexadecimal because it must be opaque to the caller.
         let token = match &input.continuation_token {
             None => None,
             Some(token) => Some(
                 hex::decode(token)
                     .ok()
                     .and_then(|bytes| String::from_utf8(bytes).ok())
-                    .ok_or(s3_error!(InvalidArgument, "The continuation token is not one of ours"))?,
+                    .ok_or(s3_error!(InvalidArgument, "Invalid continuation token"))?,
             ),
         };
         let after = token.as_deref().or(input.start_after.as_deref());
@@ -265,7 +255,7 @@ impl S3 for Operations {
         Ok(S3Response::new(ListObjectsV2Output {
             name: Some(input.bucket),
             prefix: Some(input.prefix.unwrap_or_default()),
-            max_keys: Some(asked),
+            max_keys: Some(requested),
             key_count: i32::try_from(contents.len()).ok(),
             continuation_token: input.continuation_token,
             start_after: input.start_after,
@@ -282,7 +272,7 @@ impl S3 for Operations {
         Ok(S3Response::new(HeadBucketOutput::default()))
     }
 
-    /// There is one bucket, and it is always there.
+    /// Succeeds for the bucket, which always exists.
     async fn create_bucket(&self, request: S3Request<CreateBucketInput>) -> S3Result<S3Response<CreateBucketOutput>> {
         if request.input.bucket != self.bucket {
             return Err(s3_error!(AccessDenied, "This store has one bucket, `{}`", self.bucket));
@@ -290,7 +280,7 @@ impl S3 for Operations {
         Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)) }))
     }
 
-    /// The default would be a put by HTML form, past the checks of presigned URLs.
+    /// Rejects uploads by HTML form: the library's default implementation would bypass the checks of presigned URLs.
     async fn post_object(&self, _: S3Request<PostObjectInput>) -> S3Result<S3Response<PostObjectOutput>> {
         Err(s3_error!(NotImplemented, "Uploads by form are not supported here"))
     }
@@ -298,9 +288,4 @@ impl S3 for Operations {
 
 fn form_encoded(key: &str) -> String {
     url::form_urlencoded::byte_serialize(key.as_bytes()).collect()
-}
-
-/// The body that a small content has: known whole, so that it goes out with its head in one piece.
-pub(crate) fn whole(bytes: Bytes) -> StreamingBlob {
-    StreamingBlob::from(Body::from(bytes))
 }

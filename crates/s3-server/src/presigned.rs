@@ -1,13 +1,13 @@
-//! What a presigned URL says of itself. Read only after its signature was verified.
+//! Parameters of a presigned URL. Parsed only after its signature was verified.
 
 use http::Uri;
 use time::{Date, Month, OffsetDateTime, Time};
 use url::form_urlencoded;
 
-/// The parts of the query that matter beyond the signature check.
+/// Query parameters that matter beyond the signature check.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct PresignedUrl {
-    /// Percent-decoded, so that another spelling of the same signature is the same signature.
+    /// Percent-decoded, so that all spellings of a signature are equal.
     pub signature: String,
     /// Unix seconds.
     pub signed_at: i64,
@@ -16,7 +16,7 @@ pub(crate) struct PresignedUrl {
 }
 
 impl PresignedUrl {
-    /// `None` when the request is not presigned; an error when it says so and makes no sense.
+    /// Returns `None` if the request is not presigned, and an error if the parameters are malformed.
     pub fn find(uri: &Uri) -> Result<Option<Self>, ()> {
         let (mut signature, mut date, mut expires) = (None, None, None);
         for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
@@ -36,13 +36,13 @@ impl PresignedUrl {
         Ok(Some(Self { signature, signed_at, expires_at: signed_at + i64::from(expires) }))
     }
 
-    /// Seconds.
+    /// Lifetime in seconds.
     pub fn lifetime(&self) -> i64 {
         self.expires_at - self.signed_at
     }
 }
 
-/// `20130524T000000Z` in Unix seconds.
+/// Parses a timestamp such as `20130524T000000Z` into Unix seconds.
 fn parse_amz_date(text: &str) -> Option<i64> {
     let digits = |range: std::ops::Range<usize>| -> Option<u16> {
         let part = text.get(range)?;
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_is_the_same_signature() {
+    fn encodings_of_a_signature_are_equal() {
         let plain = find("X-Amz-Date=20130524T000000Z&X-Amz-Expires=900&X-Amz-Signature=abc").unwrap().unwrap();
         let encoded = find("X-Amz-Expires=900&X-Amz-%53ignature=%61b%63&X-Amz-Date=20130524T000000Z").unwrap().unwrap();
         assert_eq!(plain, encoded);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn malformed_parameters_are_rejected() {
         assert_eq!(find("a=b"), Ok(None));
         for query in [
             "X-Amz-Signature=a",

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// Why the settings cannot be used. Messages are for the operator and name the key.
+/// Invalid settings. Messages are for the operator and name the key.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("cannot read the configuration file `{}`", path.display())]
@@ -15,12 +15,12 @@ pub enum SettingsError {
     UnknownKey { key: String, origin: String, hint: String },
     #[error("`{key}` = `{value}`: {reason}")]
     Invalid { key: String, value: String, reason: String },
-    /// As `Invalid`, where the value must not be shown or the reason quotes it.
+    /// Invalid value that is secret, or that the reason quotes.
     #[error("`{key}`: {reason}")]
     Refused { key: String, reason: String },
-    #[error("{origin} gives both `{key}` and `{key}_file`: give one")]
+    #[error("{origin} sets both `{key}` and `{key}_file`: remove one")]
     SecretTwice { key: String, origin: String },
-    #[error("cannot read the file `{}` that `{key}_file` names", path.display())]
+    #[error("cannot read the file `{}` of `{key}_file`", path.display())]
     SecretFile {
         key: String,
         path: PathBuf,

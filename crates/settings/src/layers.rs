@@ -1,4 +1,4 @@
-//! Defaults, file, environment: read, checked against the known keys, merged.
+//! Sources of settings: reads them, rejects unknown keys, merges them.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::{DEFAULTS, ENVIRONMENT_PREFIX, Settings, SettingsError};
 
-/// Keys whose values are never shown and may be given as `<key>_file`.
+/// Keys with hidden values, which can be given as `<key>_file`.
 pub(crate) const SECRETS: [&str; 6] = [
     "database.url",
     "index.api_key",
@@ -23,7 +23,7 @@ pub(crate) fn is_secret(key: &str) -> bool {
     SECRETS.contains(&key)
 }
 
-/// One source of settings. `origin` completes a sentence: "unknown key `x` in {origin}".
+/// One source of settings. `origin` completes a message: "unknown key `x` in {origin}".
 struct Layer {
     origin: String,
     keys: Dict,
@@ -39,7 +39,7 @@ impl Provider for Layer {
     }
 }
 
-pub(crate) fn merged(
+pub(crate) fn merge(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Settings, SettingsError> {
@@ -58,7 +58,7 @@ pub(crate) fn merged(
         read_secret_files(layer)?;
         figment = figment.merge(&*layer);
     }
-    figment.extract().map_err(explain)
+    figment.extract().map_err(convert_error)
 }
 
 fn toml(origin: String, text: &str) -> Result<Layer, SettingsError> {
@@ -68,16 +68,16 @@ fn toml(origin: String, text: &str) -> Result<Layer, SettingsError> {
     }
 }
 
-/// Refuses the first key that the defaults do not have.
+/// Rejects the first key that the defaults lack.
 fn check_known(keys: &Dict, known: &Dict, parent: &str, origin: &str) -> Result<(), SettingsError> {
     for (name, value) in keys {
         let key = join(parent, name);
         match (known.get(name), value) {
             (Some(Value::Dict(_, known)), Value::Dict(_, keys)) => check_known(keys, known, &key, origin)?,
             (Some(Value::Dict(..)), _) => {
-                return Err(SettingsError::invalid(&key, text_of(value), "is a section, not a value"));
+                return Err(SettingsError::invalid(&key, display_value(value), "is a section, not a value"));
             }
-            // A section where a value belongs: what is in it is what nobody knows.
+            // A section in place of a value: its content has unknown keys.
             (Some(_), Value::Dict(_, inner)) if !inner.is_empty() => check_known(inner, &Dict::new(), &key, origin)?,
             (Some(_), _) => {}
             (None, _) if key.strip_suffix("_file").is_some_and(is_secret) => {}
@@ -95,8 +95,8 @@ fn check_known(keys: &Dict, known: &Dict, parent: &str, origin: &str) -> Result<
     Ok(())
 }
 
-/// Reads `RETRIEVAL__SECTION__KEY=value` pairs. The kind of a value is that of the key's default, so that a key such as
-/// `123456` stays text; lists are comma-separated. Unknown names are kept, to be refused with the others.
+/// Parses `RETRIEVAL__SECTION__KEY=value` pairs. The default's type decides how a value is parsed, so that an API key
+/// such as `123456` stays text; lists are comma-separated. Unknown names are kept and rejected later with the others.
 fn environment_layer(
     pairs: impl IntoIterator<Item = (String, String)>,
     defaults: &Dict,
@@ -124,19 +124,19 @@ fn environment_layer(
             Some(Value::Dict(..)) => return Err(invalid("is a section, not a value")),
             Some(Value::String(..) | Value::Char(..) | Value::Empty(..)) | None => Value::from(text.clone()),
         };
-        insert(&mut keys, &path, value).map_err(|()| invalid("stands below a key that is no section"))?;
+        insert(&mut keys, &path, value).map_err(|()| invalid("is below a key that is not a section"))?;
     }
     Ok(Layer { origin: "the environment".to_owned(), keys })
 }
 
-/// Replaces `<key>_file` by `<key>` with the file's text. An empty name is no file.
+/// Replaces `<key>_file` by `<key>` with the file's text. An empty path is ignored.
 fn read_secret_files(layer: &mut Layer) -> Result<(), SettingsError> {
     for key in SECRETS {
         let Some((section, name)) = key.split_once('.') else { continue };
         let Some(Value::Dict(_, keys)) = layer.keys.get_mut(section) else { continue };
         let Some(given) = keys.remove(&format!("{name}_file")) else { continue };
         let Some(path) = given.as_str() else {
-            return Err(SettingsError::invalid(&format!("{key}_file"), text_of(&given), "is not a path"));
+            return Err(SettingsError::invalid(&format!("{key}_file"), display_value(&given), "is not a path"));
         };
         if path.is_empty() {
             continue;
@@ -154,26 +154,26 @@ fn read_secret_files(layer: &mut Layer) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// Names the key, and the value unless it is a secret.
-fn explain(error: figment::Error) -> SettingsError {
+/// Converts an error; adds the key, and the value unless it is a secret.
+fn convert_error(error: figment::Error) -> SettingsError {
     let key = error.path.join(".");
     let reason = |expected: &str| format!("must be {expected}");
     match error.kind {
         _ if is_secret(&key) => SettingsError::refused(&key, "must be text"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
-            SettingsError::invalid(&key, shown(&actual), reason(&expected))
+            SettingsError::invalid(&key, actual_text(&actual), reason(&expected))
         }
         Kind::UnknownVariant(variant, expected) => {
             let names: Vec<_> = expected.iter().map(|name| format!("`{name}`")).collect();
             SettingsError::invalid(&key, variant, format!("must be one of {}", names.join(", ")))
         }
-        // Only our own readers of text make messages, and they quote the value.
+        // Messages come only from our own parsers, which quote the value.
         Kind::Message(message) => SettingsError::Refused { key, reason: message },
         other => SettingsError::Refused { key, reason: other.to_string() },
     }
 }
 
-fn shown(actual: &figment::error::Actual) -> String {
+fn actual_text(actual: &figment::error::Actual) -> String {
     use figment::error::Actual;
     match actual {
         Actual::Bool(value) => value.to_string(),
@@ -185,7 +185,7 @@ fn shown(actual: &figment::error::Actual) -> String {
     }
 }
 
-fn text_of(value: &Value) -> String {
+fn display_value(value: &Value) -> String {
     match value {
         Value::String(_, text) => text.clone(),
         Value::Bool(_, value) => value.to_string(),
@@ -232,7 +232,7 @@ fn insert(keys: &mut Dict, path: &[String], value: Value) -> Result<(), ()> {
     }
 }
 
-/// Edits between two names (Levenshtein), for the hint.
+/// Returns the Levenshtein distance of two names.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -17,23 +17,24 @@ pub use sections::{
 
 use std::path::Path;
 
-/// The compiled-in defaults: `config/default.toml`.
+/// Compiled-in defaults: `config/default.toml`.
 pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
 
-/// What environment variables start with.
+/// Prefix of environment variables.
 pub const ENVIRONMENT_PREFIX: &str = "RETRIEVAL__";
 
 impl Settings {
-    /// Reads the defaults, `file` and `environment` (names and values; those without [`ENVIRONMENT_PREFIX`] are
-    /// ignored), merges them in this order and checks the outcome with [`Settings::validate`].
+    /// Merges the defaults, `file` and `environment`, and validates the result with [`Settings::validate`].
+    ///
+    /// `environment` has names and values; names without [`ENVIRONMENT_PREFIX`] are ignored.
     ///
     /// # Errors
-    /// A file that cannot be read or is no TOML, an unknown key, a value of a wrong kind, a contradiction.
+    /// Returns an error for an unreadable file, invalid TOML, an unknown key or an invalid value.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingsError> {
-        let settings = layers::merged(file, environment)?;
+        let settings = layers::merge(file, environment)?;
         settings.validate()?;
         Ok(settings)
     }

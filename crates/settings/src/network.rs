@@ -1,15 +1,15 @@
-//! Networks in settings: `10.0.0.0/8`, `fd00::/8`. A bare address is the network of that address alone.
+//! Networks in settings: `10.0.0.0/8`, `fd00::/8`. A bare address is a network of one address.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// Why a text is not a network.
+/// Cause of an invalid network.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum NetworkError {
     #[error("is not a network such as `10.0.0.0/8`")]
     Syntax,
-    /// Most often a typing error that would open another network than was meant.
+    /// Usually a typing error that would open a different network than intended.
     #[error("has bits set after the prefix: did you mean `{0}`?")]
     HostBits(IpNet),
 }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_and_single_addresses_are_read() {
+    fn networks_and_single_addresses_are_parsed() {
         for (text, network) in [
             ("10.0.0.0/8", "10.0.0.0/8"),
             ("0.0.0.0/0", "0.0.0.0/0"),
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_refused_with_the_reason() {
+    fn invalid_networks_are_rejected_with_a_reason() {
         for text in ["", "x", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/+8", "10.0.0/8", "10.0.0.0/33", "10.0.0.0/999"] {
             assert_eq!(parse(text), Err(NetworkError::Syntax), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Reading values that TOML has only text for. The messages quote the value; the caller adds the key.
+//! Parsers for types that TOML stores as text. Messages quote the value; the caller adds the key.
 
 use std::fmt::Display;
 use std::net::SocketAddr;

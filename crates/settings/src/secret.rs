@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// Text that hides itself from `Debug`, so that no log or panic message shows it.
+/// Secret text, hidden from `Debug` so that logs and panic messages do not contain it.
 #[derive(Clone, Default, Deserialize, Eq, PartialEq)]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -12,7 +12,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text itself. Hand it to the client that needs it, and to nothing that prints.
+    /// Returns the text. Pass it only to the client that needs it, never to output.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! One struct per concern. `config/default.toml` explains every key and holds its default.
+//! One struct per section. `config/default.toml` documents every key with its default.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub struct Server {
     #[serde(deserialize_with = "parse::socket_address")]
     pub bind: SocketAddr,
     pub public_url: String,
-    /// 0: one per CPU, capped.
+    /// 0: one per CPU, at most 8.
     pub workers: u16,
     pub drain_seconds: u64,
 }
@@ -44,7 +44,7 @@ pub struct Server {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mcp {
-    /// `scheme://host` or `scheme://host:port`, as browsers write them.
+    /// `scheme://host` or `scheme://host:port`, as browsers send it.
     pub allow_origins: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub enum RateLimitBackend {
     Redis,
 }
 
-/// What becomes of requests while the shared counter is away.
+/// Behaviour while the shared counter is unavailable.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
@@ -192,7 +192,7 @@ pub struct Auth {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuth {
-    /// Empty: OAuth is off.
+    /// Empty: OAuth is disabled.
     pub issuer: String,
     pub audience: String,
     pub jwks_url: String,

@@ -5,10 +5,10 @@ use crate::{IndexBackend, RateLimitBackend, RerankBackend, Settings, SettingsErr
 type Check = Result<(), SettingsError>;
 
 impl Settings {
-    /// Checks what types cannot say: URLs, sizes, and what a chosen backend needs.
+    /// Validates URLs, sizes and the requirements of the chosen backends.
     ///
     /// # Errors
-    /// The first key, in the order of the file, whose value cannot work.
+    /// Returns the first invalid key in the order of the file.
     pub fn validate(&self) -> Check {
         self.check_listeners()?;
         self.check_origins()?;
@@ -29,14 +29,14 @@ impl Settings {
         not_empty("log.filter", &self.log.filter)
     }
 
-    /// The kind of address alone: what it names is found out when it is opened.
+    /// Checks the form of the URL only; the rest is checked when the database is opened.
     fn check_database(&self) -> Check {
         let url = self.database.url.expose();
         let sqlite = url.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));
         let reason = match sqlite {
-            // Each pooled connection to `:memory:` would be a database of its own.
+            // Each pooled connection to `:memory:` would be its own database.
             Some(file) if file.is_empty() || file.starts_with(":memory:") || file.contains('?') => {
-                "names no database file; write `sqlite:FILE`"
+                "has no database file: write `sqlite:FILE`"
             }
             Some(_) => return Ok(()),
             None if Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "postgres" | "postgresql")) => return Ok(()),
@@ -47,7 +47,7 @@ impl Settings {
 
     fn check_listeners(&self) -> Check {
         if self.data_dir.as_os_str().is_empty() {
-            return Err(SettingsError::invalid("data_dir", "", "must name a folder"));
+            return Err(SettingsError::invalid("data_dir", "", "must be a folder"));
         }
         http_url("server.public_url", &self.server.public_url)?;
         if self.server.public_url.ends_with('/') {
@@ -65,9 +65,9 @@ impl Settings {
             binds.push(("storage.bind", self.storage.bind));
         }
         for (i, (key, bind)) in binds.iter().enumerate() {
-            // Port 0 asks for any free port, so that two of them are two different ports.
+            // Port 0 is any free port, so two of them do not conflict.
             if let Some((other, _)) = binds[..i].iter().find(|(_, other)| other == bind && bind.port() != 0) {
-                return Err(SettingsError::invalid(key, bind, format!("is the address of `{other}` too")));
+                return Err(SettingsError::invalid(key, bind, format!("is already the address of `{other}`")));
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl Settings {
         match self.mcp.allow_origins.iter().find(|text| !is_origin(text)) {
             None => Ok(()),
             Some(text) => {
-                let reason = "must be an origin as browsers write it, such as `https://app.example` or `http://app.example:3000`";
+                let reason = "must be an origin such as `https://app.example` or `http://app.example:3000`";
                 Err(SettingsError::invalid("mcp.allow_origins", text, reason))
             }
         }
@@ -95,7 +95,7 @@ impl Settings {
         }
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if !self.index.prefix.chars().all(fits) {
-            let reason = "may hold only ASCII letters, digits, `-` and `_`";
+            let reason = "may contain only ASCII letters, digits, `-` and `_`";
             return Err(SettingsError::invalid("index.prefix", &self.index.prefix, reason));
         }
         Ok(())
@@ -110,7 +110,7 @@ impl Settings {
             http_url("storage.endpoint", &storage.endpoint)?;
         }
         not_empty("storage.region", &storage.region)?;
-        // The rules that all S3 stores share: 3 to 63 of these characters, a letter or digit at both ends.
+        // Common rules of all S3 stores: 3 to 63 of these characters, a letter or digit at both ends.
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
         let ends = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let bucket = &storage.bucket;
@@ -127,7 +127,7 @@ impl Settings {
             ("storage.access_key_id", &storage.secret_access_key, &storage.access_key_id),
         ] {
             if !given.is_empty() && missing.is_empty() {
-                return Err(SettingsError::refused(key, "must be given too: the two belong together"));
+                return Err(SettingsError::refused(key, "must be set too: an access key has two parts"));
             }
         }
         Ok(())
@@ -138,7 +138,7 @@ impl Settings {
         if self.rate_limit.backend == RateLimitBackend::Redis {
             let known = ["redis://", "rediss://", "unix://", "redis+unix://"];
             if !known.iter().any(|scheme| self.rate_limit.url.expose().starts_with(scheme)) {
-                let reason = "must be a Redis address such as `redis://host:6379` with `rate_limit.backend` = `redis`";
+                let reason = "must be a Redis URL such as `redis://host:6379` with `rate_limit.backend` = `redis`";
                 return Err(SettingsError::refused("rate_limit.url", reason));
             }
         }
@@ -157,7 +157,7 @@ impl Settings {
         if oauth.issuer.is_empty() {
             return Ok(());
         }
-        // Without an audience, tokens that the issuer made for any other service would be accepted here.
+        // Without an audience, tokens of the same issuer for other services would be accepted.
         not_empty("auth.oauth.audience", &oauth.audience)?;
         http_url("auth.oauth.jwks_url", &oauth.jwks_url)?;
         not_empty("auth.oauth.organization_claim", &oauth.organization_claim)
@@ -170,7 +170,7 @@ fn http_url(key: &str, text: &str) -> Check {
             Ok(())
         }
         Ok(_) | Err(_) => {
-            Err(SettingsError::invalid(key, text, "must be an http or https address such as `https://host.example`"))
+            Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
         }
     }
 }

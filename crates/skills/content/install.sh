@@ -4,10 +4,10 @@
 #   curl -fsSL {{BASE_URL}}/skills/install.sh | sh
 #   curl -fsSL {{BASE_URL}}/skills/install.sh | sh -s -- --dry-run
 #
-# SKILLS_DIR      where the skills go; default: ~/.claude/skills if there is a ~/.claude, else ~/.agents/skills
-# AGENTS_DIR      where the subagent goes; default: the folder `agents` beside SKILLS_DIR
+# SKILLS_DIR      folder of the skills; default: ~/.claude/skills if ~/.claude exists, otherwise ~/.agents/skills
+# AGENTS_DIR      folder of the subagent; default: `agents` next to SKILLS_DIR
 #
-# Needs no key and never reads one. Everything is in functions, so that a download that breaks off runs nothing.
+# Needs no API key and reads none. All code is in functions, so that a partial download runs nothing.
 
 set -eu
 
@@ -19,8 +19,8 @@ usage() {
   cat <<'USAGE'
 usage: install.sh [--dry-run] [--uninstall] [--help]
 
-  --dry-run     say what would be done, and do nothing
-  --uninstall   remove what was installed
+  --dry-run     print the changes without making them
+  --uninstall   remove the installed skills
 USAGE
 }
 
@@ -34,7 +34,7 @@ fail() {
 digest_of() {
   case "$1" in
 {{DIGESTS}}
-    *) fail "no digest is known of '$1'" ;;
+    *) fail "no known digest for '$1'" ;;
   esac
 }
 
@@ -44,7 +44,7 @@ fetch() {
   elif command -v wget >/dev/null 2>&1; then
     wget -q -T 30 -O "$2" "$1"
   else
-    fail "neither curl nor wget is installed"
+    fail "curl and wget are missing: install one of them"
   fi
 }
 
@@ -56,32 +56,32 @@ sha256() {
   elif command -v openssl >/dev/null 2>&1; then
     openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1
   else
-    fail "none of sha256sum, shasum and openssl is installed: what is fetched cannot be checked"
+    fail "cannot verify downloads: install sha256sum, shasum or openssl"
   fi
 }
 
 # fetch_checked PATH FILE
 fetch_checked() {
   fetch "$BASE_URL/skills/$1" "$2" || fail "cannot fetch $BASE_URL/skills/$1"
-  [ "$(sha256 "$2")" = "$(digest_of "$1")" ] || fail "$1 is not what this installer was made for: fetch the installer anew"
+  [ "$(sha256 "$2")" = "$(digest_of "$1")" ] || fail "$1 does not match the digest in this installer: download the installer again"
 }
 
-# put FILE TARGET: whole or not at all, and not where it is the same already
+# put FILE TARGET: atomic; leaves an identical target unchanged
 put() {
   if [ -f "$2" ] && cmp -s "$1" "$2"; then
     say "unchanged  $2"
     return
   fi
-  mkdir -p "$(dirname "$2")" || fail "cannot make the folder $(dirname "$2")"
+  mkdir -p "$(dirname "$2")" || fail "cannot create the folder $(dirname "$2")"
   cp "$1" "$2.new" && mv -f "$2.new" "$2" || fail "cannot write $2"
   say "installed  $2"
 }
 
 install() {
-  work=$(mktemp -d "${TMPDIR:-/tmp}/retrieval-skills.XXXXXX") || fail "cannot make a temporary folder"
+  work=$(mktemp -d "${TMPDIR:-/tmp}/retrieval-skills.XXXXXX") || fail "cannot create a temporary folder"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
-  # All of it is fetched and checked before any of it is put in place.
+  # Fetches and verifies everything before installing anything.
   for skill in $SKILLS; do
     mkdir -p "$work/$skill"
     fetch_checked "$skill/SKILL.md" "$work/$skill/SKILL.md"
@@ -91,8 +91,8 @@ install() {
     put "$work/$skill/SKILL.md" "$skills_dir/$skill/SKILL.md"
   done
   put "$work/$AGENT.md" "$agents_dir/$AGENT.md"
-  say "The skills are in $skills_dir, the subagent is in $agents_dir."
-  say "They use the key in RETRIEVAL_API_KEY, or that of 'retrieval login'."
+  say "Skills: $skills_dir. Subagent: $agents_dir."
+  say "They use the API key from RETRIEVAL_API_KEY or from 'retrieval login'."
 }
 
 uninstall() {
@@ -130,7 +130,7 @@ main() {
   if [ -n "${SKILLS_DIR:-}" ]; then
     skills_dir=$SKILLS_DIR
   elif [ -z "${HOME:-}" ]; then
-    fail "HOME is not set: say where with SKILLS_DIR"
+    fail "HOME is not set: set SKILLS_DIR"
   elif [ -d "$HOME/.claude" ]; then
     skills_dir=$HOME/.claude/skills
   else

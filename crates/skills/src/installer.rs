@@ -1,10 +1,10 @@
-//! The script that puts skills into a user's home.
+//! Shell script that installs the skills in a user's home folder.
 
 use crate::{BASE_URL, Text};
 
 const SCRIPT: &str = include_str!("../content/install.sh");
 
-/// The script for these texts: it knows their digests, and fetches them from `base_url`.
+/// Returns the script, which fetches the texts from `base_url` and verifies their digests.
 pub fn script(base_url: &str, skills: &[Text], agents: &[Text]) -> String {
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
     let case = |path: String, text: &Text| format!("    {path}) printf '%s' {} ;;", text.sha256);

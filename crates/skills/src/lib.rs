@@ -5,10 +5,10 @@ mod installer;
 
 use sha2::{Digest, Sha256};
 
-/// What `{{BASE_URL}}` in a text stands for.
+/// Placeholder for the base URL in texts.
 const BASE_URL: &str = "{{BASE_URL}}";
 
-/// The skills, in the order of their index.
+/// Skills in the order of the index.
 const SKILLS: [&str; 4] = [
     include_str!("../content/retrieval-search/SKILL.md"),
     include_str!("../content/retrieval-read/SKILL.md"),
@@ -18,12 +18,12 @@ const SKILLS: [&str; 4] = [
 
 const AGENTS: [&str; 1] = [include_str!("../content/agents/retrieval-researcher.md")];
 
-/// A skill or a subagent, as it is served.
+/// A skill or a subagent as served.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Text {
-    /// Lowercase letters and `-`; the folder of a skill, the stem of a subagent's file.
+    /// Lowercase letters and `-`: the folder of a skill, the file stem of a subagent.
     pub name: String,
-    /// What it is for and when to use it.
+    /// Purpose and when to use it.
     pub description: String,
     /// Markdown with its front matter.
     pub text: String,
@@ -31,7 +31,7 @@ pub struct Text {
     pub sha256: String,
 }
 
-/// Everything, for a service that is reached at one address.
+/// All texts for one base URL.
 #[derive(Clone, Debug)]
 pub struct Published {
     pub skills: Vec<Text>,
@@ -41,8 +41,8 @@ pub struct Published {
 }
 
 impl Published {
-    /// `base_url` without a slash at its end. One that is no plain URL (a quote, a blank) would break the installer, and is
-    /// refused: `None`.
+    /// Renders the texts for a base URL without a trailing slash. Returns `None` for a URL with characters that would break
+    /// the installer, such as quotes and spaces.
     pub fn new(base_url: &str) -> Option<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%?&=+,;@!$()*".contains(c);
         if !base_url.chars().all(is_plain) {
@@ -75,9 +75,9 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    /// The rules of the agent-skills format (agentskills.io/specification).
+    /// Rules of the agent-skills format (agentskills.io/specification).
     #[test]
-    fn texts_keep_to_the_format() {
+    fn texts_conform_to_the_format() {
         let published = Published::new("https://api.example.com").unwrap();
         assert_eq!((published.skills.len(), published.agents.len()), (4, 1));
         for text in published.skills.iter().chain(&published.agents) {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_would_break_the_installer_is_refused() {
+    fn base_url_that_would_break_the_installer_is_rejected() {
         for address in ["https://a'b", "https://a b", "https://a\n", "https://a\"b", "https://a`b", "https://a\\b"] {
             assert!(Published::new(address).is_none(), "{address}");
         }

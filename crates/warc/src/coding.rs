@@ -1,26 +1,27 @@
-//! Chunked transfer and content codings (RFC 9112, 7.1; RFC 9110, 8.4.1), undone within a bound.
+//! Decoding of chunked transfer and content codings (RFC 9112, 7.1; RFC 9110, 8.4.1) within a size limit.
 
-use crate::http::HttpError;
+use crate::http_error::HttpError;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
-/// Room for the window of brotli's input.
+/// Buffer size for brotli input.
 const BROTLI_BUFFER: usize = 1 << 14;
-/// Of the content coding; other uses may have larger ones (RFC 9659).
+/// Maximum window of the zstd content coding; other uses may have larger ones (RFC 9659).
 const ZSTD_WINDOW: u64 = 8 << 20;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// How much may come out, and whether an end that is missing is forgiven.
+/// Limit of the output, and tolerance for a missing end.
 #[derive(Clone, Copy)]
 pub struct Bounds {
     pub max: usize,
-    /// The crawler itself has cut the body off.
+    /// True if the crawler truncated the body.
     pub is_truncated: bool,
 }
 
-/// The content of chunks; `None` where there are none: many crawlers store the content and leave the header.
+/// Joins the chunks of a body. Returns `None` if it is not chunked: many crawlers store the content and keep the
+/// header.
 pub fn dechunk(mut body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpError> {
     let mut content = Vec::new();
     let mut is_first = true;
@@ -36,7 +37,7 @@ pub fn dechunk(mut body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpE
             return Ok(Some(content));
         }
         if size > rest.len() {
-            // The last chunk, cut off: what is there is as good as a file that ends so.
+            // Truncated last chunk: its data is as good as a file that ends there.
             if !bounds.is_truncated {
                 return if is_first { Ok(None) } else { Err(HttpError::Chunks) };
             }
@@ -50,18 +51,19 @@ pub fn dechunk(mut body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpE
     }
 }
 
-/// A chunk's size, and what stands behind its line.
+/// Parses a chunk header into the size and the bytes after its line.
 fn chunk_size(body: &[u8]) -> Option<(usize, &[u8])> {
-    /// Hexadecimal digits of a size, and an extension.
-    const LONGEST: usize = 1024;
-    let end = memchr::memchr(b'\n', &body[..body.len().min(LONGEST)])?;
+    /// Maximum length of the line: hexadecimal size and extension.
+    const MAX_LINE: usize = 1024;
+    let end = memchr::memchr(b'\n', &body[..body.len().min(MAX_LINE)])?;
     let line = std::str::from_utf8(&body[..end]).ok()?;
     let digits = line.split(';').next().unwrap_or_default().trim();
     let is_size = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     Some((usize::from_str_radix(digits, 16).ok().filter(|_| is_size)?, &body[end + 1..]))
 }
 
-/// Undoes one content coding; `None` where the body is not coded so: crawlers store both forms under the same header.
+/// Decodes one content coding. Returns `None` if the body is not encoded: crawlers store both forms under the same
+/// header.
 pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpError> {
     let known = |name: &str| coding.eq_ignore_ascii_case(name);
     let decoded = if known("identity") || coding.is_empty() {
@@ -70,14 +72,14 @@ pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8
         if !body.starts_with(GZIP) {
             return Ok(None);
         }
-        series(body, GZIP, bounds, gunzip)
+        decode_all(body, GZIP, bounds, gunzip)
     } else if known("zstd") {
         if !body.starts_with(ZSTD) {
             return Ok(None);
         }
-        series(body, ZSTD, bounds, unzstd)
+        decode_all(body, ZSTD, bounds, unzstd)
     } else if known("deflate") {
-        // By the book zlib's form; some servers send the bare stream.
+        // "deflate" means zlib, but some servers send the raw stream.
         let is_zlib =
             body.len() > 1 && body[0] & 0x0f == 8 && u16::from_be_bytes([body[0], body[1]]).is_multiple_of(31);
         if is_zlib {
@@ -91,15 +93,15 @@ pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8
         Err(HttpError::UnknownCoding(coding.to_owned()))
     };
     match decoded {
-        // Neither of these two has a mark to know it by; text that is no such stream is text.
+        // Neither deflate nor brotli has a signature; text that fails to decode is plain text.
         Err(HttpError::Coding { .. } | HttpError::UnknownCoding(_)) if is_text(body) => Ok(None),
         decoded => decoded.map(Some),
     }
 }
 
-/// One gzip member or zstd frame after the other; what else stands behind them is passed over, as browsers do.
-/// `decode` decodes the first and says how many bytes stand behind it.
-fn series(
+/// Decodes consecutive gzip members or zstd frames and ignores trailing bytes, as browsers do. `decode` decodes the
+/// first and returns the number of bytes after it.
+fn decode_all(
     body: &[u8],
     magic: &[u8],
     bounds: Bounds,
@@ -108,13 +110,13 @@ fn series(
     let mut content = Vec::new();
     let mut rest = body;
     while rest.starts_with(magic) {
-        let left = Bounds { max: bounds.max - content.len(), ..bounds };
-        let (decoded, behind) = decode(rest, left).map_err(|error| match error {
+        let remaining = Bounds { max: bounds.max - content.len(), ..bounds };
+        let (decoded, left) = decode(rest, remaining).map_err(|error| match error {
             HttpError::TooLong(_) => HttpError::TooLong(bounds.max),
             other => other,
         })?;
         content.extend(decoded);
-        rest = &rest[rest.len() - behind..];
+        rest = &rest[rest.len() - left..];
     }
     Ok(content)
 }
@@ -145,7 +147,7 @@ fn read(decoder: impl Read, bounds: Bounds, coding: &str) -> Result<Vec<u8>, Htt
     }
 }
 
-/// Whether the start is text: no control characters but white space.
+/// Returns true if the body starts with text: no control characters except white space.
 fn is_text(body: &[u8]) -> bool {
     let start = &body[..body.len().min(512)];
     !start.is_empty() && start.iter().all(|byte| *byte >= b' ' || byte.is_ascii_whitespace())

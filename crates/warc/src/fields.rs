@@ -1,11 +1,11 @@
-/// Named fields, as WARC and HTTP headers have them: in order, names compared without regard to case.
+/// Named fields of WARC and HTTP headers, in order. Names are case-insensitive.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Reads lines of `name: value`. A line that begins with a blank goes on with the value before it (folding: RFC
-    /// 2616, 2.2; WARC 1.1, 4). Lines of another form are passed over: archives hold what servers have sent. Bytes
-    /// that are not UTF-8 become replacement characters.
+    /// Parses lines of `name: value`. A line that begins with white space continues the previous value (folding: RFC
+    /// 2616, 2.2; WARC 1.1, 4). Malformed lines are skipped, because archives contain what servers sent. Invalid UTF-8
+    /// becomes replacement characters.
     pub fn parse(header: &[u8]) -> Self {
         let mut fields: Vec<(String, String)> = Vec::new();
         for line in header.split(|byte| *byte == b'\n') {
@@ -23,12 +23,12 @@ impl Fields {
         Self(fields)
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }
 
-    /// All values of a field, in order.
+    /// Returns all values of a field, in order.
     pub fn all(&self, name: &str) -> impl DoubleEndedIterator<Item = &str> {
         self.0.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::Fields;
 
     #[test]
-    fn names_have_no_case_and_folded_lines_are_one_value() {
+    fn names_are_case_insensitive_and_folded_lines_are_joined() {
         let fields =
             Fields::parse(b"WARC-Type: response\r\nX: one\r\n\ttwo\r\n  three \r\nno field\r\nx:four:five\r\n");
         assert_eq!(fields.get("warc-type"), Some("response"));

@@ -1,38 +1,24 @@
-//! Archived HTTP responses: the block of a `response` record of the type `application/http`.
+//! Archived HTTP responses: the block of a `response` record with type `application/http`.
 
 use crate::Fields;
 use crate::coding::{self, Bounds};
+pub use crate::http_error::HttpError;
 use std::borrow::Cow;
 
-/// More codings than any server applies; each could be a bomb in a bomb.
+/// Maximum number of content codings, more than any server applies; each could be a decompression bomb.
 const MAX_CODINGS: usize = 3;
 
-/// A response as it was received, or nearly so: crawlers differ in what they have undone.
+/// HTTP response as received, except that crawlers may have decoded parts.
 #[derive(Clone, Debug)]
 pub struct Response<'b> {
     pub status: u16,
     pub fields: Fields,
-    /// Behind the header.
+    /// Bytes after the header.
     pub body: &'b [u8],
 }
 
-/// What is wrong with a response.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum HttpError {
-    #[error("the block does not begin with the status line of an HTTP response")]
-    StatusLine,
-    #[error("a chunk of the body is cut off or damaged")]
-    Chunks,
-    #[error("unknown content coding `{0}`")]
-    UnknownCoding(String),
-    #[error("the content coding `{coding}` cannot be undone: {message}")]
-    Coding { coding: String, message: String },
-    #[error("the body is longer than {0} bytes")]
-    TooLong(usize),
-}
-
 impl<'b> Response<'b> {
-    /// Takes a block apart. A header without an end has no body behind it.
+    /// Parses a block. A header without an end means an empty body.
     ///
     /// # Errors
     ///
@@ -55,17 +41,12 @@ impl<'b> Response<'b> {
         }
     }
 
-    /// The media type of `Content-Type`, lowercase, and its charset.
-    pub fn media_type(&self) -> Option<(String, Option<String>)> {
-        self.fields.get("content-type").map(media_type)
-    }
-
-    /// The body without chunks and content codings, where it still has them. `is_truncated` says that the crawler has
-    /// cut it off: what can be decoded is its content.
+    /// Returns the body with chunking and content codings decoded where present. With `is_truncated` (by the crawler)
+    /// the decodable part counts as the content.
     ///
     /// # Errors
     ///
-    /// When it is damaged, coded in an unknown way, or would be longer than `max` bytes.
+    /// The body is damaged, has an unknown coding, or exceeds `max` bytes.
     pub fn content(&self, max: usize, is_truncated: bool) -> Result<Cow<'b, [u8]>, HttpError> {
         let bounds = Bounds { max, is_truncated };
         let mut content = Cow::Borrowed(self.body);
@@ -74,7 +55,7 @@ impl<'b> Response<'b> {
         {
             content = Cow::Owned(chunks);
         }
-        // The last one was applied last.
+        // The last listed coding was applied last.
         for coding in self.list("content-encoding").rev().take(MAX_CODINGS) {
             if content.is_empty() {
                 break;
@@ -89,24 +70,13 @@ impl<'b> Response<'b> {
         Ok(content)
     }
 
-    /// The values of a field that is a list.
+    /// Returns the items of a list-valued field.
     fn list(&self, name: &'static str) -> impl DoubleEndedIterator<Item = &str> {
         self.fields.all(name).flat_map(|value| value.split(',').map(str::trim))
     }
 }
 
-/// A media type, lowercase, and the charset among its parameters.
-pub fn media_type(content_type: &str) -> (String, Option<String>) {
-    let mut parts = content_type.split(';');
-    let name = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
-    let charset = parts.find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']).to_owned())
-    });
-    (name, charset.filter(|charset| !charset.is_empty()))
-}
-
-/// The line without its `\n`, and what stands behind it.
+/// Splits off the first line without its `\n`.
 fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b'\n', bytes) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),

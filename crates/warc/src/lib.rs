@@ -1,9 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod buffered_input;
 mod coding;
 mod fields;
 pub mod http;
-mod raw;
+mod http_error;
 mod reader;
 mod record;
 mod stream;

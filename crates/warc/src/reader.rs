@@ -1,88 +1,88 @@
-use crate::stream::{Failure, Stream};
+use crate::stream::{Stream, StreamError};
 use crate::{Damage, Fields, Record};
 use std::io::{self, Read};
 
-/// Longest header: archives of the large crawlers stay below 4 KiB.
+/// Maximum length of a header; archives of the large crawlers stay below 4 KiB.
 const MAX_HEADER: usize = 1 << 16;
-/// Room that a block is given before its bytes are there.
-const FIRST_ROOM: usize = 1 << 16;
-/// What a record begins with, in all versions; a digit follows.
+/// Maximum initial allocation for a block.
+const MAX_INITIAL_CAPACITY: usize = 1 << 16;
+/// Beginning of a record in all versions; a digit follows.
 const VERSION: &[u8] = b"WARC/";
-/// The end of a block, and the start of the record behind it.
+/// End of a block, followed by the next record.
 const BOUNDARY: &[u8] = b"\r\n\r\nWARC/";
 
-/// Reads an archive record by record.
+/// Reader of an archive, record by record.
 pub struct Reader<R> {
     stream: Stream<R>,
     max_block: usize,
     number: u64,
-    /// The start of a record that was met when the one before it was checked: its version line is consumed.
+    /// Start of the next record if it was found while checking the previous one. Its version line is consumed.
     start: Option<u64>,
-    /// Damage that was met in the same way.
+    /// Damage found while checking the previous record.
     damaged: Option<(u64, Damage)>,
 }
 
-/// A record, or what is wrong with it.
+/// Record of an archive, or its damage.
 #[derive(Debug)]
 pub struct Entry {
-    /// From 1, of all records.
+    /// Number among all entries, from 1.
     pub number: u64,
-    /// In a plain file that of the record's first byte, in a compressed one that of the gzip member it begins in.
+    /// Offset of the record's first byte in a plain file, or of the gzip member that it begins in.
     pub offset: u64,
     pub record: Result<Record, Damage>,
 }
 
-/// What was found where a record should begin.
+/// Result of searching for the start of a record.
 enum Found {
     Start(u64),
-    /// Bytes from this offset on; the start of a record behind them is in [`Reader::start`].
+    /// Garbage from this offset on. The start of the following record, if any, is in [`Reader::start`].
     Garbage(u64),
     End,
 }
 
-/// How a line ended.
+/// End of a line.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Ending {
     LineBreak,
-    /// With a line break, but it is longer than there was room for; all of it is consumed.
+    /// Ends with a line break but exceeds the limit; all of it is consumed.
     TooLong,
-    /// The end of the input, or of the bytes that were allowed, came first.
+    /// Ended by the end of the input or of the allowed bytes.
     CutOff,
 }
 
-/// Why a record could not be read.
-enum Trouble {
+/// StreamError to read a record.
+enum RecordError {
     Record(Damage),
     Input(io::Error),
 }
 
-impl From<Damage> for Trouble {
+impl From<Damage> for RecordError {
     fn from(damage: Damage) -> Self {
         Self::Record(damage)
     }
 }
 
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
+impl From<StreamError> for RecordError {
+    fn from(failure: StreamError) -> Self {
         match failure {
-            Failure::Input(error) => Self::Input(error),
-            Failure::Member { message, .. } => Self::Record(Damage::Gzip(message)),
+            StreamError::Input(error) => Self::Input(error),
+            StreamError::Member { message, .. } => Self::Record(Damage::Gzip(message)),
         }
     }
 }
 
 impl<R: Read> Reader<R> {
-    /// A reader of records of at most `max_block` bytes; longer ones are passed over and reported. Neither memory nor
-    /// anything else grows with what the input says of itself.
+    /// Creates a reader of records with blocks of at most `max_block` bytes. Longer ones are skipped and reported.
+    /// Memory use does not depend on lengths that the input claims.
     pub fn new(input: R, max_block: usize) -> Self {
         Self { stream: Stream::new(input), max_block, number: 0, start: None, damaged: None }
     }
 
-    /// The next record, or what is wrong with it; `None` at the end.
+    /// Returns the next record or its damage, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// The input's own, which end the reading. Whatever the input holds is no error.
+    /// I/O errors of the input, which end the iteration. Malformed content is never an error.
     pub fn next_record(&mut self) -> io::Result<Option<Entry>> {
         if let Some((offset, damage)) = self.damaged.take() {
             return Ok(Some(self.entry(offset, Err(damage))));
@@ -93,23 +93,23 @@ impl<R: Read> Reader<R> {
                 Ok(Found::Start(offset)) => offset,
                 Ok(Found::Garbage(offset)) => return Ok(Some(self.entry(offset, Err(Damage::Garbage)))),
                 Ok(Found::End) => return Ok(None),
-                Err(Failure::Input(error)) => return Err(error),
-                Err(Failure::Member { offset, message }) => {
+                Err(StreamError::Input(error)) => return Err(error),
+                Err(StreamError::Member { offset, message }) => {
                     return Ok(Some(self.entry(offset, Err(Damage::Gzip(message)))));
                 }
             },
         };
         match self.read_record() {
             Ok(record) => Ok(Some(self.entry(offset, Ok(record)))),
-            Err(Trouble::Record(damage)) => {
+            Err(RecordError::Record(damage)) => {
                 self.resynchronise()?;
                 Ok(Some(self.entry(offset, Err(damage))))
             }
-            Err(Trouble::Input(error)) => Err(error),
+            Err(RecordError::Input(error)) => Err(error),
         }
     }
 
-    /// Goes from within a damaged record to the next one: what lies between is part of the damage.
+    /// Skips from inside a damaged record to the next one. The bytes in between are part of the damage.
     fn resynchronise(&mut self) -> io::Result<()> {
         if self.start.is_some() || self.damaged.is_some() {
             return Ok(());
@@ -117,8 +117,8 @@ impl<R: Read> Reader<R> {
         match self.find_start() {
             Ok(Found::Start(offset)) => self.start = Some(offset),
             Ok(Found::Garbage(_) | Found::End) => {}
-            Err(Failure::Member { offset, message }) => self.damaged = Some((offset, Damage::Gzip(message))),
-            Err(Failure::Input(error)) => return Err(error),
+            Err(StreamError::Member { offset, message }) => self.damaged = Some((offset, Damage::Gzip(message))),
+            Err(StreamError::Input(error)) => return Err(error),
         }
         Ok(())
     }
@@ -128,9 +128,8 @@ impl<R: Read> Reader<R> {
         Entry { number: self.number, offset, record }
     }
 
-    /// Passes over blank lines to the version line of a record. Anything else on the way is garbage, all of it up to
-    /// the next version line.
-    fn find_start(&mut self) -> Result<Found, Failure> {
+    /// Skips blank lines up to the version line of a record. All other bytes before it are garbage.
+    fn find_start(&mut self) -> Result<Found, StreamError> {
         let mut garbage = None;
         let mut line = Vec::new();
         loop {
@@ -155,8 +154,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads a record behind its version line, and goes to the next one.
-    fn read_record(&mut self) -> Result<Record, Trouble> {
+    /// Reads a record after its version line and finds the start of the next one.
+    fn read_record(&mut self) -> Result<Record, RecordError> {
         let fields = self.read_fields()?;
         let length = fields.get("content-length").and_then(|length| length.parse::<u64>().ok());
         let length = length.ok_or(Damage::NoLength)?;
@@ -169,11 +168,11 @@ impl<R: Read> Reader<R> {
         Ok(Record { fields, block })
     }
 
-    fn read_fields(&mut self) -> Result<Fields, Trouble> {
+    fn read_fields(&mut self) -> Result<Fields, RecordError> {
         let mut header = Vec::new();
         loop {
             let before = header.len();
-            // The line may be the first of a member that is still to be entered.
+            // `fill` may enter a new member, which changes the offset.
             let is_end = self.stream.fill()?.is_empty();
             let offset = self.stream.offset();
             let (ending, _) = self.read_line(&mut header, u64::MAX)?;
@@ -182,7 +181,7 @@ impl<R: Read> Reader<R> {
                 return Ok(Fields::parse(&header));
             }
             if is_version(line) {
-                // The header has no end, and another record begins.
+                // The header does not end before the next record begins.
                 self.start = Some(offset);
                 return Err(Damage::Header(MAX_HEADER).into());
             }
@@ -193,10 +192,10 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads a block of `length` bytes, which is within the limit.
-    fn read_block(&mut self, length: u64) -> Result<Vec<u8>, Trouble> {
+    fn read_block(&mut self, length: u64) -> Result<Vec<u8>, RecordError> {
         let whole = usize::try_from(length).unwrap_or(usize::MAX);
-        // A length is a claim: no more room than for what is there.
-        let mut block = Vec::with_capacity(whole.min(FIRST_ROOM));
+        // The length is only a claim, so do not allocate all of it in advance.
+        let mut block = Vec::with_capacity(whole.min(MAX_INITIAL_CAPACITY));
         while block.len() < whole {
             let is_record = is_version(self.stream.fill()?) && self.stream.is_at_member();
             let ahead = self.stream.fill()?;
@@ -205,9 +204,10 @@ impl<R: Read> Reader<R> {
             }
             if ahead.is_empty() {
                 let found = block.len();
-                // Where another record begins in it, the length was a lie.
-                let is_lie = self.return_to_boundary(block, &[]);
-                let damage = if is_lie { Damage::WrongLength(length) } else { Damage::CutOff { found, length } };
+                // If another record begins inside the block, the length was wrong.
+                let contains_record = self.rewind_to_boundary(block, &[]);
+                let damage =
+                    if contains_record { Damage::WrongLength(length) } else { Damage::CutOff { found, length } };
                 return Err(damage.into());
             }
             let count = ahead.len().min(whole - block.len());
@@ -217,9 +217,9 @@ impl<R: Read> Reader<R> {
         Ok(block)
     }
 
-    /// Passes over a block that is too long to be held, up to its end or to where the next record begins: real blocks
-    /// are hardly ever so long, and a lie must not cost the rest of the file.
-    fn skip_block(&mut self, length: u64) -> Result<(), Trouble> {
+    /// Skips a block that exceeds the limit, up to its end or to the next record. Real blocks are rarely this long, and
+    /// a wrong length must not cost the rest of the file.
+    fn skip_block(&mut self, length: u64) -> Result<(), RecordError> {
         let (mut left, mut is_after_blank) = (length, false);
         let mut line = Vec::new();
         while left > 0 && !self.stream.fill()?.is_empty() {
@@ -237,34 +237,34 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Behind a block come line breaks, and then the next record or the end; otherwise its length is wrong.
-    fn check_end(&mut self, length: u64, block: Vec<u8>) -> Result<Vec<u8>, Trouble> {
+    /// Checks that line breaks and then the next record or the end follow the block. Otherwise its length is wrong.
+    fn check_end(&mut self, length: u64, block: Vec<u8>) -> Result<Vec<u8>, RecordError> {
         let member = self.stream.offset();
         let mut line = Vec::new();
-        match self.read_behind(&mut line) {
+        match self.read_after_block(&mut line) {
             Ok(Found::Start(offset)) => {
                 self.start = Some(offset);
                 Ok(block)
             }
             Ok(Found::End) => Ok(block),
             Ok(Found::Garbage(_)) => {
-                // Most lengths that are wrong are too great: what the block has swallowed is looked for in it.
-                self.return_to_boundary(block, &line);
+                // Most wrong lengths are too great, so the next record may be inside the block.
+                self.rewind_to_boundary(block, &line);
                 Err(Damage::WrongLength(length).into())
             }
-            // Of the member that the block ends in: its check sum is wrong. Of a later one: not this record's.
-            Err(Failure::Member { offset, message }) if offset == member => Err(Damage::Gzip(message).into()),
-            Err(Failure::Member { offset, message }) => {
+            // In the member of the block's end: its checksum is wrong. In a later member: not part of this record.
+            Err(StreamError::Member { offset, message }) if offset == member => Err(Damage::Gzip(message).into()),
+            Err(StreamError::Member { offset, message }) => {
                 self.damaged = Some((offset, Damage::Gzip(message)));
                 Ok(block)
             }
-            Err(Failure::Input(error)) => Err(Trouble::Input(error)),
+            Err(StreamError::Input(error)) => Err(RecordError::Input(error)),
         }
     }
 
-    /// What stands behind a block. Garbage before the two line breaks that end a record is the record's own, and its
-    /// first line is left in `line`; what comes after them is damage of its own.
-    fn read_behind(&mut self, line: &mut Vec<u8>) -> Result<Found, Failure> {
+    /// Reads the bytes after a block. Garbage before the two line breaks that end a record belongs to the record, and
+    /// its first line is left in `line`. Later garbage is an entry of its own.
+    fn read_after_block(&mut self, line: &mut Vec<u8>) -> Result<Found, StreamError> {
         for _ in 0..2 {
             if self.stream.fill()?.is_empty() {
                 return Ok(Found::End);
@@ -287,17 +287,18 @@ impl<R: Read> Reader<R> {
         Ok(found)
     }
 
-    /// Goes back to where another record begins within a block, behind which `line` was read; says whether one does.
-    fn return_to_boundary(&mut self, mut block: Vec<u8>, line: &[u8]) -> bool {
+    /// Rewinds to the start of another record inside `block`, after which `line` was read. Returns false if there is
+    /// none.
+    fn rewind_to_boundary(&mut self, mut block: Vec<u8>, line: &[u8]) -> bool {
         let starts = memchr::memmem::find_iter(&block, BOUNDARY).map(|at| at + BOUNDARY.len() - VERSION.len());
         let Some(start) = starts.into_iter().find(|start| is_version(&block[*start..])) else { return false };
         block.extend_from_slice(line);
         self.stream.put_back(&block[start..])
     }
 
-    /// Appends a line with its line break, as much of it as there is room for in a header. Reads no more than `limit`
-    /// bytes. Says how it ended, and how many bytes it had.
-    fn read_line(&mut self, line: &mut Vec<u8>, limit: u64) -> Result<(Ending, u64), Failure> {
+    /// Appends a line with its line break, truncated to the header limit, from at most `limit` bytes. Returns its
+    /// ending and the number of bytes read.
+    fn read_line(&mut self, line: &mut Vec<u8>, limit: u64) -> Result<(Ending, u64), StreamError> {
         let (mut used, mut is_too_long) = (0, false);
         while used < limit {
             let ahead = self.stream.fill()?;
@@ -307,9 +308,9 @@ impl<R: Read> Reader<R> {
             let allowed = ahead.len().min(usize::try_from(limit - used).unwrap_or(usize::MAX));
             let line_break = memchr::memchr(b'\n', &ahead[..allowed]);
             let count = line_break.map_or(allowed, |at| at + 1);
-            let room = MAX_HEADER.saturating_sub(line.len());
-            is_too_long |= count > room;
-            line.extend_from_slice(&ahead[..count.min(room)]);
+            let remaining = MAX_HEADER.saturating_sub(line.len());
+            is_too_long |= count > remaining;
+            line.extend_from_slice(&ahead[..count.min(remaining)]);
             self.stream.consume(count);
             used += count as u64;
             if line_break.is_some() {
@@ -321,7 +322,7 @@ impl<R: Read> Reader<R> {
 }
 
 fn is_blank(line: &[u8]) -> bool {
-    // Zeros: the padding of tapes and of broken disks.
+    // Tapes and broken disks pad with zeros.
     line.iter().all(|byte| matches!(byte, b'\r' | b'\n' | b' ' | 0))
 }
 

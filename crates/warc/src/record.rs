@@ -1,6 +1,6 @@
 use crate::Fields;
 
-/// A record: its fields, and the block of exactly the length that they say.
+/// WARC record: its fields, and a block of exactly the declared length.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub fields: Fields,
@@ -8,45 +8,45 @@ pub struct Record {
 }
 
 impl Record {
-    /// `WARC-Type`: `response`, `request`, `warcinfo`, ...
+    /// Returns `WARC-Type`: `response`, `request`, `warcinfo`, ...
     pub fn kind(&self) -> &str {
         self.fields.get("warc-type").unwrap_or_default()
     }
 
-    /// `WARC-Target-URI`, without the angle brackets that WARC 1.0 had around it (corrected in 1.1).
+    /// Returns `WARC-Target-URI` without the angle brackets of WARC 1.0 (corrected in 1.1).
     pub fn target_uri(&self) -> Option<&str> {
         let uri = self.fields.get("warc-target-uri")?;
         Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
     }
 
-    /// `WARC-Date`, when the block was made: in RFC 3339, in 1.1 also with less or more precision.
+    /// Returns `WARC-Date`, the creation time of the block, in RFC 3339. In 1.1 its precision varies.
     pub fn date(&self) -> Option<&str> {
         self.fields.get("warc-date")
     }
 
-    /// `Content-Type` of the block, with its parameters.
+    /// Returns the `Content-Type` of the block, with its parameters.
     pub fn content_type(&self) -> Option<&str> {
         self.fields.get("content-type")
     }
 
-    /// Whether the crawler itself has cut the block off (`WARC-Truncated`).
+    /// Returns true if the crawler truncated the block (`WARC-Truncated`).
     pub fn is_truncated(&self) -> bool {
         self.fields.get("warc-truncated").is_some()
     }
 }
 
-/// What is wrong with a record, or with bytes where one should be.
+/// Damage of a record, or of bytes in place of one.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Damage {
-    #[error("bytes that belong to no record")]
+    #[error("unexpected bytes between records")]
     Garbage,
-    #[error("the header is cut off, or longer than {0} bytes")]
+    #[error("the header is truncated or exceeds {0} bytes")]
     Header(usize),
-    #[error("no Content-Length, or one that is no number")]
+    #[error("missing or invalid Content-Length")]
     NoLength,
-    #[error("the block of {length} bytes is longer than {limit}")]
+    #[error("the block of {length} bytes exceeds the limit of {limit}")]
     TooLong { length: u64, limit: usize },
-    #[error("the block ends after {found} of {length} bytes")]
+    #[error("the block is truncated after {found} of {length} bytes")]
     CutOff { found: usize, length: u64 },
     #[error("the block does not end after the {0} bytes of its Content-Length")]
     WrongLength(u64),

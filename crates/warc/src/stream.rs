@@ -1,6 +1,6 @@
-//! The bytes of an archive without their compression.
+//! Decompressed bytes of an archive.
 
-use crate::raw::{GZIP_MAGIC, Raw};
+use crate::buffered_input::{BufferedInput, GZIP_MAGIC};
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, Read};
 
@@ -8,39 +8,39 @@ const BUFFER: usize = 1 << 16;
 
 pub struct Stream<R> {
     source: Source<R>,
-    /// Decoded bytes of one member only.
+    /// Decoded bytes, of one member only.
     buffer: Vec<u8>,
     at: usize,
-    /// Where the file stands that the buffer was read from: of a member its start, of a plain file the buffer's start.
+    /// Offset in the file: start of the current member, or of the buffer in a plain file.
     base: u64,
-    /// Whether the buffer is the first of its member.
+    /// True if the buffer is the first of its member.
     begins_member: bool,
-    /// Bytes that came out of the input, less those that were put back: no input makes us read it more than twice.
+    /// Bytes read minus bytes put back. Bounds rereading: no input is read more than twice.
     credit: u64,
 }
 
 enum Source<R> {
-    Plain(Raw<R>),
-    /// At the end of a member, or at the very start, which may be that of a plain file.
-    Between(Raw<R>),
+    Plain(BufferedInput<R>),
+    /// At the end of a member, or at the start of the input, which may be a plain file.
+    Between(BufferedInput<R>),
     Member {
-        decoder: Box<GzDecoder<Raw<R>>>,
-        /// Nothing was read of it yet.
+        decoder: Box<GzDecoder<BufferedInput<R>>>,
+        /// True before the first read from the member.
         is_fresh: bool,
     },
-    /// Only while it is being replaced.
+    /// Placeholder during a replacement.
     Taken,
 }
 
-/// Why there are no bytes.
-pub enum Failure {
-    /// The input's own error: there is nothing more to be had.
+/// Failure to provide bytes.
+pub enum StreamError {
+    /// I/O error of the input; there are no further bytes.
     Input(io::Error),
-    /// The member at this offset is damaged; what follows is the next one.
+    /// The member at this offset is damaged; the next member follows.
     Member { offset: u64, message: String },
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for StreamError {
     fn from(error: io::Error) -> Self {
         Self::Input(error)
     }
@@ -48,12 +48,12 @@ impl From<io::Error> for Failure {
 
 impl<R: Read> Stream<R> {
     pub fn new(input: R) -> Self {
-        let source = Source::Between(Raw::new(input));
+        let source = Source::Between(BufferedInput::new(input));
         Self { source, buffer: Vec::with_capacity(BUFFER), at: 0, base: 0, begins_member: false, credit: 0 }
     }
 
-    /// The next bytes; none at the end.
-    pub fn fill(&mut self) -> Result<&[u8], Failure> {
+    /// Returns the next bytes; empty at the end.
+    pub fn fill(&mut self) -> Result<&[u8], StreamError> {
         while self.at == self.buffer.len() && self.refill()? {}
         Ok(&self.buffer[self.at..])
     }
@@ -62,7 +62,7 @@ impl<R: Read> Stream<R> {
         self.at += count;
     }
 
-    /// Offset of the next byte in a plain file; of the member that it stands in, in a compressed one.
+    /// Returns the offset of the next byte in a plain file, or of its member in a compressed one.
     pub fn offset(&self) -> u64 {
         match self.source {
             Source::Plain(_) => self.base + self.at as u64,
@@ -70,12 +70,12 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Whether the next byte is the first of a member.
+    /// Returns true if the next byte is the first of a member.
     pub fn is_at_member(&self) -> bool {
         self.begins_member && self.at == 0 && !self.buffer.is_empty()
     }
 
-    /// Puts bytes that were consumed last back in front of what follows; refuses where an input has had that too often.
+    /// Puts the last consumed bytes back. Returns false if that would exceed the reread limit.
     pub fn put_back(&mut self, bytes: &[u8]) -> bool {
         let count = bytes.len() as u64;
         if count > self.credit {
@@ -90,8 +90,8 @@ impl<R: Read> Stream<R> {
         true
     }
 
-    /// Replaces the buffer, which is used up, or moves from one member to the next; `false` at the end.
-    fn refill(&mut self) -> Result<bool, Failure> {
+    /// Refills the empty buffer or moves to the next member. Returns false at the end.
+    fn refill(&mut self) -> Result<bool, StreamError> {
         self.at = 0;
         match std::mem::replace(&mut self.source, Source::Taken) {
             Source::Plain(mut raw) => {
@@ -119,8 +119,8 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Goes from between two members into the next.
-    fn enter(&mut self, mut raw: Raw<R>) -> Result<bool, Failure> {
+    /// Enters the next member.
+    fn enter(&mut self, mut raw: BufferedInput<R>) -> Result<bool, StreamError> {
         let is_start = raw.offset() == 0;
         let ahead = raw.peek(GZIP_MAGIC.len())?;
         if ahead.is_empty() {
@@ -137,16 +137,16 @@ impl<R: Read> Stream<R> {
             return Ok(true);
         }
         let offset = raw.offset();
-        let passed = raw.skip_to_member()?;
+        let skipped = raw.skip_to_member()?;
         self.source = Source::Between(raw);
-        if passed {
-            return Err(Failure::Member { offset, message: "bytes that are no gzip member".to_owned() });
+        if skipped {
+            return Err(StreamError::Member { offset, message: "bytes outside a gzip member".to_owned() });
         }
         Ok(true)
     }
 
-    /// Leaves a damaged member for the next.
-    fn leave(&mut self, mut raw: Raw<R>, error: &io::Error) -> Failure {
+    /// Leaves a damaged member for the next one.
+    fn leave(&mut self, mut raw: BufferedInput<R>, error: &io::Error) -> StreamError {
         if let Some(failure) = raw.take_failure() {
             return failure.into();
         }
@@ -157,11 +157,11 @@ impl<R: Read> Stream<R> {
             return failure.into();
         }
         self.source = Source::Between(raw);
-        Failure::Member { offset: self.base, message: error.to_string() }
+        StreamError::Member { offset: self.base, message: error.to_string() }
     }
 }
 
-/// Replaces what is in the buffer; nothing at the end, or after an error.
+/// Replaces the content of the buffer. It is empty at the end or after an error.
 fn read_into(buffer: &mut Vec<u8>, from: &mut impl Read) -> io::Result<usize> {
     buffer.resize(BUFFER, 0);
     let read = from.read(buffer);

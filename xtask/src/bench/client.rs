@@ -1,14 +1,14 @@
-//! An HTTP client with one kept-alive connection, blocking, so that its own share of a latency is small and even.
+//! Blocking HTTP client with one kept-alive connection, so that its share of a latency is small and constant.
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::time::Duration;
 use ureq::Agent;
 
-/// No answer takes this long, except that of a server that hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout that only a hanging server reaches.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One client: one connection, which is opened with the first request and kept.
+/// Client with one connection, opened by the first request.
 pub struct Client {
     agent: Agent,
     base: String,
@@ -16,84 +16,84 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the API at `base`, with an API key.
+    /// Creates a client of the API at `base` with an API key.
     pub fn new(base: &str, key: &str) -> Self {
-        // No limit on the whole call: with one, ureq looks the host up in a thread of its own for each request.
+        // No timeout per call: with one, ureq resolves the host in a new thread for each request.
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .no_delay(true)
             .proxy(None)
             .max_redirects(0)
-            .timeout_recv_response(Some(PATIENCE))
-            .timeout_recv_body(Some(PATIENCE));
+            .timeout_recv_response(Some(TIMEOUT))
+            .timeout_recv_body(Some(TIMEOUT));
         Self { agent: config.build().new_agent(), base: base.to_owned(), authorization: format!("Bearer {key}") }
     }
 
-    /// The body of the answer to a `GET`.
+    /// Returns the body of a `GET` response.
     ///
     /// # Errors
     ///
-    /// When there is no answer, or one with another status than 200.
+    /// Returns an error without a response, or for a status other than 200.
     pub fn get(&self, path: &str) -> anyhow::Result<Vec<u8>> {
         let request = self.agent.get(format!("{}{path}", self.base)).header("authorization", &self.authorization);
         body(path, request.call())
     }
 
-    /// The status of the answer to a `GET`, whose body is read and dropped.
+    /// Returns the status of a `GET` response and discards the body.
     ///
     /// # Errors
     ///
-    /// When there is no answer.
+    /// Returns an error without a response.
     pub fn status(&self, path: &str) -> anyhow::Result<u16> {
         let request = self.agent.get(format!("{}{path}", self.base)).header("authorization", &self.authorization);
-        let mut answer = request.call().with_context(|| format!("no answer from `{path}`"))?;
-        answer.body_mut().read_to_vec().with_context(|| format!("a broken answer from `{path}`"))?;
+        let mut answer = request.call().with_context(|| format!("no response from `{path}`"))?;
+        answer.body_mut().read_to_vec().with_context(|| format!("incomplete response from `{path}`"))?;
         Ok(answer.status().as_u16())
     }
 
-    /// The body of the answer to a `DELETE`.
+    /// Returns the body of a `DELETE` response.
     ///
     /// # Errors
     ///
-    /// When there is no answer, or one with a status that is not a success.
+    /// Returns an error without a response, or for a status that is not a success.
     pub fn delete(&self, path: &str) -> anyhow::Result<Vec<u8>> {
         let request = self.agent.delete(format!("{}{path}", self.base)).header("authorization", &self.authorization);
         body(path, request.call())
     }
 
-    /// The body of the answer to a `POST` of JSON.
+    /// Returns the body of a JSON `POST` response.
     ///
     /// # Errors
     ///
-    /// When there is no answer, or one with a status that is not a success.
+    /// Returns an error without a response, or for a status that is not a success.
     pub fn post(&self, path: &str, json: &[u8]) -> anyhow::Result<Vec<u8>> {
         let request = self.agent.post(format!("{}{path}", self.base));
         let request = request.header("authorization", &self.authorization).header("content-type", "application/json");
         body(path, request.send(json))
     }
 
-    /// As [`Client::post`], from JSON to JSON.
+    /// Sends a JSON `POST` and parses the JSON response.
     ///
     /// # Errors
     ///
-    /// As those, and when the answer is no JSON.
+    /// Returns an error like [`Client::post`], or if the response is not JSON.
     pub fn call(&self, path: &str, request: &Value) -> anyhow::Result<Value> {
         Ok(serde_json::from_slice(&self.post(path, &serde_json::to_vec(request)?)?)?)
     }
 
-    /// Uploads bytes to a presigned address; the API key does not go there.
+    /// Uploads bytes to a presigned URL, without the API key.
     ///
     /// # Errors
     ///
-    /// When there is no answer, or one with a status that is not a success.
+    /// Returns an error without a response, or for a status that is not a success.
     pub fn put(&self, url: &str, bytes: &[u8]) -> anyhow::Result<()> {
         body(url, self.agent.put(url).send(bytes)).map(drop)
     }
 }
 
 fn body(path: &str, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
-    let mut answer = answer.with_context(|| format!("no answer from `{path}`"))?;
-    let body = answer.body_mut().read_to_vec().with_context(|| format!("a broken answer from `{path}`"))?;
+    let mut answer = answer.with_context(|| format!("no response from `{path}`"))?;
+    let body = answer.body_mut().read_to_vec().with_context(|| format!("incomplete response from `{path}`"))?;
     if !answer.status().is_success() {
         bail!("`{path}` answered {}: {}", answer.status(), String::from_utf8_lossy(&body));
     }
@@ -107,7 +107,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
 
-    /// Answers `count` requests on ONE connection, with the body sent or the status 503 for an empty one.
+    /// Answers `count` requests on ONE connection: echoes the body, or returns 503 for an empty one.
     fn echo(count: usize) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_serves_all_requests_and_errors_say_the_status() {
+    fn one_connection_serves_all_requests_and_errors_have_the_status() {
         let client = Client::new(&echo(4), "key");
         assert_eq!(client.post("/a", b"one").unwrap(), b"one");
         assert_eq!(client.call("/a", &serde_json::json!({"b": 1})).unwrap()["b"], 1);

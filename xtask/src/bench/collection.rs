@@ -1,4 +1,4 @@
-//! Documents and queries to measure with.
+//! Documents and queries for measurements.
 
 use anyhow::{Context, bail};
 use flate2::read::MultiGzDecoder;
@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-/// What is imported and what is asked.
+/// Documents to import and queries to send.
 pub struct Collection {
     pub name: String,
     pub documents: Vec<Document>,
     pub queries: Vec<String>,
 }
 
-/// A document of the BEIR layout (`corpus.jsonl`).
+/// Document in BEIR format (`corpus.jsonl`).
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 pub struct Document {
     #[serde(rename = "_id")]
@@ -25,18 +25,18 @@ pub struct Document {
     pub text: String,
 }
 
-/// A query of the BEIR layout (`queries.jsonl`).
+/// Query in BEIR format (`queries.jsonl`).
 #[derive(Deserialize)]
 struct Query {
     text: String,
 }
 
 impl Collection {
-    /// Reads a folder of the BEIR layout. Documents without any text are left out: there is nothing to index.
+    /// Reads a folder in BEIR format. Skips documents without text.
     ///
     /// # Errors
     ///
-    /// When a file is missing or holds a line of another form, or there are no documents or queries.
+    /// Returns an error for a missing file, an invalid line, or a collection without documents or queries.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut documents: Vec<Document> = lines(folder, "corpus.jsonl")?;
@@ -49,22 +49,22 @@ impl Collection {
         Ok(Self { name, documents, queries })
     }
 
-    /// What a report calls it.
+    /// Returns the title for reports.
     pub fn title(&self) -> String {
         let Self { name, documents, queries } = self;
         format!("{name} ({} documents, {} queries)", documents.len(), queries.len())
     }
 
-    /// Bytes of titles and texts.
+    /// Returns the size of all titles and texts in bytes.
     pub fn bytes(&self) -> usize {
         self.documents.iter().map(|document| document.title.len() + document.text.len()).sum()
     }
 
-    /// Writes the documents as lines for `retrieval-server web import`.
+    /// Writes the documents as JSON lines for `retrieval-server web import`.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write_import(&self, path: &Path) -> anyhow::Result<()> {
         let mut out = std::io::BufWriter::new(File::create(path)?);
         for document in &self.documents {
@@ -78,7 +78,7 @@ impl Collection {
     }
 }
 
-/// Reads `name`, or `name`.gz, in `folder`: one JSON object a line.
+/// Reads JSON lines from `name` or `name`.gz in `folder`.
 fn lines<T: DeserializeOwned>(folder: &Path, name: &str) -> anyhow::Result<Vec<T>> {
     let (plain, packed) = (folder.join(name), folder.join(format!("{name}.gz")));
     let (path, is_packed) = if plain.is_file() { (plain, false) } else { (packed, true) };
@@ -103,7 +103,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_packed_collection_is_read_and_written_as_an_import() {
+    fn packed_collection_is_read_and_written_as_an_import() {
         let folder = tempfile::tempdir().unwrap();
         let corpus = fs::File::create(folder.path().join("corpus.jsonl.gz")).unwrap();
         let mut corpus = flate2::write::GzEncoder::new(corpus, flate2::Compression::fast());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_form_is_named() {
+    fn invalid_line_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("corpus.jsonl"), "{\"_id\":\"1\",\"text\":\"a\"}\n{\"id\":2}\n").unwrap();
         let error = Collection::read(folder.path()).err().unwrap();

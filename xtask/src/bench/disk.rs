@@ -1,13 +1,13 @@
-//! What a folder holds.
+//! Disk usage.
 
 use anyhow::Context;
 use std::path::Path;
 
-/// Bytes of all files in a folder, at any depth, or of one file; 0 where there is nothing.
+/// Returns the size of a file, or of all files below a folder, in bytes; 0 if it does not exist.
 ///
 /// # Errors
 ///
-/// When a folder cannot be read.
+/// Returns an error if a folder cannot be read.
 pub fn size(path: &Path) -> anyhow::Result<u64> {
     let Ok(metadata) = path.symlink_metadata() else { return Ok(0) };
     if !metadata.is_dir() {
@@ -23,7 +23,7 @@ mod tests {
     use super::size;
 
     #[test]
-    fn files_at_all_depths_are_added_up() {
+    fn sizes_are_summed_recursively() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
         std::fs::write(folder.path().join("one"), [0; 10]).unwrap();

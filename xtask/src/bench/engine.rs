@@ -1,4 +1,4 @@
-//! The search engines that a server can be measured with.
+//! Search engines for measurements.
 
 use super::client::Client;
 use crate::services::meilisearch;
@@ -6,13 +6,13 @@ use anyhow::Context;
 use serde_json::Value;
 use std::time::SystemTime;
 
-/// What the service searches in.
+/// Search engine of the server.
 pub enum Engine {
     Embedded,
     Meilisearch(Meilisearch),
 }
 
-/// A Meilisearch that somebody else runs. Our indexes in it are removed with this, unless they are kept.
+/// External Meilisearch. Our indexes are removed on drop unless they are kept.
 pub struct Meilisearch {
     url: String,
     key: String,
@@ -21,9 +21,9 @@ pub struct Meilisearch {
 }
 
 impl Engine {
-    /// The embedded one, and the Meilisearch that the environment names, if it does.
+    /// Returns the embedded engine, and the Meilisearch of the environment if set.
     pub fn available() -> Vec<Self> {
-        // A prefix that no other run has: they may share the server.
+        // Unique per run, because runs may share the server.
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
         let prefix = format!("bench-{}-{now}-", std::process::id());
         let meilisearch = meilisearch::address()
@@ -38,7 +38,7 @@ impl Engine {
         }
     }
 
-    /// Put before the names of its indexes.
+    /// Returns the prefix of its index names.
     pub fn prefix(&self) -> &str {
         match self {
             Self::Embedded => "",
@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// From here on its indexes have this prefix, and remain.
+    /// Sets the prefix of its indexes and keeps them on drop.
     pub fn keep(&mut self, kept_prefix: &str) {
         if let Self::Meilisearch(Meilisearch { prefix, keep, .. }) = self {
             kept_prefix.clone_into(prefix);
@@ -54,12 +54,12 @@ impl Engine {
         }
     }
 
-    /// The server's settings for it.
+    /// Returns the server settings for this engine.
     pub fn settings(&self) -> String {
         match self {
             Self::Embedded => String::new(),
             Self::Meilisearch(Meilisearch { url, key, prefix, .. }) => {
-                // A JSON string is a TOML string too.
+                // JSON strings are valid TOML strings.
                 let [url, key, prefix] = [url, key, prefix].map(|text| Value::from(text.as_str()));
                 format!("[index]\nbackend = \"meilisearch\"\nurl = {url}\napi_key = {key}\nprefix = {prefix}\n")
             }

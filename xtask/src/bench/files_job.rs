@@ -1,5 +1,4 @@
-//! `bench files`: many small files, a run that finds nothing new, office files type by type, and files that are made to
-//! hurt.
+//! `bench files`: many small files, a run without changes, office files by type, and hostile files.
 
 use super::installation::Installation;
 use super::main_job::{first_sentence, small_files};
@@ -15,7 +14,7 @@ use std::path::Path;
 const FILES: usize = 10_000;
 const UPLOADERS: usize = 4;
 const LARGE_PDF_BYTES: usize = 99 << 20;
-/// What the bomb unpacks to.
+/// Unpacked size of the bomb.
 const BOMB_BYTES: usize = 4 << 30;
 
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
@@ -49,18 +48,18 @@ fn many(
     }
     workspace.must_find(&first_sentence(&files[0]))?;
     section.number("MB of files", bytes as f64 / 1e6).per_second("uploads/s", count as f64, uploaded);
-    section.per_second("files/s indexed", count as f64, first.took).aim_at_least(500.0);
+    section.per_second("files/s indexed", count as f64, first.took).target_at_least(500.0);
     let second = workspace.index("incremental", || ())?;
     if second.count("fetched") != 0 {
-        bail!("a run over unchanged files has fetched some: {}", second.stats);
+        bail!("the run over unchanged files fetched some: {}", second.stats);
     }
-    section.seconds("s, incremental run that finds nothing new", second.took).aim(2.0);
+    section.seconds("s, incremental run that finds nothing new", second.took).target_below(2.0);
     section.megabytes("resident MB after", process::resident(server.pid())?);
-    section.megabytes("peak resident MB of the server", process::peak(server.pid())?).aim(200.0);
+    section.megabytes("peak resident MB of the server", process::peak(server.pid())?).target_below(200.0);
     Ok(())
 }
 
-/// The files of a folder, a run for each type.
+/// Indexes the files of a folder, one run per type.
 fn by_type(folder: &Path, installation: &Installation, section: &mut Section) -> anyhow::Result<()> {
     let mut types: BTreeMap<String, Vec<File>> = BTreeMap::new();
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
@@ -73,7 +72,7 @@ fn by_type(folder: &Path, installation: &Installation, section: &mut Section) ->
     for (extension, files) in types {
         let workspace = Workspace::new(installation)?;
         workspace.upload(&files, UPLOADERS)?;
-        // The workers are started by the first run and are there for the second, which is the one that counts.
+        // The first run starts the workers; the second one is measured.
         workspace.index("full", || ())?;
         let run = workspace.index("full", || ())?;
         let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
@@ -103,11 +102,11 @@ fn hostile(installation: &Installation, server: &Server, section: &mut Section) 
     workspace.must_find("walrus clams midnight")?;
     section.seconds("s, the run", run.took);
     section.number("files indexed", run.count("indexed") as f64).number("files failed", run.count("failed") as f64);
-    section.megabytes("most resident MB of the server during the run", most).aim(200.0);
+    section.megabytes("most resident MB of the server during the run", most).target_below(200.0);
     Ok(())
 }
 
-/// Pages of text, uncompressed: as large as a file may be.
+/// Returns a PDF of text pages, uncompressed and of nearly the maximum file size.
 fn large_pdf() -> Vec<u8> {
     const LINE: &str = "(The quick brown fox jumps over the lazy dog, and the dog does not mind it.) Tj T*\n";
     let content = format!("BT /F1 9 Tf 40 800 Td 11 TL\n{}ET", LINE.repeat(68));
@@ -139,7 +138,7 @@ fn large_pdf() -> Vec<u8> {
     pdf
 }
 
-/// A document whose text is gigabytes of one letter.
+/// Returns a document with gigabytes of a single letter.
 fn bomb() -> anyhow::Result<Vec<u8>> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default().large_file(true);

@@ -1,4 +1,4 @@
-//! Documents, queries and files made from a seed: the same on every machine.
+//! Documents, queries and files generated from a seed, identical on every machine.
 
 use super::collection::{Collection, Document};
 use super::random::{Random, Zipf};
@@ -7,7 +7,7 @@ use super::vocabulary::{capitalized, prose, vocabulary, words};
 const VOCABULARY: usize = 50_000;
 const DOCUMENT_CHARS: usize = 1_500;
 
-/// Draws words as they are drawn in a language: few very often, most seldom.
+/// Text generator with a natural word distribution: few words are frequent, most are rare.
 pub struct Writer {
     random: Random,
     words: Vec<String>,
@@ -16,13 +16,13 @@ pub struct Writer {
 
 impl Writer {
     pub fn new(seed: u64) -> Self {
-        // Of its own seed: the vocabulary is the same, however much is written with it.
+        // Separate seed, so that the vocabulary does not depend on the amount of text.
         let words = vocabulary(&mut Random::new(seed ^ 0x766f_6361_6275_6c61), VOCABULARY);
         Self { random: Random::new(seed), ranks: Zipf::new(words.len()), words }
     }
 
-    /// `documents` documents of about 1,500 characters, and `queries` queries of two to eight words, which are drawn
-    /// from the language itself: common words too, as people do.
+    /// Generates documents of about 1,500 characters, and queries of two to eight words. Query words have the natural
+    /// distribution too, so they include common words.
     pub fn collection(&mut self, documents: usize, queries: usize) -> Collection {
         let documents = (0..documents).map(|number| self.document(number)).collect();
         let queries = (0..queries).map(|_| self.words(2, 8)).collect();
@@ -33,7 +33,7 @@ impl Writer {
         Document { id: format!("{number}"), title: capitalized(&self.words(3, 8)), text: self.text(DOCUMENT_CHARS) }
     }
 
-    /// Paragraphs, at least `chars` characters (all are ASCII).
+    /// Returns paragraphs of at least `chars` characters, all ASCII.
     pub fn text(&mut self, chars: usize) -> String {
         prose(&mut self.random, chars, |random| &self.words[self.ranks.sample(random)])
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::Writer;
 
     #[test]
-    fn a_seed_makes_the_same_collection_of_the_promised_shape() {
+    fn seed_gives_the_same_collection_of_the_documented_shape() {
         let [one, same, other] = [1, 1, 2].map(|seed| Writer::new(seed).collection(50, 20));
         assert_eq!(one.documents, same.documents);
         assert_eq!(one.queries, same.queries);

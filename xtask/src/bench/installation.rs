@@ -1,9 +1,9 @@
-//! A data folder with its configuration, on free ports, and the server's commands that work on it.
+//! Data folder with configuration and free ports, and the server commands that use it.
 
 use super::client::Client;
 use super::engine::Engine;
 use super::server::Server;
-use super::{go_on, process};
+use super::{check_interrupt, process};
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::fs::File;
@@ -13,18 +13,18 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Above what any machine answers: the limit is not what is measured.
+/// Rate limit above any measured throughput.
 const LIMIT_RPS: u32 = 100_000;
-/// How often an import is looked at: an error of at most this much in its time.
+/// Polling interval of an import: the maximum error of its time.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A data folder with its configuration, and the program that works on it.
+/// Data folder with its configuration, and the server program.
 pub struct Installation {
     program: PathBuf,
     folder: Folder,
     base: String,
     operations: String,
-    /// Settings beside the file's, as variables of the environment.
+    /// Environment variables that override the configuration.
     settings: Vec<(&'static str, String)>,
 }
 
@@ -34,46 +34,46 @@ enum Folder {
     Kept(PathBuf),
 }
 
-/// An organization with a key of all scopes.
+/// Organization with a key of all scopes.
 pub struct Tenant {
     pub organization: String,
     pub key: String,
     pub key_id: String,
 }
 
-/// What came of an import.
+/// Result of an import.
 pub struct Import {
     pub took: Duration,
-    /// Documents that it says it took in.
+    /// Number of documents reported as imported.
     pub imported: u64,
-    /// The most memory that its process had resident, in bytes.
+    /// Peak resident memory of the import, in bytes.
     pub peak: u64,
 }
 
 impl Installation {
-    /// An empty data folder, with everything embedded.
+    /// Creates an empty data folder with embedded components.
     ///
     /// # Errors
     ///
-    /// When the folder or its configuration cannot be written.
+    /// Returns an error if the folder or its configuration cannot be written.
     pub fn new(program: &Path) -> anyhow::Result<Self> {
         Self::with(program, &Engine::Embedded, None)
     }
 
-    /// A data folder with a configuration on free ports: an empty one, or `kept` with whatever it holds.
+    /// Creates a configuration on free ports for an empty data folder, or for `kept` with its content.
     ///
     /// # Errors
     ///
-    /// When the folder or its configuration cannot be written.
+    /// Returns an error if the folder or its configuration cannot be written.
     pub fn with(program: &Path, engine: &Engine, kept: Option<&Path>) -> anyhow::Result<Self> {
         let folder = match kept {
             Some(kept) => {
-                std::fs::create_dir_all(kept).with_context(|| format!("cannot make `{}`", kept.display()))?;
+                std::fs::create_dir_all(kept).with_context(|| format!("cannot create `{}`", kept.display()))?;
                 Folder::Kept(kept.canonicalize()?)
             }
             None => Folder::Temporary(tempfile::Builder::new().prefix("retrieval-bench-").tempdir()?),
         };
-        // All three at once: the same port cannot be given twice.
+        // All three at the same time, so that the ports differ.
         let listeners = [(), (), ()].map(|()| TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()));
         let [api, operations, storage] = listeners;
         let (api, operations, storage) = (api?, operations?, storage?);
@@ -84,7 +84,7 @@ impl Installation {
             operations: format!("http://{operations}"),
             settings: vec![],
         };
-        // A JSON string is a TOML string too.
+        // JSON strings are valid TOML strings.
         let data = Value::from(installation.data().to_string_lossy());
         let config = format!(
             "data_dir = {data}\n\
@@ -98,13 +98,13 @@ impl Installation {
         Ok(installation)
     }
 
-    /// With a setting beside those of the file, by the name of its variable.
+    /// Adds a setting by the name of its environment variable.
     pub fn with_setting(mut self, variable: &'static str, value: &str) -> Self {
         self.settings.push((variable, value.to_owned()));
         self
     }
 
-    /// A folder for files of the measurement itself.
+    /// Returns a folder for files of the measurement.
     pub fn folder(&self) -> &Path {
         match &self.folder {
             Folder::Temporary(folder) => folder.path(),
@@ -112,36 +112,36 @@ impl Installation {
         }
     }
 
-    /// Where the server keeps everything.
+    /// Returns the data folder of the server.
     pub fn data(&self) -> PathBuf {
         self.folder().join("data")
     }
 
-    /// Makes the tables, which the server does itself where the database is embedded.
+    /// Creates the tables; the server does this itself for an embedded database.
     ///
     /// # Errors
     ///
-    /// When the command fails.
+    /// Returns an error if the command fails.
     pub fn migrate(&self) -> anyhow::Result<()> {
         crate::shell::output(&mut self.command(&["migrate"])).map(drop)
     }
 
-    /// Makes an organization and a key.
+    /// Creates an organization and a key.
     ///
     /// # Errors
     ///
-    /// When a command fails, or prints something else than is documented.
+    /// Returns an error if a command fails or its output differs from the documentation.
     pub fn tenant(&self) -> anyhow::Result<Tenant> {
         let organization = text(&self.run(&["admin", "org", "create", "--name", "bench"])?, "organization_id")?;
         let (key, key_id) = self.key(&organization)?;
         Ok(Tenant { organization, key, key_id })
     }
 
-    /// Makes a key of all scopes, and gives it and its id.
+    /// Creates a key of all scopes and returns it with its id.
     ///
     /// # Errors
     ///
-    /// As [`Installation::tenant`].
+    /// Returns an error if a command fails or its output differs from the documentation.
     pub fn key(&self, organization: &str) -> anyhow::Result<(String, String)> {
         let limit = LIMIT_RPS.to_string();
         let made =
@@ -149,22 +149,22 @@ impl Installation {
         Ok((text(&made, "key")?, text(&made, "api_key_id")?))
     }
 
-    /// Makes a further key of an organization, with these scopes alone.
+    /// Creates another key of an organization, with these scopes only.
     ///
     /// # Errors
     ///
-    /// As [`Installation::tenant`].
+    /// Returns an error if a command fails or its output differs from the documentation.
     pub fn scoped_key(&self, organization: &str, scopes: &str) -> anyhow::Result<String> {
         let made =
             self.run(&["admin", "key", "create", "--org", organization, "--name", "scoped", "--scopes", scopes])?;
         made["key"].as_str().map(str::to_owned).with_context(|| format!("no `key` in {made}"))
     }
 
-    /// Imports a file into the web index, which no server owns meanwhile.
+    /// Imports a file into the web index; no server may use it meanwhile.
     ///
     /// # Errors
     ///
-    /// When the import fails, or prints something else than is documented, or somebody stops us.
+    /// Returns an error if the import fails, its output differs from the documentation, or a signal interrupts it.
     pub fn import(&self, file: &Path) -> anyhow::Result<Import> {
         let (out, log) = (self.folder().join("import.out"), self.folder().join("import.log"));
         let mut command = self.command(&["web", "import", &file.to_string_lossy(), "--format", "jsonl"]);
@@ -176,7 +176,7 @@ impl Installation {
             if let Some(status) = importing.try_wait()? {
                 break status;
             }
-            if let Err(stopped) = go_on() {
+            if let Err(stopped) = check_interrupt() {
                 importing.kill()?;
                 importing.wait()?;
                 return Err(stopped);
@@ -186,7 +186,7 @@ impl Installation {
         };
         let took = begun.elapsed();
         if !status.success() {
-            bail!("the import ended with {status}: {}", std::fs::read_to_string(&log)?.trim());
+            bail!("the import failed with {status}: {}", std::fs::read_to_string(&log)?.trim());
         }
         let counts = last_line(&std::fs::read_to_string(&out)?)?;
         let imported = counts["imported"].as_u64().with_context(|| format!("no `imported` in {counts}"))?;
@@ -197,43 +197,43 @@ impl Installation {
     ///
     /// # Errors
     ///
-    /// When it ends, or is not ready in time; the message holds the end of its log.
+    /// Returns an error if it exits or is not ready in time; the message has the end of its log.
     pub fn serve(&self) -> anyhow::Result<Server> {
         self.serve_with(&[])
     }
 
-    /// As [`Installation::serve`], with settings in its environment.
+    /// Starts the server with additional environment variables and waits until it is ready.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns an error if it exits or is not ready in time; the message has the end of its log.
     pub fn serve_with(&self, environment: &[(&str, &str)]) -> anyhow::Result<Server> {
         let mut command = self.command(&["serve"]);
         command.envs(environment.iter().copied());
         Server::start(command, &self.server_log(), &self.operations())
     }
 
-    /// What the server of the last start says.
+    /// Returns the log of the last started server.
     pub fn server_log(&self) -> PathBuf {
         self.folder().join("server.log")
     }
 
-    /// A new client, with a connection of its own.
+    /// Creates an API client with its own connection.
     pub fn client(&self, tenant: &Tenant) -> Client {
         Client::new(&self.base, &tenant.key)
     }
 
-    /// A new client of the internal listener.
+    /// Creates a client of the internal listener.
     pub fn operations(&self) -> Client {
         Client::new(&self.operations, "")
     }
 
-    /// Where the API is reached.
+    /// Returns the base URL of the API.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Runs a command of the server's program and reads the last line that it prints.
+    /// Runs a server command and parses its last line of output.
     fn run(&self, arguments: &[&str]) -> anyhow::Result<Value> {
         last_line(&crate::shell::output(&mut self.command(arguments))?)
     }
@@ -254,7 +254,7 @@ fn text(value: &Value, name: &str) -> anyhow::Result<String> {
     value[name].as_str().map(str::to_owned).with_context(|| format!("no `{name}` in {value}"))
 }
 
-/// The object in the last line of what a command printed.
+/// Parses the JSON object in the last line of output.
 fn last_line(printed: &str) -> anyhow::Result<Value> {
     let last = printed.lines().last().unwrap_or_default();
     serde_json::from_str(last).with_context(|| format!("a command of the server printed `{last}`"))

@@ -1,15 +1,15 @@
-//! Requests at full speed: by one client, one after the other, and by several at the same time.
+//! Load of requests at full speed, by one client and by several concurrent ones.
 
+use super::check_interrupt;
 use super::client::Client;
-use super::go_on;
 use super::samples::Samples;
 use indicatif::ProgressBar;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is asked, and how an answer that holds something is told from an empty one. A search of the text is cheap, beside
-/// other clients that are being measured.
+/// Endpoint, and the text that distinguishes a response with content from an empty one. Text search is cheap, so that
+/// it does not disturb other clients.
 #[derive(Clone, Copy)]
 pub struct Kind {
     path: &'static str,
@@ -19,20 +19,20 @@ pub struct Kind {
 pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };
 pub const READ: Kind = Kind { path: "/v1/document", mark: b"\"content\":{" };
 
-/// What came of a load of requests.
+/// Result of a load.
 #[derive(Default)]
 pub struct Outcome {
     pub latencies: Samples,
-    /// From the first request to the last answer.
+    /// Time from the first request to the last response.
     pub elapsed: Duration,
-    /// Answers that hold a result or the content.
+    /// Number of responses with a result or content.
     pub with_results: usize,
-    /// Bytes of all bodies.
+    /// Size of all bodies in bytes.
     pub bytes: usize,
 }
 
 impl Outcome {
-    fn ask(&mut self, kind: Kind, client: &Client, body: &[u8]) -> anyhow::Result<()> {
+    fn send(&mut self, kind: Kind, client: &Client, body: &[u8]) -> anyhow::Result<()> {
         let begun = Instant::now();
         let answer = client.post(kind.path, body)?;
         self.latencies.push(begun.elapsed());
@@ -48,23 +48,23 @@ impl Outcome {
     }
 }
 
-/// Has every client do `work`, all at the same time.
+/// Runs `work` for all clients concurrently.
 ///
 /// # Errors
 ///
-/// The first of theirs.
-pub fn together(clients: &[Client], work: impl Fn(&Client) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
+/// Returns the first error of a client.
+pub fn run_concurrently(clients: &[Client], work: impl Fn(&Client) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = clients.iter().map(|client| scope.spawn(|| work(client))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))?)
     })
 }
 
-/// Sends `count` requests, round and round through `bodies`, which must not be empty.
+/// Sends `count` requests, repeating `bodies`, which must not be empty.
 ///
 /// # Errors
 ///
-/// When one of them fails, or somebody stops us.
+/// Returns an error if a request fails or a signal interrupts the load.
 pub fn one_client(
     kind: Kind,
     client: &Client,
@@ -75,32 +75,32 @@ pub fn one_client(
     let mut outcome = Outcome::default();
     let begun = Instant::now();
     for body in bodies.iter().cycle().take(count) {
-        go_on()?;
-        outcome.ask(kind, client, body)?;
+        check_interrupt()?;
+        outcome.send(kind, client, body)?;
         bar.inc(1);
     }
     outcome.elapsed = begun.elapsed();
     Ok(outcome)
 }
 
-/// Asks with all `clients` at the same time, each as fast as it is answered, for `time`.
+/// Sends requests from all `clients` concurrently at full speed for `time`.
 ///
 /// # Errors
 ///
-/// When one of the requests fails, or somebody stops us.
+/// Returns an error if a request fails or a signal interrupts the load.
 pub fn many_clients(kind: Kind, clients: Vec<Client>, bodies: &[Vec<u8>], time: Duration) -> anyhow::Result<Outcome> {
     let (start, next) = (Barrier::new(clients.len() + 1), AtomicUsize::new(0));
     let work = |client: Client| -> anyhow::Result<Outcome> {
         let mut outcome = Outcome::default();
-        // The connection is opened before the clock runs.
-        let warm = outcome.ask(kind, &client, &bodies[0]);
+        // Opens the connection before the measurement.
+        let warm = outcome.send(kind, &client, &bodies[0]);
         outcome = Outcome::default();
         start.wait();
         warm?;
         let begun = Instant::now();
         while begun.elapsed() < time {
-            go_on()?;
-            outcome.ask(kind, &client, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
+            check_interrupt()?;
+            outcome.send(kind, &client, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
         }
         Ok(outcome)
     };

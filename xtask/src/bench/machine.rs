@@ -1,29 +1,29 @@
-//! Where, when and of which commit figures were measured: without these they say nothing.
+//! Machine, date and commit of a measurement.
 
 use super::process::kilobytes;
 use crate::shell;
 use serde::Serialize;
 use std::process::Command;
 
-/// The circumstances of a measurement.
+/// Circumstances of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     pub cpu: String,
     pub cores: usize,
     pub memory_gb: f64,
-    /// Short commit of the work tree; `-dirty` where it has changes.
+    /// Short commit of the work tree, with `-dirty` if it has changes.
     pub commit: String,
     /// UTC, RFC 3339.
     pub date: String,
-    /// Load of the machine in the last minute, before we began: others may have worked on it too.
+    /// Load average of the minute before the start, from other work on the machine.
     pub load_before: f64,
 }
 
-/// Describes this machine, now.
+/// Describes this machine.
 ///
 /// # Errors
 ///
-/// When git or date do not answer.
+/// Returns an error if git or date fails.
 pub fn describe() -> anyhow::Result<Machine> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let model = read("/proc/cpuinfo")

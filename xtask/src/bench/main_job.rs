@@ -1,5 +1,4 @@
-//! `bench main`: what a newcomer gets, the embedded composition with the files, the documents and the searches of one
-//! organization.
+//! `bench main`: the embedded setup with files, documents and searches of one organization.
 
 use super::collection::Collection;
 use super::engine::Engine;
@@ -7,7 +6,7 @@ use super::generate::Writer;
 use super::installation::Installation;
 use super::report::{Report, Section};
 use super::samples::Samples;
-use super::searches::{self, Aims, Subject};
+use super::searches::{self, Subject, Targets};
 use super::server::Server;
 use super::workspace::{File, Workspace};
 use super::{Options, process, spinner, starts};
@@ -17,10 +16,10 @@ use std::time::Instant;
 
 const DOCUMENTS: usize = 20_000;
 const QUERIES: usize = 2_000;
-/// Requests that are not measured: the first ones open the connection.
+/// Unmeasured requests, which open the connection.
 const WARM_UP: usize = 100;
 
-const AIMS: Aims = Aims {
+const TARGETS: Targets = Targets {
     p50_ms: 5.0,
     p99_ms: 25.0,
     searches_per_second: None,
@@ -28,7 +27,7 @@ const AIMS: Aims = Aims {
     idle_mb: 60.0,
     loaded_mb: None,
 };
-const FILES_AIM_S: f64 = 3.0;
+const FILES_TARGET_S: f64 = 3.0;
 
 /// Measures start and size, files, and searches over the given and the generated collection.
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
@@ -39,7 +38,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     section.milliseconds("first start to ready ms", first.start);
     drop(first);
     let server = starts::measure(&empty, section)?;
-    section.aim(AIMS.idle_mb);
+    section.target_below(TARGETS.idle_mb);
     measure_floor(&empty, section)?;
     if options.files > 0 {
         measure_files(options, &empty, &server, report.section(format!("{} small files", options.files)))?;
@@ -47,11 +46,11 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     drop(server);
 
     let mut search = |collection: &Collection| {
-        let subject = Subject { program, engine: &Engine::Embedded, kept: None, aims: AIMS };
+        let subject = Subject { program, engine: &Engine::Embedded, kept: None, targets: TARGETS };
         searches::measure(options, &subject, collection, report.section(collection.title()))
     };
     if options.collection.is_none() {
-        eprintln!("no --collection given: only generated documents are searched");
+        eprintln!("without --collection only generated documents are searched");
     }
     if let Some(folder) = &options.collection {
         search(&Collection::read(folder)?)?;
@@ -66,7 +65,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     Ok(())
 }
 
-/// The least that any request takes here: what of a latency is client, loopback and routing.
+/// Measures the minimum latency here: client, loopback and routing.
 fn measure_floor(installation: &Installation, section: &mut Section) -> anyhow::Result<()> {
     let client = installation.operations();
     let mut samples = Samples::default();
@@ -81,7 +80,7 @@ fn measure_floor(installation: &Installation, section: &mut Section) -> anyhow::
     Ok(())
 }
 
-/// Uploads small files, one after the other as a client would, and indexes them in one run.
+/// Uploads small files sequentially, as a client would, and indexes them in one run.
 fn measure_files(
     options: &Options,
     installation: &Installation,
@@ -100,7 +99,7 @@ fn measure_files(
 
     let count = files.len() as f64;
     section.seconds("upload s (presign and PUT)", uploaded).per_second("uploads/s", count, uploaded);
-    section.seconds("indexing run s", run.took).aim(FILES_AIM_S);
+    section.seconds("indexing run s", run.took).target_below(FILES_TARGET_S);
     section.per_second("files/s indexed", count, run.took);
     section.per_second("MB/s indexed", bytes as f64 / 1e6, run.took);
     section.megabytes("resident MB after", process::resident(server.pid())?);
@@ -108,7 +107,7 @@ fn measure_files(
     Ok(())
 }
 
-/// Text, markdown and HTML in turns, of one to one and a half kilobytes.
+/// Generates text, markdown and HTML files in turn, of 1 to 1.5 kB.
 pub fn small_files(seed: u64, count: usize) -> Vec<File> {
     let mut writer = Writer::new(seed);
     let file = |number: usize| {
@@ -122,7 +121,7 @@ pub fn small_files(seed: u64, count: usize) -> Vec<File> {
     (0..count).map(file).collect()
 }
 
-/// Of a text file.
+/// Returns the first sentence of a text file.
 pub fn first_sentence(file: &File) -> String {
     let text = String::from_utf8_lossy(&file.bytes);
     text.split(['.', '\n']).next().unwrap_or_default().to_owned()

@@ -1,14 +1,14 @@
 //! `cargo xtask bench`: speed and size of the release server, measured from outside over HTTP.
 
+mod admission_job;
 mod client;
 mod collection;
 mod disk;
-mod door_job;
 mod engine;
 mod files_job;
 mod generate;
 pub(crate) mod installation;
-mod kept;
+mod kept_import;
 mod load;
 mod machine;
 mod main_job;
@@ -38,67 +38,68 @@ use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// What to measure
+    /// Benchmark to run
     #[arg(value_enum, default_value_t = Name::Main)]
     name: Name,
     /// Folder of a collection: corpus.jsonl or corpus.jsonl.gz (_id, title, text) and queries.jsonl (_id, text)
     #[arg(long, value_name = "DIR")]
     collection: Option<PathBuf>,
-    /// Measure this server instead of building the release one
+    /// Server to measure [default: release build]
     #[arg(long, value_name = "FILE")]
     server: Option<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents (0: none) [default: 20000 of `main`, 100000 of `search`], pages of `read` [default: 1000], files of `files` [default: 10000], or requests of `door` [default: 40000] and `usage` [default: 10000000]
+    /// Generated documents, 0 for none [default: 20000 of `main`, 100000 of `search`]; pages of `read` [default:
+    /// 1000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]
     #[arg(long)]
     queries: Option<usize>,
-    /// The least number of searches (or reads) that the latencies of one client are taken from
+    /// Minimum number of searches or reads for the latencies of one client
     #[arg(long, default_value_t = 2_000)]
     searches: usize,
-    /// `search` only: leave the imported data in this folder, or take them from there
+    /// `search` only: folder that keeps the imported data for later runs
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// `main` only: small files to upload and index (0: none)
+    /// `main` only: small files to upload and index, 0 for none
     #[arg(long, default_value_t = 300)]
     files: usize,
-    /// Clients that search at the same time
+    /// Number of concurrent clients
     #[arg(long, default_value_t = 8)]
     clients: usize,
-    /// Seconds that they search for
+    /// Duration of the concurrent load, in seconds
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// `read` only: a folder of HTML pages (*.html) instead of generated ones
+    /// `read` only: folder of HTML pages (*.html) [default: generated pages]
     #[arg(long, value_name = "DIR")]
     pages: Option<PathBuf>,
-    /// `files` only: a folder of files to be measured type by type
+    /// `files` only: folder of files to measure by type
     #[arg(long, value_name = "DIR")]
     office: Option<PathBuf>,
-    /// Seed of everything generated
+    /// Seed of generated data
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Name {
-    /// Search, indexing, start, memory and size of the embedded composition
+    /// Search, indexing, start, memory and size with embedded components
     Main,
     /// Import and search of 100,000 documents: embedded, and in the Meilisearch of ACCEPT_INDEX_URL, ACCEPT_INDEX_KEY
     Search,
-    /// Reading pages of a web site on loopback: fetched and extracted at first, then stored
+    /// Reads of web pages from loopback: first fetched and extracted, then stored
     Read,
-    /// Uploading and indexing files: many small ones, unchanged ones, by type, and such as are made to hurt
+    /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
     Files,
-    /// What a request costs beside the work that it asks for, counting in memory and in Redis
+    /// Cost of a request outside its operation, with rate limits in memory and in Redis
     Door,
-    /// The usage overview over ten million requests, on SQLite and on PostgreSQL
+    /// Usage overview over ten million requests, on SQLite and on PostgreSQL
     Usage,
 }
 
-/// Measures, and prints what came of it on standard output.
+/// Runs a benchmark and prints its report on standard output.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
@@ -111,10 +112,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
-        Name::Door => door_job::measure(options, &server, &mut report),
+        Name::Door => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),
     };
-    // What was measured before an error is told all the same: it took minutes.
+    // Prints partial results after an error too, because they took minutes.
     if options.json {
         println!("{}", serde_json::to_string(&report.json())?);
     } else {
@@ -124,24 +125,24 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(interrupt::exit_code(true))
 }
 
-/// A progress bar on a terminal, nothing elsewhere.
+/// Returns a progress bar, which is visible on a terminal only.
 fn progress(steps: usize, what: impl Into<String>) -> ProgressBar {
     const TEMPLATE: &str = "{elapsed_precise} {bar:30} {pos}/{len} {msg}";
     let bar = ProgressBar::new(steps as u64).with_message(what.into());
     ProgressStyle::with_template(TEMPLATE).map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
-/// A spinner for what has no countable steps.
+/// Returns a spinner for work without countable steps.
 fn spinner(what: impl Into<String>) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(what.into());
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
 
-/// Ends a measurement that somebody stopped.
-fn go_on() -> anyhow::Result<()> {
+/// Returns an error after a termination signal.
+fn check_interrupt() -> anyhow::Result<()> {
     if interrupt::caught() {
-        bail!("stopped before the end");
+        bail!("interrupted");
     }
     Ok(())
 }

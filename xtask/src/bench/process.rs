@@ -1,58 +1,58 @@
-//! What the system says of a running process (Linux: /proc).
+//! Resource usage of a running process (Linux: /proc).
 
 use anyhow::Context;
 use std::path::Path;
 use std::time::Duration;
 
-/// /proc counts CPU time in these: `USER_HZ`, which is 100 on every machine that Linux still runs on.
+/// Unit of CPU time in /proc: `USER_HZ` is 100 on every machine that Linux supports.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Resident memory now, in bytes: of the process and of its children (the extraction workers).
+/// Returns the current resident memory in bytes, including child processes (extraction workers).
 ///
-/// Pages that both share are counted twice.
+/// Shared pages count twice.
 ///
 /// # Errors
 ///
-/// When there is no such process, or no /proc.
+/// Returns an error without such a process or without /proc.
 pub fn resident(pid: u32) -> anyhow::Result<u64> {
     let mut total = resident_alone(pid)?;
     for child in children(pid) {
-        // It may end between the two looks.
+        // A child may exit in between.
         total += field(child, "VmRSS:").unwrap_or(0);
     }
     Ok(total)
 }
 
-/// Resident memory now of the process alone, in bytes.
+/// Returns the current resident memory in bytes, without child processes.
 ///
 /// # Errors
 ///
-/// When there is no such process, or no /proc.
+/// Returns an error without such a process or without /proc.
 pub fn resident_alone(pid: u32) -> anyhow::Result<u64> {
     field(pid, "VmRSS:")
 }
 
-/// The most memory that the process alone has ever had resident, in bytes.
+/// Returns the peak resident memory in bytes, without child processes.
 ///
 /// # Errors
 ///
-/// When there is no such process, or no /proc.
+/// Returns an error without such a process or without /proc.
 pub fn peak(pid: u32) -> anyhow::Result<u64> {
     field(pid, "VmHWM:")
 }
 
-/// CPU time that the process alone has used so far, in steps of 10 ms.
+/// Returns the CPU time used so far, in steps of 10 ms, without child processes.
 ///
 /// # Errors
 ///
-/// When there is no such process, or no /proc.
+/// Returns an error without such a process or without /proc.
 pub fn cpu_time(pid: u32) -> anyhow::Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let stat = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{path}`"))?;
     ticks(&stat).map(|ticks| TICK * ticks).with_context(|| format!("`{path}` has no times"))
 }
 
-/// User and system time (fields 14 and 15, proc(5)). The name before them, in brackets, may hold blanks and brackets.
+/// Returns user plus system time (fields 14 and 15, proc(5)). The name before them may contain spaces and brackets.
 fn ticks(stat: &str) -> Option<u32> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_whitespace().skip(11).map_while(|field| field.parse::<u32>().ok());
@@ -65,13 +65,13 @@ fn field(pid: u32, name: &str) -> anyhow::Result<u64> {
     kilobytes(&status, name).map(|kb| kb * 1024).with_context(|| format!("`{path}` has no {name}"))
 }
 
-/// The number in a line such as `VmRSS:     1234 kB`.
+/// Returns the number in a line such as `VmRSS:     1234 kB`.
 pub fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The processes started by any thread of `pid`.
+/// Returns the child processes of all threads of `pid`.
 fn children(pid: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task"));
     let lists = tasks.into_iter().flatten().flatten().map(|task| task.path().join("children"));
@@ -86,13 +86,13 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn fields_of_a_status_file_are_read() {
+    fn status_fields_are_parsed() {
         assert_eq!(kilobytes("VmPeak:\t 5 kB\nVmRSS:\t    1234 kB\n", "VmRSS:"), Some(1234));
         assert_eq!(kilobytes("VmPeak:\t 5 kB\n", "VmRSS:"), None);
     }
 
     #[test]
-    fn times_are_read_behind_any_name() {
+    fn times_are_parsed_after_any_name() {
         let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 9 0 0 0 250 31 5 6 20 0 9 0 100 0 0";
         assert_eq!(ticks(stat), Some(281));
         assert_eq!(ticks("7 (a"), None);
@@ -100,17 +100,17 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn our_own_cpu_time_grows_as_we_work() {
+    fn own_cpu_time_grows() {
         let before = cpu_time(std::process::id()).unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         while cpu_time(std::process::id()).unwrap() == before {
-            assert!(Instant::now() < deadline, "the clock of our own CPU time stands still");
+            assert!(Instant::now() < deadline, "our CPU time does not grow");
         }
     }
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn our_own_memory_is_known() {
+    fn own_memory_is_known() {
         let touched = std::hint::black_box(vec![1_u8; 8 << 20]);
         assert!(resident(std::process::id()).unwrap() > touched.len() as u64);
         assert!(peak(std::process::id()).unwrap() > touched.len() as u64);

@@ -1,4 +1,4 @@
-//! Random numbers that are the same for a seed on every machine and with every version of every library.
+//! Random numbers that depend only on their seed, not on machine or library versions.
 
 /// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 pub struct Random(u64);
@@ -16,26 +16,27 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In `0.0..1.0`, of 53 random bits.
+    /// Returns a number in `0.0..1.0` from 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// In `0..below`, which must not be 0. The bias of the remainder is below 1 in 2^50 for the bounds used here.
+    /// Returns a number in `0..below`, which must not be 0. The modulo bias is below 1 in 2^50 for the bounds used
+    /// here.
     pub fn below(&mut self, below: usize) -> usize {
         (self.next() % below as u64) as usize
     }
 
-    /// In `low..=high`.
+    /// Returns a number in `low..=high`.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 }
 
-/// Ranks drawn as words are in a language: rank r (from 0) with a weight of 1 / (r + 1 + 2.7)^1.07.
+/// Word ranks with a natural distribution: rank r (from 0) has the weight 1 / (r + 1 + 2.7)^1.07.
 ///
-/// Mandelbrot's form of Zipf's law with values usual for English: the commonest word is about 4 of 100, not 10 as the
-/// plain law has it.
+/// This is Mandelbrot's form of Zipf's law with usual values for English: the most common word has a share of about 4
+/// %, not 10 % as in the plain law.
 pub struct Zipf {
     /// Sum of the weights up to each rank.
     sums: Vec<f64>,
@@ -45,7 +46,7 @@ impl Zipf {
     const OFFSET: f64 = 2.7;
     const EXPONENT: f64 = 1.07;
 
-    /// For `ranks` ranks, at least one.
+    /// Creates a distribution of `ranks` ranks, at least one.
     pub fn new(ranks: usize) -> Self {
         let weight = |rank: usize| (rank as f64 + 1.0 + Self::OFFSET).powf(-Self::EXPONENT);
         let sums = (0..ranks.max(1)).scan(0.0, |sum, rank| {
@@ -55,7 +56,7 @@ impl Zipf {
         Self { sums: sums.collect() }
     }
 
-    /// A rank, from 0.
+    /// Returns a rank, from 0.
     pub fn sample(&self, random: &mut Random) -> usize {
         let total = self.sums.last().copied().unwrap_or(0.0);
         let drawn = random.unit() * total;
@@ -68,15 +69,15 @@ mod tests {
     use super::{Random, Zipf};
 
     #[test]
-    fn a_seed_gives_the_published_numbers() {
-        // First outputs for seed 0 of Vigna's reference code (splitmix64.c).
+    fn seed_gives_the_published_numbers() {
+        // First outputs of Vigna's reference code for seed 0 (splitmix64.c).
         let mut random = Random::new(0);
         assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);
     }
 
     #[test]
-    fn ranks_come_as_often_as_the_law_says() {
+    fn ranks_follow_the_law() {
         let (zipf, mut random) = (Zipf::new(1_000), Random::new(7));
         let mut counts = vec![0_u32; 1_000];
         for _ in 0..200_000 {
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_kept() {
+    fn bounds_are_respected() {
         let mut random = Random::new(3);
         let drawn: Vec<usize> = (0..1_000).map(|_| random.between(2, 4)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&2), Some(&4)));

@@ -1,4 +1,4 @@
-//! `bench read`: pages of a web site, read for the first time (fetched, made markdown of, stored), and again.
+//! `bench read`: first reads of web pages (fetch, extract, store), and repeated reads.
 
 use super::installation::{Installation, Tenant};
 use super::report::Report;
@@ -13,10 +13,10 @@ use std::path::Path;
 use std::time::Duration;
 
 const PAGES: usize = 1_000;
-/// Generated documents that make the article of one page.
+/// Generated documents per page.
 const DOCUMENTS_A_PAGE: usize = 4;
 const WARM_UP: usize = 50;
-/// Lets the server reach the site.
+/// Allows the server to fetch from the local site.
 const ALLOW_LOOPBACK: [(&str, &str); 1] = [("RETRIEVAL__FETCH__ALLOW_NETWORKS", "127.0.0.0/8")];
 
 struct Reads<'a> {
@@ -48,7 +48,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
 }
 
 impl Reads<'_> {
-    /// By one client: one worker process extracts at a time, so that this is what one core does.
+    /// Reads with one client: one worker process extracts at a time, so this is the throughput of one core.
     fn first_time(&self, server: &Server, section: &mut Section) -> anyhow::Result<()> {
         let client = self.installation.client(&self.tenant);
         let count = self.bodies.len();
@@ -56,16 +56,16 @@ impl Reads<'_> {
         let first = load::one_client(load::READ, &client, &self.bodies, count, &bar)?;
         bar.finish_and_clear();
         if first.with_results < count {
-            bail!("{} of {count} pages were read", first.with_results);
+            bail!("read only {} of {count} pages", first.with_results);
         }
         section.count("pages read for the first time", count);
-        section.per_second("pages/s fetched, extracted and stored", count as f64, first.elapsed).aim_at_least(30.0);
+        section.per_second("pages/s fetched, extracted and stored", count as f64, first.elapsed).target_at_least(30.0);
         section.latencies(
             ["p50 ms, first read", "p90 ms, first read", "p99 ms, first read", "max ms, first read"],
             &first.latencies,
         );
         section.megabytes("resident MB after these pages, with workers", process::resident(server.pid())?);
-        section.megabytes("peak resident MB of the server alone", process::peak(server.pid())?).aim(150.0);
+        section.megabytes("peak resident MB of the server alone", process::peak(server.pid())?).target_below(150.0);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Reads<'_> {
         load::one_client(load::READ, &client, &self.bodies, WARM_UP, &bar)?;
         let again = load::one_client(load::READ, &client, &self.bodies, count, &bar)?;
         bar.finish_and_clear();
-        section.milliseconds("p50 ms, stored", again.latencies.median()).aim(2.0);
+        section.milliseconds("p50 ms, stored", again.latencies.median()).target_below(2.0);
         section.milliseconds("p90 ms, stored", again.latencies.percentile(90.0));
         section.milliseconds("p99 ms, stored", again.latencies.percentile(99.0));
         section.number("KB a response", again.bytes as f64 / count as f64 / 1e3);
@@ -95,7 +95,7 @@ impl Reads<'_> {
         let reads = many.latencies.len().max(1) as f64;
         section.count("clients", count).per_second("stored reads/s, all clients", reads, many.elapsed);
         section.milliseconds("server CPU ms a stored read", cpu.div_f64(reads));
-        section.megabytes("resident MB after the load", process::resident(server.pid())?).aim(150.0);
+        section.megabytes("resident MB after the load", process::resident(server.pid())?).target_below(150.0);
         Ok(())
     }
 }
@@ -107,12 +107,12 @@ fn read_pages(folder: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
     paths.sort_unstable();
     let pages = paths.iter().map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
     if pages.is_empty() {
-        bail!("`{}` holds no *.html", folder.display());
+        bail!("`{}` has no *.html files", folder.display());
     }
     Ok(pages)
 }
 
-/// Articles between the navigation and the footer that pages have.
+/// Generates articles with navigation and footer.
 fn generated_pages(seed: u64, count: usize) -> Vec<Vec<u8>> {
     let documents = topics::collection(seed, count * DOCUMENTS_A_PAGE, 1).documents;
     let links = |name: &str| {

@@ -1,4 +1,4 @@
-//! The figures, as tables for people and as JSON for programs.
+//! Figures, as tables for people and as JSON for programs.
 
 use super::machine::Machine;
 use super::samples::Samples;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-/// Figures by section, in the order in which they were measured.
+/// Figures by section, in the order of measurement.
 pub struct Report {
     machine: Machine,
     sections: Vec<Section>,
@@ -19,21 +19,21 @@ pub struct Section {
     rows: Vec<Row>,
 }
 
-/// One figure. Its name is a key in the JSON too, so it says its unit.
+/// One figure. Its name includes the unit, because it is also a JSON key.
 struct Row {
     name: Cow<'static, str>,
     value: f64,
-    aim: Option<Aim>,
+    target: Option<Target>,
 }
 
-/// What a figure should be.
+/// Target of a figure.
 #[derive(Clone, Copy)]
-enum Aim {
+enum Target {
     Below(f64),
     AtLeast(f64),
 }
 
-impl Aim {
+impl Target {
     fn is_met(self, value: f64) -> bool {
         match self {
             Self::Below(limit) => value < limit,
@@ -42,7 +42,7 @@ impl Aim {
     }
 }
 
-impl fmt::Display for Aim {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Below(limit) => write!(f, "below {}", readable(*limit)),
@@ -62,7 +62,7 @@ impl Report {
         &mut self.sections[last]
     }
 
-    /// One object: `machine`, and under `figures` an object for each section.
+    /// Returns one object: `machine`, and under `figures` an object per section.
     pub fn json(&self) -> Value {
         let figures = self.sections.iter().map(|section| {
             let rows = section.rows.iter().map(|row| (row.name.to_string(), json!(row.value)));
@@ -71,7 +71,7 @@ impl Report {
         json!({"machine": self.machine, "figures": Value::Object(figures.collect())})
     }
 
-    /// A table for each section; a missed aim is marked.
+    /// Returns a table per section, with missed targets marked.
     pub fn text(&self) -> String {
         let m = &self.machine;
         let mut text = format!(
@@ -80,11 +80,11 @@ impl Report {
         );
         for section in &self.sections {
             let _ = writeln!(text, "\n{}", section.title);
-            for Row { name, value, aim } in &section.rows {
+            for Row { name, value, target } in &section.rows {
                 let figure = readable(*value);
-                let note = match aim {
-                    Some(aim) if aim.is_met(*value) => format!("  (aim: {aim})"),
-                    Some(aim) => format!("  MISSES THE AIM: {aim}"),
+                let note = match target {
+                    Some(target) if target.is_met(*value) => format!("  (target: {target})"),
+                    Some(target) => format!("  MISSES THE TARGET: {target}"),
                     None => String::new(),
                 };
                 let _ = writeln!(text, "  {name:<36}{figure:>12}{note}");
@@ -96,29 +96,29 @@ impl Report {
 
 impl Section {
     pub fn number(&mut self, name: &'static str, value: f64) -> &mut Self {
-        self.rows.push(Row { name: name.into(), value, aim: None });
+        self.rows.push(Row { name: name.into(), value, target: None });
         self
     }
 
-    /// A figure whose name depends on what is measured.
+    /// Adds a figure with a computed name.
     pub fn named(&mut self, name: String, value: f64) -> &mut Self {
-        self.rows.push(Row { name: name.into(), value, aim: None });
+        self.rows.push(Row { name: name.into(), value, target: None });
         self
     }
 
-    /// The figure added last should be below this.
-    pub fn aim(&mut self, below: f64) -> &mut Self {
-        self.aim_at(Aim::Below(below))
+    /// Sets an upper target for the last figure.
+    pub fn target_below(&mut self, below: f64) -> &mut Self {
+        self.set_target(Target::Below(below))
     }
 
-    /// The figure added last should be this or more.
-    pub fn aim_at_least(&mut self, least: f64) -> &mut Self {
-        self.aim_at(Aim::AtLeast(least))
+    /// Sets a lower target for the last figure.
+    pub fn target_at_least(&mut self, least: f64) -> &mut Self {
+        self.set_target(Target::AtLeast(least))
     }
 
-    fn aim_at(&mut self, aim: Aim) -> &mut Self {
+    fn set_target(&mut self, target: Target) -> &mut Self {
         if let Some(row) = self.rows.last_mut() {
-            row.aim = Some(aim);
+            row.target = Some(target);
         }
         self
     }
@@ -143,7 +143,7 @@ impl Section {
         self.number(name, count / time.as_secs_f64().max(f64::EPSILON))
     }
 
-    /// Median, 90th and 99th percentile and maximum, under four names.
+    /// Adds median, 90th and 99th percentile and maximum under four names.
     pub fn latencies(&mut self, names: [&'static str; 4], samples: &Samples) -> &mut Self {
         let [p50, p90, p99, max] = names;
         self.milliseconds(p50, samples.median()).milliseconds(p90, samples.percentile(90.0));
@@ -151,7 +151,7 @@ impl Section {
     }
 }
 
-/// As many digits as say something.
+/// Formats a number with its significant digits.
 fn readable(value: f64) -> String {
     match value {
         _ if value.fract() == 0.0 || value >= 1_000.0 => format!("{value:.0}"),
@@ -175,22 +175,22 @@ mod tests {
             load_before: 0.5,
         });
         let section = report.section("search");
-        section.milliseconds("p50 ms", Duration::from_micros(1_500)).aim(5.0);
-        section.milliseconds("p99 ms", Duration::from_millis(26)).aim(25.0);
-        section.per_second("searches/s", 30.0, Duration::from_millis(100)).aim_at_least(300.0);
-        section.number("documents/s", 1_999.0).aim_at_least(2_000.0);
+        section.milliseconds("p50 ms", Duration::from_micros(1_500)).target_below(5.0);
+        section.milliseconds("p99 ms", Duration::from_millis(26)).target_below(25.0);
+        section.per_second("searches/s", 30.0, Duration::from_millis(100)).target_at_least(300.0);
+        section.number("documents/s", 1_999.0).target_at_least(2_000.0);
         report
     }
 
     #[test]
-    fn a_missed_aim_is_said() {
+    fn missed_targets_are_marked() {
         let text = report().text();
         assert!(text.contains("abacus, 2 cores"));
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert!(lines.contains(&vec!["p50", "ms", "1.50", "(aim:", "below", "5)"]), "{text}");
-        assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "AIM:", "below", "25"]), "{text}");
-        assert!(lines.contains(&vec!["searches/s", "300", "(aim:", "at", "least", "300)"]), "{text}");
-        assert!(text.contains("MISSES THE AIM: at least 2000"), "{text}");
+        assert!(lines.contains(&vec!["p50", "ms", "1.50", "(target:", "below", "5)"]), "{text}");
+        assert!(lines.contains(&vec!["p99", "ms", "26", "MISSES", "THE", "TARGET:", "below", "25"]), "{text}");
+        assert!(lines.contains(&vec!["searches/s", "300", "(target:", "at", "least", "300)"]), "{text}");
+        assert!(text.contains("MISSES THE TARGET: at least 2000"), "{text}");
     }
 
     #[test]

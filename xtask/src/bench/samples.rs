@@ -1,8 +1,8 @@
-//! Durations, and exact percentiles of them.
+//! Durations with exact percentiles.
 
 use std::time::Duration;
 
-/// All durations of one measurement; none is thrown away or put into a bucket.
+/// All durations of one measurement, without buckets or outlier removal.
 #[derive(Default)]
 pub struct Samples(Vec<Duration>);
 
@@ -19,7 +19,7 @@ impl Samples {
         self.0.len()
     }
 
-    /// The smallest sample that at least `percent` of 100 samples do not exceed (nearest rank); zero without samples.
+    /// Returns the smallest sample that is not exceeded by `percent` of samples (nearest rank); zero without samples.
     pub fn percentile(&self, percent: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_samples_themselves() {
+    fn percentiles_are_samples() {
         let samples = of((1..=200).rev());
         assert_eq!(samples.percentile(50.0), Duration::from_millis(100));
         assert_eq!(samples.percentile(99.0), Duration::from_millis(198));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_have_percentiles_too() {
+    fn percentiles_of_few_samples() {
         assert_eq!(of([7]).percentile(99.0), Duration::from_millis(7));
         assert_eq!(of([3, 1]).median(), Duration::from_millis(1));
         assert_eq!(of([]).max(), Duration::ZERO);

@@ -1,15 +1,14 @@
-//! `bench search`: searches in an index that is not small, with the embedded engine and with a Meilisearch that the
-//! environment names.
+//! `bench search`: searches in a larger index, with the embedded engine and with the Meilisearch of the environment.
 
 use super::collection::Collection;
 use super::engine::Engine;
-use super::kept::Kept;
+use super::kept_import::Kept;
 use super::report::Report;
-use super::searches::{self, Aims, Subject};
+use super::searches::{self, Subject, Targets};
 use super::{Options, spinner, topics};
 use std::path::Path;
 
-const AIMS: Aims = Aims {
+const TARGETS: Targets = Targets {
     p50_ms: 8.0,
     p99_ms: 40.0,
     searches_per_second: Some(400.0),
@@ -20,7 +19,7 @@ const AIMS: Aims = Aims {
 const DOCUMENTS: usize = 100_000;
 const QUERIES: usize = 1_000;
 
-/// Measures the generated collection, and the given one, with each engine.
+/// Measures the generated and the given collection with each engine.
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let waiting = spinner("writing documents");
     let (documents, queries) = (options.documents.unwrap_or(DOCUMENTS), options.queries.unwrap_or(QUERIES));
@@ -52,6 +51,6 @@ fn measure_engine(
         engine.keep(kept.index_prefix());
     }
     let title = format!("{}, {}", collection.title(), engine.name());
-    let subject = Subject { program, engine: &engine, kept: kept.as_ref(), aims: AIMS };
+    let subject = Subject { program, engine: &engine, kept: kept.as_ref(), targets: TARGETS };
     searches::measure(options, &subject, collection, report.section(title))
 }

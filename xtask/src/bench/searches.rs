@@ -1,9 +1,9 @@
-//! A collection imported into a server of its own, and searched by one client and by many.
+//! Import of a collection into a fresh server, searched by one client and by many.
 
 use super::collection::Collection;
 use super::engine::Engine;
 use super::installation::{Installation, Tenant};
-use super::kept::Kept;
+use super::kept_import::Kept;
 use super::report::Section;
 use super::server::Server;
 use super::stages::{self, Stages};
@@ -13,43 +13,43 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-/// Searches that are not measured, so that the first reading of the index is not taken for its speed.
+/// Unmeasured searches, which read the index from disk.
 const WARM_UP: usize = 100;
-/// Searches that the server tells the stages of.
-const TOLD_SEARCHES: usize = 300;
+/// Number of searches for which the server logs its stages.
+const STAGE_SEARCHES: usize = 300;
 
-/// What is measured, and what the figures should be.
+/// Subject of a measurement, with the targets.
 pub struct Subject<'a> {
     pub program: &'a Path,
     pub engine: &'a Engine,
-    /// A data folder that may hold the import already.
+    /// Data folder that may contain the import already.
     pub kept: Option<&'a Kept>,
-    pub aims: Aims,
+    pub targets: Targets,
 }
 
 #[derive(Clone, Copy)]
-pub struct Aims {
-    /// Of one client.
+pub struct Targets {
+    /// Latency of one client.
     pub p50_ms: f64,
     pub p99_ms: f64,
-    /// Of all clients together.
+    /// Throughput of all clients together.
     pub searches_per_second: Option<f64>,
     pub imported_per_second: Option<f64>,
     pub idle_mb: f64,
     pub loaded_mb: Option<f64>,
 }
 
-/// A collection in a server's data.
+/// Imported collection of a server.
 struct Searches<'a> {
     options: &'a Options,
-    aims: Aims,
+    targets: Targets,
     installation: Installation,
     tenant: Tenant,
-    /// The requests of all queries.
+    /// Request bodies of all queries.
     bodies: Vec<Vec<u8>>,
 }
 
-/// Imports a collection into a server of its own, or takes the one that is kept, and searches it.
+/// Imports a collection into a fresh server, or reuses a kept import, and searches it.
 pub fn measure(
     options: &Options,
     subject: &Subject<'_>,
@@ -60,7 +60,7 @@ pub fn measure(
     let bodies = collection.queries.iter().map(|query| serde_json::to_vec(&json!({"query": query})));
     let searches = Searches {
         options,
-        aims: subject.aims,
+        targets: subject.targets,
         tenant: installation.tenant()?,
         installation,
         bodies: bodies.collect::<Result<_, _>>()?,
@@ -76,7 +76,7 @@ pub fn measure(
     section.megabytes("of it the index MB", disk::size(&data.join("index"))?);
 
     let server = starts::measure(&searches.installation, section)?;
-    section.aim(searches.aims.idle_mb);
+    section.target_below(searches.targets.idle_mb);
     searches.one_client(section)?;
     searches.many_clients(&server, section)?;
     drop(server);
@@ -93,13 +93,13 @@ impl Searches<'_> {
         std::fs::remove_file(&file)?;
         waiting.finish_and_clear();
         if import.imported != count as u64 {
-            bail!("{} of {count} documents were imported", import.imported);
+            bail!("imported only {} of {count} documents", import.imported);
         }
         let megabytes = collection.bytes() as f64 / 1e6;
         section.seconds("import s", import.took);
         section.per_second("documents/s imported", count as f64, import.took);
-        if let Some(aim) = self.aims.imported_per_second {
-            section.aim_at_least(aim);
+        if let Some(aim) = self.targets.imported_per_second {
+            section.target_at_least(aim);
         }
         section.number("MB of text", megabytes).per_second("MB/s imported", megabytes, import.took);
         section.megabytes("peak resident MB of the import", import.peak);
@@ -114,12 +114,12 @@ impl Searches<'_> {
         let one = load::one_client(load::SEARCH, &client, &self.bodies, count, &bar)?;
         bar.finish_and_clear();
         if one.with_results == 0 {
-            bail!("no search has found anything");
+            bail!("no search found anything");
         }
         section.count("searches, one client", one.latencies.len());
-        section.milliseconds("p50 ms, one client", one.latencies.median()).aim(self.aims.p50_ms);
+        section.milliseconds("p50 ms, one client", one.latencies.median()).target_below(self.targets.p50_ms);
         section.milliseconds("p90 ms, one client", one.latencies.percentile(90.0));
-        section.milliseconds("p99 ms, one client", one.latencies.percentile(99.0)).aim(self.aims.p99_ms);
+        section.milliseconds("p99 ms, one client", one.latencies.percentile(99.0)).target_below(self.targets.p99_ms);
         section.milliseconds("max ms, one client", one.latencies.max());
         section.per_second("searches/s, one client", count as f64, one.elapsed);
         section.number("% of searches with results", 100.0 * one.with_results as f64 / count as f64);
@@ -141,8 +141,8 @@ impl Searches<'_> {
         let searches = many.latencies.len().max(1) as f64;
         section.count("clients", count);
         section.per_second("searches/s, all clients", searches, many.elapsed);
-        if let Some(aim) = self.aims.searches_per_second {
-            section.aim_at_least(aim);
+        if let Some(aim) = self.targets.searches_per_second {
+            section.target_at_least(aim);
         }
         section.latencies(
             ["p50 ms, all clients", "p90 ms, all clients", "p99 ms, all clients", "max ms, all clients"],
@@ -151,30 +151,35 @@ impl Searches<'_> {
         section.milliseconds("server CPU ms a search", server_cpu.div_f64(searches));
         section.milliseconds("client CPU ms a search", client_cpu.div_f64(searches));
         section.megabytes("resident MB after the load", process::resident(pid)?);
-        if let Some(aim) = self.aims.loaded_mb {
-            section.aim(aim);
+        if let Some(aim) = self.targets.loaded_mb {
+            section.target_below(aim);
         }
         section.megabytes("peak resident MB of the server", process::peak(pid)?);
         Ok(())
     }
 
-    /// Starts the server once more, with a log of the stages: writing it is a cost that no other figure must hold.
+    /// Restarts the server with a log of the stages, whose cost must not affect other figures.
     fn stages(&self, section: &mut Section) -> anyhow::Result<()> {
-        let server = self.installation.serve_with(&stages::TOLD)?;
-        let bar = progress(TOLD_SEARCHES, "stages of a search");
-        let told =
-            load::one_client(load::SEARCH, &self.installation.client(&self.tenant), &self.bodies, TOLD_SEARCHES, &bar)?;
+        let server = self.installation.serve_with(&stages::STAGE_LOG)?;
+        let bar = progress(STAGE_SEARCHES, "stages of a search");
+        let logged = load::one_client(
+            load::SEARCH,
+            &self.installation.client(&self.tenant),
+            &self.bodies,
+            STAGE_SEARCHES,
+            &bar,
+        )?;
         bar.finish_and_clear();
         drop(server);
         let stages = Stages::read(&self.installation.server_log())?;
-        if stages.ranked.len() < TOLD_SEARCHES {
-            eprintln!("warning: the server's log does not tell the stages of a search");
+        if stages.ranking.len() < STAGE_SEARCHES {
+            eprintln!("warning: the server's log does not contain the stages of a search");
             return Ok(());
         }
         section.milliseconds("stages: first stage p50 ms", stages.first_stage.median());
-        section.milliseconds("stages: first stage and loading p50 ms", stages.retrieved.median());
-        section.milliseconds("stages: ranking and recording p50 ms", stages.ranked.median());
-        section.milliseconds("stages: the whole answer p50 ms", told.latencies.median());
+        section.milliseconds("stages: first stage and loading p50 ms", stages.retrieval.median());
+        section.milliseconds("stages: ranking and recording p50 ms", stages.ranking.median());
+        section.milliseconds("stages: the whole answer p50 ms", logged.latencies.median());
         Ok(())
     }
 }

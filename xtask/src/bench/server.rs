@@ -1,7 +1,7 @@
-//! A running server.
+//! Running server process.
 
+use super::check_interrupt;
 use super::client::Client;
-use super::go_on;
 use crate::interrupt;
 use anyhow::{Context, bail};
 use rustix::process::Signal;
@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 const START_TIMEOUT: Duration = Duration::from_secs(120);
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A server that runs until this is dropped.
+/// Server that is stopped on drop.
 pub struct Server {
     process: Child,
-    /// From the start of the process to its first 200 on `/readyz`.
+    /// Time from process start to the first 200 of `/readyz`.
     pub start: Duration,
 }
 
 impl Server {
-    /// Starts it with all that it says in the file `log`, and waits until `operations` says that it is ready.
+    /// Starts the server with its output in the file `log`, and waits until `operations` reports it ready.
     ///
     /// # Errors
     ///
-    /// When it ends, or is not ready in time; the message holds the end of its log.
+    /// Returns an error if it exits or is not ready in time; the message has the end of its log.
     pub fn start(mut command: Command, log: &Path, operations: &Client) -> anyhow::Result<Self> {
         let file = File::create(log)?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
@@ -34,7 +34,7 @@ impl Server {
         let process = command.spawn().with_context(|| format!("cannot start `{}`", program.display()))?;
         let mut server = Self { process, start: Duration::ZERO };
         while operations.get("/readyz").is_err() {
-            go_on()?;
+            check_interrupt()?;
             if server.process.try_wait()?.is_some() || begun.elapsed() > START_TIMEOUT {
                 let said = std::fs::read_to_string(log).unwrap_or_default();
                 let tail = said.char_indices().rev().nth(2_000).map_or(0, |(at, _)| at);
@@ -61,7 +61,7 @@ impl Drop for Server {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        eprintln!("warning: the server (process {}) does not stop on SIGTERM: it is killed", self.pid());
+        eprintln!("warning: the server (process {}) does not stop on SIGTERM: killing it", self.pid());
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

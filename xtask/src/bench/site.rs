@@ -1,18 +1,20 @@
-//! A web site on loopback: the same pages over and over, each under as many addresses as are asked for.
+//! Web site on loopback that serves the same pages under any number of URLs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// Serves until the process ends.
+/// Site that is served until the process ends.
 pub struct Site {
     base: String,
 }
 
 impl Site {
+    /// Starts the site.
+    ///
     /// # Errors
     ///
-    /// When no port can be had.
+    /// Returns an error if no port is available.
     pub fn start(pages: Vec<Vec<u8>>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let base = format!("http://{}", listener.local_addr()?);
@@ -26,13 +28,13 @@ impl Site {
         Ok(Self { base })
     }
 
-    /// The address of the page of this number; round and round through the pages.
+    /// Returns the URL with this number; pages repeat.
     pub fn url(&self, number: usize) -> String {
         format!("{}/page/{number}", self.base)
     }
 }
 
-/// Answers one request on a connection that is kept. `None` when the client leaves.
+/// Answers one request on a kept-alive connection. Returns `None` when the client disconnects.
 fn answer(mut stream: &TcpStream, pages: &[Vec<u8>]) -> Option<()> {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();

@@ -1,5 +1,5 @@
-//! A collection whose documents are about something: function words, a language of made-up words, and topics that give
-//! questions their answers. Made from a seed, the same on every machine.
+//! Collection of documents with topics: function words, a generated language, and topics that answer questions.
+//! Generated from a seed, identical on every machine.
 
 use super::collection::{Collection, Document};
 use super::random::{Random, Zipf};
@@ -11,17 +11,17 @@ const VOCABULARY: usize = 60_000;
 const DOCUMENT_CHARS: usize = 1_500;
 const DOCUMENTS_A_TOPIC: usize = 100;
 const TOPIC_WORDS: usize = 150;
-/// Ranks of the words that topics are made of: neither the commonest, which say nothing, nor those met once in a life.
+/// Ranks of topic words: neither the most common, which carry no meaning, nor the rarest.
 const TOPIC_RANKS: Range<usize> = 200..20_000;
 
-/// Of 100 words so many are function words (a little less than in English prose, where it is 45 to 50) ...
+/// Share of function words, slightly below the 45 to 50 % of English prose.
 const FUNCTION_SHARE: f64 = 0.42;
-/// ... so many are of the document's topic ...
+/// Share of words from the document's topic.
 const TOPIC_SHARE: f64 = 0.22;
-/// ... and so many of a second one; the rest are of the language at large.
+/// Share of words from a second topic; the rest comes from the whole language.
 const SECOND_TOPIC_SHARE: f64 = 0.06;
 
-/// Of real English, so that stop words and the detection of the language find what they look for; commonest first.
+/// Real English words for stop word lists and language detection, most common first.
 const FUNCTION_WORDS: &[&str] = &[
     "the", "of", "and", "to", "a", "in", "is", "that", "for", "it", "as", "was", "with", "be", "by", "on", "not", "he",
     "this", "are", "or", "his", "from", "at", "which", "but", "have", "an", "had", "they", "you", "were", "there",
@@ -31,10 +31,10 @@ const FUNCTION_WORDS: &[&str] = &[
     "because", "should", "through", "where", "under", "both", "before", "while", "after", "many", "same", "without",
     "during",
 ];
-/// Half of the queries are words alone, half begin as a question does.
+/// Question prefixes of every second query; the others are words only.
 const QUESTIONS: &[&str] = &["what is the", "how does the", "where is the", "why do the"];
 
-/// A language and the topics that are written about in it.
+/// Language with its topics.
 struct Corpus {
     vocabulary: Vec<String>,
     language: Zipf,
@@ -43,13 +43,13 @@ struct Corpus {
     within_topic: Zipf,
 }
 
-/// `documents` documents of about 1,500 characters, a hundred for a topic, and `queries` different queries: three to
-/// eight different words of the topic of some document.
+/// Generates documents of about 1,500 characters, a hundred per topic, and different queries: three to eight different
+/// words of a document's topic.
 pub fn collection(seed: u64, documents: usize, queries: usize) -> Collection {
     let corpus = Corpus::new(seed, documents.div_ceil(DOCUMENTS_A_TOPIC).max(2));
     let mut random = Random::new(seed);
     let documents = (0..documents).map(|number| corpus.document(&mut random, number)).collect();
-    // Of its own seed: the same questions, however many documents there are for a topic.
+    // Separate seed, so that the questions do not depend on the number of documents per topic.
     let mut random = Random::new(seed ^ 0x7175_6572_6965_7300);
     let mut seen = HashSet::with_capacity(queries);
     let mut different = Vec::with_capacity(queries);
@@ -64,7 +64,7 @@ pub fn collection(seed: u64, documents: usize, queries: usize) -> Collection {
 
 impl Corpus {
     fn new(seed: u64, topics: usize) -> Self {
-        // Of its own seed: the language is the same, however much is written in it.
+        // Separate seed, so that the language does not depend on the amount of text.
         let mut random = Random::new(seed ^ 0x746f_7069_6373_0000);
         let vocabulary = vocabulary(&mut random, VOCABULARY);
         let mut topic = || {
@@ -104,7 +104,7 @@ impl Corpus {
         Document { id: format!("{number}"), title: capitalized(&title), text }
     }
 
-    /// Every topic has as many documents as the next, so a topic by chance is that of a document by chance.
+    /// Picks a random topic: every topic has the same number of documents, so this equals a random document's topic.
     fn query(&self, random: &mut Random, number: usize) -> String {
         let (topic, count) = (random.below(self.topics.len()), random.between(3, 8));
         let mut query: Vec<&str> = Vec::with_capacity(count);
@@ -131,7 +131,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_seed_makes_the_same_documents_and_different_queries() {
+    fn seed_gives_the_same_documents_and_different_queries() {
         let [one, same, other] = [1, 1, 2].map(|seed| collection(seed, 300, 100));
         assert_eq!(one.documents, same.documents);
         assert_eq!(one.queries, same.queries);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_about_the_documents_of_its_topic() {
+    fn queries_match_documents_of_their_topic() {
         let made = collection(1, 300, 20);
         let texts: Vec<HashSet<&str>> = made
             .documents
@@ -154,9 +154,9 @@ mod tests {
             let mut held: Vec<usize> =
                 texts.iter().map(|text| words.iter().filter(|word| text.contains(*word)).count()).collect();
             held.sort_unstable();
-            // Three topics: a third of the documents are about it, and the others hold its words by chance alone.
-            assert!(held[299] * 2 >= words.len(), "no document holds half of `{query}`");
-            assert!(held[50] * 4 <= words.len(), "documents of other topics hold `{query}` as well");
+            // Three topics: a third of the documents match, the others contain the words by chance only.
+            assert!(held[299] * 2 >= words.len(), "no document contains half of `{query}`");
+            assert!(held[50] * 4 <= words.len(), "documents of other topics contain `{query}` too");
         }
     }
 }

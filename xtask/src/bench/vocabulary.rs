@@ -1,4 +1,4 @@
-//! Made-up words, and prose laid out of them.
+//! Generated words and prose.
 
 use super::random::Random;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ const ONSETS: &[&str] = &[
 const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "ai", "ea", "ou"];
 const CODAS: &[&str] = &["", "", "", "l", "m", "n", "r", "s", "t", "nd", "rk"];
 
-/// `count` different words of ASCII letters; the commoner (the earlier), the shorter.
+/// Generates `count` different words of ASCII letters; earlier words are more frequent and shorter.
 pub fn vocabulary(random: &mut Random, count: usize) -> Vec<String> {
     let mut seen = HashSet::with_capacity(count);
     let mut words = Vec::with_capacity(count);
@@ -33,7 +33,7 @@ pub fn vocabulary(random: &mut Random, count: usize) -> Vec<String> {
     words
 }
 
-/// Paragraphs of three to six sentences of drawn words, at least `chars` bytes.
+/// Returns paragraphs of three to six sentences of drawn words, at least `chars` bytes in all.
 pub fn prose<'w>(random: &mut Random, chars: usize, mut draw: impl FnMut(&mut Random) -> &'w str) -> String {
     let mut text = String::with_capacity(chars + 200);
     let mut sentences = 0;
@@ -53,7 +53,7 @@ pub fn prose<'w>(random: &mut Random, chars: usize, mut draw: impl FnMut(&mut Ra
     text
 }
 
-/// `count` drawn words with blanks between them.
+/// Returns `count` drawn words, separated by spaces.
 pub fn words<'w>(random: &mut Random, count: usize, mut draw: impl FnMut(&mut Random) -> &'w str) -> String {
     let mut words = String::new();
     for number in 0..count {

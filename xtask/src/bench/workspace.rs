@@ -1,29 +1,29 @@
-//! An organization's files: uploads and indexing runs, as a client does them.
+//! Files of an organization: uploads and indexing runs through the API.
 
 use super::client::Client;
 use super::installation::{Installation, Tenant};
-use super::{go_on, load, progress, spinner};
+use super::{check_interrupt, load, progress, spinner};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often an indexing run is asked for its state: an error of at most this much in its time.
+/// Polling interval of an indexing run: the maximum error of its time.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A file to upload.
+/// File to upload.
 pub struct File {
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-/// An organization of its own.
+/// New organization.
 pub struct Workspace<'a> {
     installation: &'a Installation,
     tenant: Tenant,
 }
 
-/// What came of a run.
+/// Result of an indexing run.
 pub struct Run {
     pub took: Duration,
     pub stats: Value,
@@ -36,9 +36,11 @@ impl Run {
 }
 
 impl<'a> Workspace<'a> {
+    /// Creates an organization.
+    ///
     /// # Errors
     ///
-    /// When the organization cannot be made.
+    /// Returns an error if the organization cannot be created.
     pub fn new(installation: &'a Installation) -> anyhow::Result<Self> {
         Ok(Self { tenant: installation.tenant()?, installation })
     }
@@ -47,11 +49,11 @@ impl<'a> Workspace<'a> {
         self.installation.client(&self.tenant)
     }
 
-    /// Uploads the files, `clients` at a time; returns how long it took.
+    /// Uploads files with `clients` in parallel and returns the elapsed time.
     ///
     /// # Errors
     ///
-    /// When one is refused, or somebody stops us.
+    /// Returns an error if an upload is rejected or a signal interrupts it.
     pub fn upload(&self, files: &[File], clients: usize) -> anyhow::Result<Duration> {
         let bar = progress(files.len(), "uploading files");
         let next = AtomicUsize::new(0);
@@ -59,25 +61,25 @@ impl<'a> Workspace<'a> {
         let clients: Vec<Client> = (0..clients.max(1)).map(|_| self.client()).collect();
         let work = |client: &Client| -> anyhow::Result<()> {
             while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                go_on()?;
+                check_interrupt()?;
                 let asked = json!({"filename": file.name, "size": file.bytes.len()});
                 let made = client.call("/v1/files/presign", &asked)?;
-                client.put(made["url"].as_str().context("presign answered without `url`")?, &file.bytes)?;
+                client.put(made["url"].as_str().context("the presign response has no `url`")?, &file.bytes)?;
                 bar.inc(1);
             }
             Ok(())
         };
-        load::together(&clients, work)?;
+        load::run_concurrently(&clients, work)?;
         let took = begun.elapsed();
         bar.finish_and_clear();
         Ok(took)
     }
 
-    /// Starts a run and follows it to its end. `watch` is called while it goes on.
+    /// Starts a run, calls `watch` while it lasts, and returns its result.
     ///
     /// # Errors
     ///
-    /// When it fails, or somebody stops us.
+    /// Returns an error if the run fails or a signal interrupts it.
     pub fn index(&self, mode: &str, mut watch: impl FnMut()) -> anyhow::Result<Run> {
         let client = self.client();
         let waiting = spinner("indexing files");
@@ -85,7 +87,7 @@ impl<'a> Workspace<'a> {
         let started = client.call("/v1/files/index", &json!({"mode": mode}))?;
         let path = format!("/v1/files/index/{}", started["sync_id"].as_str().context("no `sync_id`")?);
         let mut status = loop {
-            go_on()?;
+            check_interrupt()?;
             let status: Value = serde_json::from_slice(&client.get(&path)?)?;
             if ["completed", "failed"].iter().any(|end| status["state"] == *end) {
                 break status;
@@ -101,16 +103,16 @@ impl<'a> Workspace<'a> {
         Ok(Run { took, stats: status["stats"].take() })
     }
 
-    /// Figures of files that cannot be found would be worth nothing.
+    /// Checks that the indexed files can be found, since the figures are worthless otherwise.
     ///
     /// # Errors
     ///
-    /// When nothing is found.
+    /// Returns an error if nothing is found.
     pub fn must_find(&self, query: &str) -> anyhow::Result<()> {
         let scope = json!({"indexes": ["workspace"], "workspace_id": self.tenant.organization});
         let found = self.client().call("/v1/search", &json!({"query": query, "scope": scope}))?;
         if found["results"].as_array().is_none_or(Vec::is_empty) {
-            bail!("an indexed file is not found by its own first sentence");
+            bail!("an indexed file is not found by its first sentence");
         }
         Ok(())
     }

@@ -11,19 +11,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("retrieval-core", &["model"]),
     ("api-types", &[]),
-    // The operations of the API, as data.
+    // The typed table of operations, which the server and its clients share.
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
+    ("error-causes", &[]),
+    ("file-types", &[]),
     // Seams and what stands on its own.
     ("access-tokens", &[]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &["model"]),
-    ("extract", &[]),
-    ("fetcher", &[]),
+    ("extract", &["file-types"]),
+    ("extract-worker", &["extract"]),
+    ("fetcher", &["error-causes", "file-types"]),
+    ("models", &[]),
     ("rate-limit", &[]),
-    ("rerank", &[]),
     ("s3-server", &[]),
     ("settings", &[]),
     ("skills", &[]),
@@ -31,25 +34,65 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
-    ("blobs-s3", &["blobs"]),
+    ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
-    ("rerank-http", &["rerank"]),
+    ("models-http", &["models"]),
     // Use cases.
-    ("ingest", &["blobs", "docstore", "engine", "extract", "fetcher", "model", "retrieval-core"]),
-    ("app", &["blobs", "docstore", "engine", "extract", "ingest", "model", "rate-limit", "rerank", "retrieval-core"]),
+    (
+        "ingest",
+        &[
+            "blobs",
+            "docstore",
+            "engine",
+            "error-causes",
+            "extract",
+            "extract-worker",
+            "fetcher",
+            "file-types",
+            "model",
+            "retrieval-core",
+        ],
+    ),
+    (
+        "app",
+        &["blobs", "docstore", "engine", "file-types", "ingest", "model", "models", "rate-limit", "retrieval-core"],
+    ),
     // The edge.
-    ("http-actix", &["api-types", "app", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"]),
+    (
+        "http-actix",
+        &["api-types", "app", "error-causes", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"],
+    ),
     ("xtask", &["api-types", "openapi"]),
+    // The application with test doubles behind its seams.
+    (
+        "test-support",
+        &[
+            "app",
+            "blobs",
+            "docstore",
+            "engine",
+            "extract-worker",
+            "fetcher",
+            "ingest",
+            "model",
+            "models",
+            "rate-limit",
+            "retrieval-core",
+        ],
+    ),
     // The other side of the wire.
-    ("retrieval-client", &["api-types"]),
+    ("retrieval-client", &["api-types", "error-causes", "openapi"]),
 ];
+
+/// Crates that only tests may use.
+const DEV_ONLY: &[&str] = &["test-support"];
 
 /// Crates whose tests, too, must do without the rest of the workspace: they are made to be taken elsewhere.
 const ALONE_IN_TESTS: &[&str] = &["retrieval-core", "api-types"];
 
 /// Compares every arrow between crates with the table.
 pub fn check(crates: &[Crate]) -> Vec<Breach> {
-    let mut breaches = Vec::new();
+    let mut breaches = dev_only(crates);
     for krate in crates.iter().filter(|krate| !krate.is_bin) {
         let name = &krate.name;
         let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| known == name) else {
@@ -77,6 +120,16 @@ pub fn check(crates: &[Crate]) -> Vec<Breach> {
         }
     }
     breaches
+}
+
+fn dev_only(crates: &[Crate]) -> Vec<Breach> {
+    let uses = crates.iter().flat_map(|krate| krate.built_with().map(move |used| (krate, used)));
+    uses.filter(|(_, used)| used.ours && DEV_ONLY.contains(&used.name.as_str()))
+        .map(|(krate, used)| {
+            let what = format!("`{}` is built with `{}`", krate.name, used.name);
+            Breach::new(what, "move it to [dev-dependencies]: it is for tests")
+        })
+        .collect()
 }
 
 fn list(names: &[&str]) -> String {
@@ -113,6 +166,15 @@ mod tests {
     #[test]
     fn a_crate_without_a_row_is_found() {
         assert_eq!(broken(&[library("helpers", vec![])]), ["`helpers` is not in the table of layers"]);
+    }
+
+    #[test]
+    fn test_support_outside_of_dev_dependencies_is_found() {
+        let crates = [
+            library("app", vec![for_tests(ours("test-support"))]),
+            program("retrieval-server", vec![ours("test-support")]),
+        ];
+        assert_eq!(broken(&crates), ["`retrieval-server` is built with `test-support`"]);
     }
 
     #[test]

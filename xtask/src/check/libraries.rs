@@ -22,7 +22,7 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 
 /// Those who call other services over HTTP.
 const HTTP_CLIENTS: &[&str] =
-    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "rerank-http", "retrieval-client"];
+    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "models-http", "retrieval-client"];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
 const HTTP: &[&str] = &[
@@ -31,7 +31,7 @@ const HTTP: &[&str] = &[
     "engine-meilisearch",
     "fetcher",
     "http-actix",
-    "rerank-http",
+    "models-http",
     "retrieval-client",
     "s3-server",
 ];
@@ -48,6 +48,9 @@ const CONFINED: &[Confined] = &[
     confined("redis", &["rate-limit-redis"]),
     confined("pdf_oxide", &["extract"]),
     confined("office_oxide", &["extract"]),
+    // Processes and their jail.
+    confined("landlock", &["extract-worker"]),
+    confined("seccompiler", &["extract-worker"]),
     confined("rs-trafilatura", &["extract"]),
     confined("htmd", &["extract"]),
     with_bins("reqwest", HTTP_CLIENTS),
@@ -60,6 +63,7 @@ const CONFINED: &[Confined] = &[
     with_bins("tracing-subscriber", &[]),
     with_bins("metrics-exporter-prometheus", &[]),
     confined("figment", &["settings"]),
+    confined("mime", &["file-types"]),
 ];
 
 /// Crates that may use these outside libraries and no others.
@@ -79,6 +83,7 @@ const ALLOW_LISTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("model", &["uuid"]),
+    ("file-types", &["mime", "serde", "unicode-normalization"]),
     ("openapi", &["serde_json", "uuid"]),
     ("api-types", &["schemars", "serde", "serde_json", "thiserror", "time", "url", "uuid", "validator"]),
 ];

@@ -7,20 +7,13 @@ use toml::{Table, Value};
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "publish"];
 const DEPENDENCY_TABLES: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Checks every crate's manifest and README.
+/// Checks every crate's manifest.
 pub fn check(crates: &[Crate]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for krate in crates {
         for what in faults(&krate.manifest) {
             let cure = format!("write `{}`", what.cure);
             breaches.push(Breach::new(format!("`{}`: {}", krate.name, what.what), cure));
-        }
-        let readme = krate.folder.join("README.md");
-        if std::fs::metadata(&readme).map_or(0, |file| file.len()) == 0 {
-            breaches.push(Breach::new(
-                format!("`{}` has no README.md", krate.name),
-                "say what the crate is for, its shape, and what it must never know",
-            ));
         }
     }
     breaches

@@ -1,28 +1,30 @@
 //! `cargo xtask check`: the rules of the workspace that no compiler holds.
 
+mod allowed;
 mod arrows;
+mod breach;
+mod clocks;
+mod code;
+mod cycles;
+mod folders;
 mod graph;
 mod libraries;
 mod manifests;
 mod migrations;
+mod openings;
+mod paths;
+mod ratchet;
+mod readmes;
+mod signatures;
+mod sources;
 mod tracked;
+mod unused;
 mod workspace;
+
+pub use breach::Breach;
 
 use crate::{schema, shell};
 use std::process::ExitCode;
-
-/// One place where a rule is broken, and what to do about it.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Breach {
-    pub what: String,
-    pub cure: String,
-}
-
-impl Breach {
-    fn new(what: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { what: what.into(), cure: cure.into() }
-    }
-}
 
 /// A rule's name as it is printed, and where it is broken.
 type Outcome = (&'static str, Vec<Breach>);
@@ -32,12 +34,20 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let root = shell::root();
     let metadata = cargo_metadata::MetadataCommand::new().current_dir(&root).exec()?;
     let crates = workspace::read(&metadata, &root)?;
+    let sources = sources::read(&crates, &root)?;
     let outcomes: Vec<Outcome> = vec![
         ("workspace crates use only those below them", arrows::check(&crates)),
         ("outside libraries stay in their crates", libraries::check_confined(&crates)),
         ("pure crates keep to their short lists", libraries::check_allow_lists(&crates)),
         ("no banned library anywhere in the build", graph::check(&metadata)),
-        ("manifests inherit from the workspace; each crate has a README", manifests::check(&crates)),
+        ("manifests inherit from the workspace", manifests::check(&crates)),
+        ("each dependency is used", unused::check(&crates, &sources)),
+        ("each crate's folder is named after its package", folders::check(&crates)),
+        ("each crate has a README, headed by the package's name", readmes::check(&crates)),
+        ("doc comments and headings open with a verb or a noun", openings::check(&sources, &crates, &root)?),
+        ("modules of a crate have no cycles", cycles::check(&sources)),
+        ("the system's clock is read in its few places", clocks::check(&sources)),
+        ("public signatures use the domain's types", signatures::check(&sources)),
         ("both databases have the same migrations", migrations::check(&root)?),
         ("the committed OpenAPI document is what the code says", schema::check(&root)),
         ("tracked files name no path of one machine", tracked::check(&root)?),

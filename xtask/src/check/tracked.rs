@@ -1,4 +1,4 @@
-//! What is tracked works on every machine: no file names a path that exists on one only.
+//! Tracked files work on every machine: none names a path that exists on one only.
 
 use super::Breach;
 use crate::shell;

@@ -29,7 +29,7 @@ pub struct Dependency {
 }
 
 impl Crate {
-    /// What goes into the built library or program (build dependencies included).
+    /// Returns the dependencies of the built library or program (build dependencies included).
     pub fn built_with(&self) -> impl Iterator<Item = &Dependency> {
         self.dependencies.iter().filter(|dependency| !dependency.dev)
     }

@@ -1,5 +1,5 @@
-//! The published contract: that it is OpenAPI (`openapi-spec-validator`), and that a running server does what it says.
-//! Schemathesis makes requests from the document, good and bad, and holds every answer against it.
+//! Published contract: valid OpenAPI (`openapi-spec-validator`), and implemented by a running server. Schemathesis
+//! generates valid and invalid requests from the document and validates every response.
 
 use super::{Outcome, has_module};
 use crate::bench::installation::Installation;
@@ -8,29 +8,29 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-/// What Schemathesis is told about the contract that the document cannot say.
+/// Schemathesis settings for rules that the document cannot express.
 const SETTINGS: [(&str, &str); 2] =
     [("schemathesis.toml", include_str!("schemathesis.toml")), ("hooks.py", include_str!("hooks.py"))];
 
-/// Whether the server does what its document says. Without these packages nothing is tested.
+/// Tests the server against its document. Without the Python packages nothing is tested.
 ///
 /// # Errors
 ///
-/// When the server does not start.
+/// Returns an error if the server does not start.
 pub fn run(server: &Path, python: &OsStr) -> anyhow::Result<Outcome> {
     for (module, package) in
         [("schemathesis.cli", "schemathesis"), ("openapi_spec_validator", "openapi-spec-validator")]
     {
         if !has_module(python, module) {
             let python = python.display();
-            return Ok(Outcome::LeftOut(format!(
+            return Ok(Outcome::Skipped(format!(
                 "The contract was NOT tested: `{python} -m {module}` does not run. pip install {package}"
             )));
         }
     }
     let installation = Installation::new(server)?;
     let tenant = installation.tenant()?;
-    // Made-up addresses are not asked for pages: there is no time to reach anything.
+    // Generated URLs must not be fetched: the timeout is too short for any connection.
     let running = installation.serve_with(&[("RETRIEVAL__FETCH__TIMEOUT_MS", "1")])?;
     for (name, content) in SETTINGS {
         std::fs::write(installation.folder().join(name), content)?;

@@ -1,4 +1,4 @@
-"""What the document cannot say of searches."""
+"""Rules of searches that the document cannot express."""
 
 import os
 
@@ -12,12 +12,12 @@ def before_call(context, case, kwargs):
     if case.operation.path != "/v1/search" or not case.meta or not isinstance(case.body, dict):
         return
     if case.meta.generation.mode.is_positive:
-        # A valid workspace search names the key's own organization.
+        # A valid workspace search names the organization of the key.
         scope = case.body.get("scope") or {}
         if "workspace" in (scope.get("indexes") or []):
             scope["workspace_id"] = os.environ["ORGANIZATION_ID"]
         return
-    # A string that is no preset is answered with a warning, by contract; only what is no string is refused.
+    # By contract, an unknown preset string gives a warning; only other types are rejected.
     shape = case.body.get("response")
     if isinstance(shape, dict) and isinstance(shape.get("verbosity"), str) and shape["verbosity"] not in PRESETS:
         shape["verbosity"] = 3

@@ -1,5 +1,5 @@
-//! The Model Context Protocol as its official client speaks it (`mcp_session.py`), against a running server and against
-//! `retrieval mcp`.
+//! Model Context Protocol: the official client (`mcp_session.py`) against a running server and against `retrieval
+//! mcp`.
 
 use super::{Outcome, has_module};
 use crate::bench::installation::Installation;
@@ -10,22 +10,22 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What the client does and what it must get.
+/// Script of the client session with its assertions.
 const SESSION: &str = include_str!("mcp_session.py");
 
-/// Sentences of the page that is searched and read: more than one answer holds.
+/// Sentences of the test page, more than fit into one response.
 const SENTENCES: usize = 2_000;
 
-/// Whether the client gets what it asks for. Without it nothing is tested.
+/// Runs the client session. Without the Python package nothing is tested.
 ///
 /// # Errors
 ///
-/// When a program does not build, or the server does not start.
+/// Returns an error if a program does not build or the server does not start.
 pub fn run(server: &Path, release: bool, python: &OsStr) -> anyhow::Result<Outcome> {
-    // The package of the second generation, which speaks every revision that the server does.
+    // Version 2 of the package supports every protocol revision of the server.
     if !has_module(python, "mcp_types") {
         let python = python.display();
-        return Ok(Outcome::LeftOut(format!(
+        return Ok(Outcome::Skipped(format!(
             "MCP was NOT tested: `{python}` has no package `mcp` from 2.0 on. pip install mcp"
         )));
     }

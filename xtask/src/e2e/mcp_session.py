@@ -1,6 +1,6 @@
-"""The official MCP client against a running server: over HTTP and over standard input and output.
+"""Session of the official MCP client with a running server, over HTTP and over standard input and output.
 
-Reads BASE_URL, API_KEY (every scope), READER_KEY (document:read alone) and RETRIEVAL (the command line program).
+Reads BASE_URL, API_KEY (all scopes), READER_KEY (document:read only) and RETRIEVAL (path of the command line client).
 """
 
 import asyncio
@@ -44,13 +44,13 @@ def text(result):
 
 
 def error(result):
-    """The error of a failed call, as a model reads it."""
+    """Returns the error of a failed call, as a model sees it."""
     assert result.is_error, result
     return json.loads(text(result))["error"]
 
 
 async def use_every_tool(client):
-    """The client holds every result against the schema of its tool, and fails when it does not fit."""
+    """Calls every tool. The client validates each result against the tool's schema."""
     listed = (await client.list_tools()).tools
     assert [tool.name for tool in listed] == TOOLS, listed
     for tool in listed:
@@ -63,7 +63,7 @@ async def use_every_tool(client):
     first = found.structured_content["results"][0]
     assert first["doc_id"] in text(found) and first["canonical_url"] in text(found), text(found)
 
-    # Part by part, the text is the document.
+    # The parts add up to the document.
     whole, arguments = "", {"doc_id": first["doc_id"]}
     while True:
         part = await client.call_tool("read_document", arguments)
@@ -113,7 +113,7 @@ async def use_a_key_that_may_only_read(client, is_hidden):
 
 
 async def use_plain_http():
-    """What the client does not do by itself."""
+    """Sends requests that the client never makes."""
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     async with create_mcp_http_client() as http:
         key = {"Authorization": f"Bearer {KEY}"}
@@ -132,7 +132,7 @@ async def use_plain_http():
 
 async def main():
     for reach in (over_http, over_stdio):
-        # The current revision, the one before, and the one before that.
+        # The current revision and the two previous ones.
         for mode, offered in [("auto", None), ("legacy", "2025-11-25"), ("legacy", "2025-06-18")]:
             if offered:
                 client_session.LATEST_HANDSHAKE_VERSION = offered
@@ -148,7 +148,7 @@ async def main():
         async with over_stdio(mode, arguments=["--profile", "connector"]) as client:
             await use_the_connector(client)
     await use_plain_http()
-    print("MCP: the official client got what it asked for, over HTTP and over standard input and output")
+    print("MCP: the session of the official client passed, over HTTP and over standard input and output")
 
 
 asyncio.run(main())

@@ -1,6 +1,6 @@
-//! `cargo xtask e2e`: what comes from outside, against the built server: Schemathesis with the published contract, the
-//! official client of the Model Context Protocol, the users' own programs, and black-box acceptance folders. The
-//! project's own end-to-end tests are Rust and live with the server.
+//! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
+//! official MCP client, the users' programs and black-box acceptance folders. Our own end-to-end tests are Rust tests
+//! of the server.
 
 mod contract;
 mod mcp;
@@ -14,7 +14,7 @@ use std::process::{ExitCode, Stdio};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Folder or file of acceptance tests (pytest, httpx); without it, only the contract, MCP and the programs are tested
+    /// Folder or file of acceptance tests (pytest, httpx) [default: contract, MCP and programs only]
     path: Option<PathBuf>,
     /// Run the server on a private PostgreSQL instead of SQLite
     #[arg(long)]
@@ -22,7 +22,7 @@ pub struct Options {
     /// Build and test the release profile
     #[arg(long)]
     release: bool,
-    /// Test this server instead of building one
+    /// Server to test [default: built from source]
     #[arg(long, value_name = "FILE", conflicts_with = "release")]
     server: Option<PathBuf>,
     /// Arguments for pytest
@@ -30,8 +30,7 @@ pub struct Options {
     pytest: Vec<String>,
 }
 
-/// Builds the server, holds it against its contract, has an MCP client and the users' programs use it, and runs pytest
-/// (`PYTHON` names another interpreter than `python3`).
+/// Tests contract, MCP client and programs against the server, and runs pytest. `PYTHON` overrides `python3`.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
@@ -39,26 +38,26 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         None => server::build(options.release)?,
     };
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    let kept = contract::run(&server, &python)?;
-    let served = mcp::run(&server, options.release, &python)?;
-    let used = programs::run(&server, options.release)?;
+    let contract = contract::run(&server, &python)?;
+    let mcp = mcp::run(&server, options.release, &python)?;
+    let programs = programs::run(&server, options.release)?;
     let passed = match &options.path {
-        Some(path) => accept(options, path, &server, &python)?,
+        Some(path) => run_acceptance(options, path, &server, &python)?,
         None => true,
     };
-    // At the end, where it is seen: what was left out says so itself.
-    for left_out in [&kept, &served].into_iter().filter_map(Outcome::left_out) {
-        eprintln!("\n!!! {left_out}");
+    // Last, so that skipped parts are noticed.
+    for skipped in [&contract, &mcp].into_iter().filter_map(Outcome::skipped) {
+        eprintln!("\n!!! {skipped}");
     }
-    Ok(interrupt::exit_code(kept.is_good() && served.is_good() && used.is_good() && passed))
+    Ok(interrupt::exit_code(contract.is_good() && mcp.is_good() && programs.is_good() && passed))
 }
 
-/// What came of a part of the tests.
+/// Result of a part of the tests.
 enum Outcome {
     Passed,
     Failed,
-    /// Nothing was tested, and this is why.
-    LeftOut(String),
+    /// Not tested, with the reason.
+    Skipped(String),
 }
 
 impl Outcome {
@@ -66,37 +65,37 @@ impl Outcome {
         if status.success() { Outcome::Passed } else { Outcome::Failed }
     }
 
-    fn left_out(&self) -> Option<&str> {
+    fn skipped(&self) -> Option<&str> {
         match self {
-            Outcome::LeftOut(why) => Some(why),
+            Outcome::Skipped(why) => Some(why),
             Outcome::Passed | Outcome::Failed => None,
         }
     }
 
-    /// In CI, what is not tested is a failure.
+    /// Returns true unless a test failed. In CI a skipped part is a failure too.
     fn is_good(&self) -> bool {
         match self {
             Outcome::Passed => true,
             Outcome::Failed => false,
-            Outcome::LeftOut(_) => std::env::var_os("CI").is_none(),
+            Outcome::Skipped(_) => std::env::var_os("CI").is_none(),
         }
     }
 }
 
-/// Whether the interpreter has a module.
+/// Returns true if the interpreter can import the module.
 fn has_module(python: &OsStr, module: &str) -> bool {
     let mut command = std::process::Command::new(python);
     command.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Whether the acceptance tests pass.
-fn accept(options: &Options, path: &Path, server: &Path, python: &OsStr) -> anyhow::Result<bool> {
+/// Runs the acceptance tests and returns true if they pass.
+fn run_acceptance(options: &Options, path: &Path, server: &Path, python: &OsStr) -> anyhow::Result<bool> {
     let mut pytest = std::process::Command::new(python);
     pytest.args(["-m", "pytest", "-q"]).arg(path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);
     let cluster = options.postgres.then(Cluster::start).transpose()?;
     if let Some(cluster) = &cluster {
-        // The suites make their databases with psql.
+        // The suites create their databases with psql.
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(cluster.programs.clone()).chain(std::env::split_paths(&path));
         pytest.env("PATH", std::env::join_paths(folders)?).env("ACCEPT_DATABASE_URL", &cluster.url);

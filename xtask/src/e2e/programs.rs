@@ -1,15 +1,15 @@
-//! What users run on their own machines, against a live server: the command line, and the installer of the skills. The
-//! scenarios are tests of the server.
+//! Users' programs against a live server: the command line client and the installer of the skills. The scenarios are
+//! tests of the server crate.
 
 use super::Outcome;
 use crate::{interrupt, server, shell};
 use std::path::Path;
 
-/// Whether they do what they should.
+/// Runs the scenarios.
 ///
 /// # Errors
 ///
-/// When a program does not build.
+/// Returns an error if a program does not build.
 pub fn run(server: &Path, release: bool) -> anyhow::Result<Outcome> {
     let program = server::build_client(release)?;
     let mut tests = shell::cargo();

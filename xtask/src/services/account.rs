@@ -1,4 +1,4 @@
-//! The account that a service runs under: PostgreSQL refuses to run as root.
+//! User account for services: PostgreSQL refuses to run as root.
 
 use crate::shell;
 use anyhow::Context;
@@ -7,10 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Made where there is no account `postgres`.
+/// Account created if there is no account `postgres`.
 const OWN_ACCOUNT: &str = "retrieval-test";
 
-/// An unprivileged account to run under instead of root.
+/// Unprivileged account used instead of root.
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
     user: u32,
@@ -18,11 +18,11 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account to use when we are root: `postgres`, or one made for the purpose. None when we are not root.
+    /// Returns the account to use instead of root: `postgres`, or a new one. Returns `None` if we are not root.
     ///
     /// # Errors
     ///
-    /// When we are root and no account can be found or made.
+    /// Returns an error if we are root and no account can be found or created.
     pub fn instead_of_root() -> anyhow::Result<Option<Self>> {
         if !is_root() {
             return Ok(None);
@@ -41,27 +41,27 @@ impl Account {
         Ok(Self { user: id("-u")?, group: id("-g")? })
     }
 
-    /// Lets `command` run under this account.
+    /// Sets this account as the user of `command`.
     pub fn run(self, command: &mut Command) {
         command.uid(self.user).gid(self.group);
     }
 
-    /// Hands a folder to this account.
+    /// Changes the owner of a folder to this account.
     ///
     /// # Errors
     ///
-    /// When the system refuses it.
+    /// Returns an error if the system rejects the change.
     pub fn own(self, folder: &Path) -> anyhow::Result<()> {
         Ok(std::os::unix::fs::chown(folder, Some(self.user), Some(self.group))?)
     }
 }
 
-/// Whether we run as root.
+/// Returns true if we run as root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A folder for temporary folders that every account can reach: the system's own may lie in root's home.
+/// Returns a folder for temporary folders that every account can reach; the default may be in root's home.
 pub fn shared_temporary_folder() -> PathBuf {
     let own = std::env::temp_dir();
     let open = |folder: &Path| folder.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 != 0);

@@ -1,15 +1,15 @@
-//! Installing what tests need, where that is ours to do: as root, with apt.
+//! Installation of test services with apt, if we are root.
 
 use super::account::is_root;
 use crate::shell;
 use anyhow::{Context, bail};
 use std::process::{Command, Stdio};
 
-/// Installs `package`. `wanted` says what was looked for in vain, `variable` what names a service that runs elsewhere.
+/// Installs `package`. `wanted` describes the missing program; `variable` names the alternative, a service elsewhere.
 ///
 /// # Errors
 ///
-/// When it is not ours to do, or fails.
+/// Returns an error without root or apt, or if the installation fails.
 pub fn install(package: &str, wanted: &str, variable: &str) -> anyhow::Result<()> {
     if !is_root() || shell::find_program("apt-get").is_none() {
         bail!("{wanted}; install it (Debian, Ubuntu: `apt-get install {package}`) or set {variable}");
@@ -21,5 +21,5 @@ pub fn install(package: &str, wanted: &str, variable: &str) -> anyhow::Result<()
     };
     apt(&["update", "-qq"])
         .and_then(|()| apt(&["install", "-y", "-qq", "--no-install-recommends", package]))
-        .with_context(|| format!("{wanted}, and it could not be installed"))
+        .with_context(|| format!("{wanted}; the installation failed"))
 }

@@ -1,11 +1,11 @@
-//! Meilisearch: where an address is given, otherwise not at all; we install and start none.
+//! Meilisearch, if the environment names one; it is never installed or started.
 
 use super::{Provided, Running, Service};
 
 const ADDRESS: &str = "ACCEPT_INDEX_URL";
 const KEY: &str = "ACCEPT_INDEX_KEY";
 
-/// A Meilisearch that somebody else runs, named by `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`).
+/// External Meilisearch, named by `ACCEPT_INDEX_URL` and `ACCEPT_INDEX_KEY`.
 pub struct Meilisearch;
 
 impl Service for Meilisearch {
@@ -15,7 +15,7 @@ impl Service for Meilisearch {
 
     fn provide(&self) -> Provided {
         match address() {
-            // The tests inherit the variables from our own environment.
+            // The tests inherit the variables from our environment.
             Some(url) => Provided::Running(Running { how: url, environment: vec![], _guard: None }),
             None => Provided::Absent { reason: format!("{ADDRESS} is not set") },
         }
@@ -26,12 +26,12 @@ impl Service for Meilisearch {
     }
 }
 
-/// Where it is, if the environment says so.
+/// Returns its URL from the environment.
 pub fn address() -> Option<String> {
     std::env::var(ADDRESS).ok().filter(|url| !url.is_empty())
 }
 
-/// Its API key; empty where it asks for none.
+/// Returns its API key; empty if it needs none.
 pub fn key() -> String {
     std::env::var(KEY).unwrap_or_default()
 }

@@ -1,52 +1,53 @@
-//! Outside services that tests run against. A new one is a file with an implementation of [`Service`] and a line
-//! in the list of `test`.
+//! External services for tests. To add one, implement [`Service`] in a new file and extend the list in `test`.
 
 mod account;
 mod apt;
 pub mod meilisearch;
 mod postgres;
 mod redis;
+mod s3;
 
 pub use meilisearch::Meilisearch;
 pub use postgres::{Cluster, Postgres};
 pub use redis::Redis;
+pub use s3::ExternalS3;
 
 use std::any::Any;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// An outside service that tests can use.
+/// External service that tests can use.
 pub trait Service {
-    /// Its name as people write it.
+    /// Returns its proper name.
     fn name(&self) -> &'static str;
 
-    /// Starts it, or says where it already runs, or why it cannot be had.
+    /// Starts it, returns a running one, or returns the reason for its absence.
     fn provide(&self) -> Provided;
 
-    /// Whether CI fails when the tests had to do without.
+    /// Returns true if CI fails without it.
     fn required_in_ci(&self) -> bool;
 }
 
-/// What came of [`Service::provide`].
+/// Result of [`Service::provide`].
 pub enum Provided {
     Running(Running),
     Absent { reason: String },
 }
 
-/// A service that tests can reach, for as long as this value lives.
+/// Service that is available to tests while this value exists.
 pub struct Running {
-    /// Version or address, for the summary.
+    /// Version or URL, for the summary.
     pub how: String,
-    /// What the tests find it by.
+    /// Environment variables for the tests.
     pub environment: Vec<(&'static str, String)>,
-    /// Stops what was started when it is dropped.
+    /// Stops a started service when dropped.
     pub _guard: Option<Box<dyn Any>>,
 }
 
-/// The services of one run.
+/// Services of one run.
 pub struct Services(Vec<(Box<dyn Service>, Provided)>);
 
 impl Services {
-    /// Starts what can be started.
+    /// Starts all available services.
     pub fn start(services: Vec<Box<dyn Service>>) -> Self {
         Self(
             services
@@ -59,7 +60,7 @@ impl Services {
         )
     }
 
-    /// The environment for the tests.
+    /// Returns the environment for the tests.
     pub fn environment(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0
             .iter()
@@ -70,7 +71,7 @@ impl Services {
             .map(|(key, value)| (*key, value.as_str()))
     }
 
-    /// A line for each service: what it was, or that it was not tested and why.
+    /// Returns a line per service: its version or URL, or why it was not tested.
     pub fn summary(&self) -> Vec<String> {
         let line = |(service, provided): &(Box<dyn Service>, Provided)| match provided {
             Provided::Running(running) => format!("{} was tested: {}", service.name(), running.how),
@@ -79,7 +80,7 @@ impl Services {
         self.0.iter().map(line).collect()
     }
 
-    /// The services that CI may not do without, but had to.
+    /// Returns the required services that are missing.
     pub fn missing_in_ci(&self) -> Vec<&'static str> {
         let missing = |(service, provided): &(Box<dyn Service>, Provided)| {
             (service.required_in_ci() && matches!(provided, Provided::Absent { .. })).then(|| service.name())
@@ -88,11 +89,11 @@ impl Services {
     }
 }
 
-/// A port on loopback that nobody listened on a moment ago.
+/// Returns a free port on loopback. Another program may take it before its use.
 ///
 /// # Errors
 ///
-/// When the system has none.
+/// Returns an error if the system has none.
 pub fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_names_what_was_not_tested() {
+    fn summary_names_untested_services() {
         let services = Services::start(vec![Box::new(Fake(true)), Box::new(Fake(false))]);
         assert_eq!(services.summary(), ["Here was tested: version 1", "Gone was NOT tested: no binaries"]);
         assert_eq!(services.missing_in_ci(), ["Gone"]);

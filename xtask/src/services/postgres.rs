@@ -1,4 +1,4 @@
-//! A private PostgreSQL for one run: its own folder, its own port, gone afterwards.
+//! Private PostgreSQL for one run, in a temporary folder and on a free port.
 
 use super::account::{Account, shared_temporary_folder};
 use super::{Provided, Running, Service, apt, free_port};
@@ -12,22 +12,22 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What the tests find the database by: a role that may create databases.
+/// Variable with the URL for the tests; its role may create databases.
 const VARIABLE: &str = "TEST_DATABASE_URL";
 
-/// The first start of a cluster on a slow disk takes seconds.
+/// Timeout of the first start, which takes seconds on a slow disk.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A fast shutdown ends what runs; after this long it is ended the hard way: the data is thrown away anyhow.
+/// Timeout of a fast shutdown before an immediate one. The data is discarded anyway.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between choosing a free port and listening on it another program may take it.
+/// Start attempts, because another program may take the free port first.
 const ATTEMPTS: u32 = 3;
 
-/// Folders of clusters are named after the process that made them.
+/// Prefix of cluster folders, followed by the id of the process that created them.
 const FOLDER_PREFIX: &str = "retrieval-postgres-";
 
-/// Safety of data is worth nothing here, and many small test databases are made at once.
+/// Settings for speed without durability, and for many small test databases.
 const SETTINGS: &[&str] = &[
     "fsync=off",
     "synchronous_commit=off",
@@ -35,11 +35,11 @@ const SETTINGS: &[&str] = &[
     "max_connections=300",
     "unix_socket_directories=",
     "listen_addresses=127.0.0.1",
-    // Containers often have a /dev/shm of 64 MB.
+    // Containers often limit /dev/shm to 64 MB.
     "dynamic_shared_memory_type=mmap",
 ];
 
-/// PostgreSQL for the tests: the one that `TEST_DATABASE_URL` names, or a private one.
+/// PostgreSQL for the tests: the one of `TEST_DATABASE_URL`, or a private one.
 pub struct Postgres {
     pub disabled: bool,
 }
@@ -54,7 +54,7 @@ impl Service for Postgres {
             return Provided::Absent { reason: "--no-postgres was given".to_owned() };
         }
         if std::env::var(VARIABLE).is_ok_and(|url| !url.is_empty()) {
-            let how = format!("the database that {VARIABLE} names");
+            let how = format!("the database of {VARIABLE}");
             return Provided::Running(Running { how, environment: vec![], _guard: None });
         }
         match Cluster::start() {
@@ -72,24 +72,25 @@ impl Service for Postgres {
     }
 }
 
-/// A running PostgreSQL in a temporary folder. Dropping it stops the server and removes the folder.
+/// Running PostgreSQL in a temporary folder. Dropping it stops the server and removes the folder.
 pub struct Cluster {
-    /// Address of its database `postgres`, as a superuser without a password.
+    /// URL of its database `postgres`, for a superuser without a password.
     pub url: String,
-    /// What `postgres --version` says.
+    /// Output of `postgres --version`.
     pub version: String,
-    /// Where its programs are, `psql` among them.
+    /// Folder of its programs, such as `psql`.
     pub programs: PathBuf,
     server: Child,
     _folder: TempDir,
 }
 
 impl Cluster {
-    /// Makes and starts a cluster, from installed programs or, as root on Debian, from freshly installed ones.
+    /// Creates and starts a cluster. Installs PostgreSQL if it is missing and we are root on Debian.
     ///
     /// # Errors
     ///
-    /// When there are no programs, or the cluster does not start; the message holds the end of the server's log.
+    /// Returns an error without programs, or if the cluster does not start; the message has the end of the server's
+    /// log.
     pub fn start() -> anyhow::Result<Self> {
         let programs = match find_programs() {
             Some(programs) => programs,
@@ -132,13 +133,13 @@ impl Drop for Cluster {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
-        eprintln!("warning: PostgreSQL (process {}) does not stop: it is killed", self.server.id());
+        eprintln!("warning: PostgreSQL (process {}) does not stop: killing it", self.server.id());
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// A command under `account`, in a folder that the account can read: ours may be closed to it.
+/// Returns a command for `account`, in a folder that the account can read.
 fn command(program: &Path, account: Option<Account>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null());
@@ -148,10 +149,10 @@ fn command(program: &Path, account: Option<Account>, folder: &Path) -> Command {
     command
 }
 
-/// Makes the cluster's files.
+/// Creates the cluster's files.
 ///
-/// Text is ordered by the rules of a language wherever this PostgreSQL can: most databases in use are set up so, and a
-/// query that counts on byte order must say it.
+/// Text uses a language's sort order if this PostgreSQL supports it, like most databases in use. Queries that need
+/// byte order must request it.
 fn create(programs: &Path, account: Option<Account>, folder: &Path) -> anyhow::Result<()> {
     let by_language = ["--locale-provider=icu", "--icu-locale=en-US"];
     let attempt = |more: &[&str]| {
@@ -163,12 +164,12 @@ fn create(programs: &Path, account: Option<Account>, folder: &Path) -> anyhow::R
     attempt(&by_language).or_else(|_| attempt(&[]))
 }
 
-/// Starts the server and waits until it takes connections.
+/// Starts the server and waits until it accepts connections.
 fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) -> anyhow::Result<Child> {
     let data = folder.join("data");
     let log = folder.join("log");
     let mut postgres = match shell::find_program("setpriv") {
-        // Where Linux lets us, the server ends even when we are killed and cannot stop it.
+        // On Linux, stops the server even if we are killed.
         Some(setpriv) => {
             let mut setpriv = command(&setpriv, account, folder);
             setpriv.args(["--pdeathsig", "INT", "--"]).arg(programs.join("postgres"));
@@ -181,7 +182,7 @@ fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) ->
         postgres.args(["-c", setting]);
     }
     postgres.stdout(Stdio::null()).stderr(File::create(&log)?);
-    // Ctrl-C is for the tests first: the database goes when they have ended.
+    // Ctrl-C goes to the tests first; the database stops after them.
     postgres.process_group(0);
     let mut server = postgres.spawn().context("cannot start postgres")?;
     let deadline = Instant::now() + START_TIMEOUT;
@@ -201,28 +202,28 @@ fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) ->
     }
 }
 
-/// Removes the folders of those who were killed before they could.
+/// Removes folders of processes that were killed before they could.
 fn remove_leftovers(temporary: &Path) {
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let maker = name.strip_prefix(FOLDER_PREFIX).and_then(|rest| rest.split_once('-')?.0.parse().ok());
         if maker.is_some_and(|maker| !interrupt::is_running(maker)) {
-            // Another's, on a machine that is shared: the system refuses, and rightly.
+            // Fails for folders of other users on a shared machine.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether the server has written `ready` as the last line of its pid file (PostgreSQL 10 and newer).
+/// Checks for `ready` in the last line of the pid file (PostgreSQL 10 and newer).
 fn is_ready(data: &Path) -> bool {
     let file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     file.lines().last().is_some_and(|line| line.trim() == "ready")
 }
 
-/// The folder of the newest PostgreSQL found, or of the one on the PATH.
+/// Returns the folder of the PostgreSQL on the PATH, or of the newest one found.
 ///
-/// Programs are linked into a folder of the PATH on some systems; the others (`psql`, `initdb`) lie beside the file
-/// that such a link leads to.
+/// Some systems link single programs into a folder of the PATH; the others (`psql`, `initdb`) are next to the link's
+/// target.
 fn find_programs() -> Option<PathBuf> {
     let linked = shell::find_program("postgres").and_then(|file| file.canonicalize().ok());
     let on_path = linked.and_then(|file| file.parent().map(Path::to_path_buf));
@@ -237,17 +238,17 @@ fn find_programs() -> Option<PathBuf> {
     folders.into_iter().find(|folder| ["postgres", "initdb"].iter().all(|name| folder.join(name).is_file()))
 }
 
-/// The number in a folder such as `/usr/lib/postgresql/15/bin` or `postgresql@16/bin`; 0 where there is none.
+/// Returns the version in a path such as `/usr/lib/postgresql/15/bin` or `postgresql@16/bin`; 0 without one.
 fn version_of(programs: &Path) -> u32 {
     let name = programs.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     name.rsplit('@').next().and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 
-/// Installs PostgreSQL where that is ours to do: as root, with apt.
+/// Installs PostgreSQL with apt, if we are root.
 fn install() -> anyhow::Result<PathBuf> {
     const WANTED: &str = "no PostgreSQL found on the PATH or in /usr/lib/postgresql/*/bin";
     apt::install("postgresql", WANTED, VARIABLE)?;
-    find_programs().context("apt-get installed PostgreSQL, but its programs are not where they are expected")
+    find_programs().context("apt-get installed PostgreSQL, but its programs were not found")
 }
 
 #[cfg(test)]
@@ -259,8 +260,8 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_cluster_makes_databases_and_leaves_nothing_behind() {
-        // Installing it is for the command, not for a test: its summary says what was not tested.
+    fn cluster_creates_databases_and_cleans_up() {
+        // Installation is up to the command; the summary reports untested services.
         if find_programs().is_none() {
             eprintln!("NOT tested: no PostgreSQL installed");
             return;
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_read_from_folders() {
+    fn versions_are_parsed_from_folders() {
         assert_eq!(version_of(Path::new("/usr/lib/postgresql/15/bin")), 15);
         assert_eq!(version_of(Path::new("/opt/homebrew/opt/postgresql@16/bin")), 16);
         assert_eq!(version_of(Path::new("/usr/bin")), 0);

@@ -1,4 +1,4 @@
-//! A private Redis for one run, in memory alone. Tests that stop a Redis start their own from the same program.
+//! Private in-memory Redis for one run. Tests that stop a Redis start their own from the same program.
 
 use super::{Provided, Running, Service, apt, free_port};
 use crate::{interrupt, shell};
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the tests find it by.
+/// Variable with the URL for the tests.
 const VARIABLE: &str = "RATE_LIMIT_REDIS_URL";
 const PROGRAM: &str = "redis-server";
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Redis for the tests: the one that `RATE_LIMIT_REDIS_URL` names, or a private one.
+/// Redis for the tests: the one of `RATE_LIMIT_REDIS_URL`, or a private one.
 pub struct Redis;
 
 impl Service for Redis {
@@ -24,7 +24,7 @@ impl Service for Redis {
 
     fn provide(&self) -> Provided {
         if std::env::var(VARIABLE).is_ok_and(|url| !url.is_empty()) {
-            let how = format!("the one that {VARIABLE} names");
+            let how = format!("the server of {VARIABLE}");
             return Provided::Running(Running { how, environment: vec![], _guard: None });
         }
         match start() {
@@ -38,12 +38,12 @@ impl Service for Redis {
     }
 }
 
-/// Ends with us.
+/// Server process that is killed on drop.
 struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nothing is saved: there is nothing to end in order.
+        // Nothing is persisted, so an orderly shutdown is unnecessary.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -74,7 +74,7 @@ fn start() -> anyhow::Result<Running> {
 
 fn command(program: PathBuf, port: u16) -> Command {
     let mut command = match shell::find_program("setpriv") {
-        // Where Linux lets us, it ends even when we are killed and cannot stop it.
+        // On Linux, stops the server even if we are killed.
         Some(setpriv) => {
             let mut setpriv = Command::new(setpriv);
             setpriv.args(["--pdeathsig", "KILL", "--"]).arg(program);
@@ -83,7 +83,7 @@ fn command(program: PathBuf, port: u16) -> Command {
         None => Command::new(program),
     };
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--appendonly", "no"]);
-    // Ctrl-C is for the tests first.
+    // Ctrl-C goes to the tests first.
     command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     command
 }

@@ -1,4 +1,4 @@
-//! Runs cargo-nextest, or `cargo test` where it is not installed, and reads the result from its lines.
+//! Runs cargo-nextest, or `cargo test` if it is not installed, and parses the result.
 
 use super::report::Report;
 use crate::{interrupt, shell};
@@ -7,16 +7,16 @@ use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
-/// Whether this is a run of continuous integration, as all services of that kind say it.
+/// Returns true in continuous integration (`CI=true`).
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-/// Runs the tests of the crates of `selection` that match `filters`, all where there are none.
+/// Runs the tests of the selected crates that match `filters`, or all tests without filters.
 ///
 /// # Errors
 ///
-/// When the runner cannot be started.
+/// Returns an error if the runner cannot be started.
 pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)]) -> anyhow::Result<Report> {
     let with_nextest = shell::output(shell::cargo().args(["nextest", "--version"])).is_ok();
     let mut command = shell::cargo();
@@ -24,13 +24,13 @@ pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)])
         command.args(["nextest", "run", "--no-fail-fast"]).args(selection);
         command.args(["--color", if std::io::stderr().is_terminal() { "always" } else { "never" }]);
         if in_ci() {
-            // A shared machine may stall for seconds in the middle of an end-to-end test. What passes only the second time
-            // is told at the end, as flaky.
+            // A shared machine may stall for seconds during an end-to-end test. Tests that pass only on retry are
+            // reported as flaky.
             command.args(["--retries", "1", "--final-status-level", "flaky"]);
         }
         command.args(filters);
     } else {
-        eprintln!("cargo-nextest is not installed: `cargo test` runs the tests, one crate after the other");
+        eprintln!("cargo-nextest is not installed: falling back to `cargo test`, which runs crates sequentially");
         command.args(["test", "--no-fail-fast", "--tests"]).args(selection).arg("--").args(filters);
     }
     command.envs(environment.iter().copied());
@@ -43,14 +43,14 @@ pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)])
     Ok(report)
 }
 
-/// The tests marked `#[ignore]`.
+/// Returns the tests marked `#[ignore]`.
 fn ignored(selection: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut list = shell::cargo();
     list.args(["nextest", "list", "--run-ignored", "only", "--message-format", "oneline"]).args(selection);
     Ok(shell::output(&mut list)?.lines().map(str::to_owned).collect())
 }
 
-/// Runs `command` and gives its lines, of both streams, to our standard error as they come.
+/// Runs `command`, copies both of its streams to standard error and returns their lines.
 fn tee(command: &mut Command) -> anyhow::Result<(bool, Vec<String>)> {
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start the test runner")?;
@@ -62,7 +62,7 @@ fn tee(command: &mut Command) -> anyhow::Result<(bool, Vec<String>)> {
     for stream in streams.into_iter().flatten() {
         let sender = sender.clone();
         std::thread::spawn(move || {
-            // By bytes: what a failing test prints need not be UTF-8.
+            // Bytes, because output of failing tests may not be UTF-8.
             for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     break;

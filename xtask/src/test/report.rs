@@ -1,20 +1,20 @@
-//! What came of the tests, read from the runner's lines and said again at the very end.
+//! Test results, parsed from the runner's output and repeated at the end.
 
-/// The result of a run of tests.
+/// Result of a test run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub succeeded: bool,
-    /// The runner's closing line: `Summary [ 0.5s] 12 tests run: 12 passed, 0 skipped`.
+    /// Closing line of the runner: `Summary [ 0.5s] 12 tests run: 12 passed, 0 skipped`.
     pub summary: Option<String>,
-    /// The lines that name a failed test, or one that failed at first.
+    /// Lines that name a failed or flaky test.
     pub failures: Vec<String>,
     pub skipped: u32,
-    /// The tests that are ignored by their own mark.
+    /// Tests marked `#[ignore]`.
     pub ignored: Vec<String>,
 }
 
 impl Report {
-    /// Reads the lines of cargo-nextest: the summary, and what follows it.
+    /// Parses cargo-nextest output: the summary and the lines after it.
     pub fn of_nextest(lines: &[String]) -> Self {
         let lines: Vec<String> = lines.iter().map(|line| without_colors(line)).collect();
         let Some(at) = lines.iter().rposition(|line| line.trim_start().starts_with("Summary [")) else {
@@ -33,7 +33,7 @@ impl Report {
         }
     }
 
-    /// Adds up the `test result:` lines of `cargo test` into one summary of the same form.
+    /// Sums the `test result:` lines of `cargo test` into a summary of the same form.
     pub fn of_cargo_test(lines: &[String]) -> Self {
         let results: Vec<&String> = lines.iter().filter(|line| line.starts_with("test result:")).collect();
         let sum = |what| results.iter().filter_map(|line| number_before(line, what)).sum::<u32>();
@@ -50,11 +50,16 @@ impl Report {
                 .cloned()
                 .collect(),
             skipped,
+            ignored: lines
+                .iter()
+                .filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored"))
+                .map(|(name, _)| name.to_owned())
+                .collect(),
             ..Self::default()
         }
     }
 
-    /// Prints the notes, then the runner's closing lines once more: the summary is the last line of all.
+    /// Prints the notes, then the closing lines of the runner, with the summary last.
     pub fn print(&self, notes: &[String]) {
         println!("\n------------");
         for note in notes {
@@ -70,13 +75,13 @@ impl Report {
     }
 }
 
-/// The number that stands right before `word`.
+/// Returns the number directly before `word`.
 fn number_before(line: &str, word: &str) -> Option<u32> {
     let before = &line[..line.find(word)?];
     before.rsplit(|other: char| !other.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// A line without the escape sequences that color it.
+/// Removes colour escape sequences from a line.
 fn without_colors(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -95,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_lines_of_nextest_are_read() {
+    fn nextest_summary_is_parsed() {
         let report = Report::of_nextest(&lines(
             "        PASS [   0.004s] (1/3) app it::search\n\
              \u{1b}[31;1m        FAIL\u{1b}[0m [   0.005s] (2/3) app it::read\n\
@@ -111,19 +116,21 @@ mod tests {
     }
 
     #[test]
-    fn results_of_cargo_test_are_added_up() {
+    fn cargo_test_results_are_summed() {
         let report = Report::of_cargo_test(&lines(
             "test a::b ... ok\n\
+             test a::slow ... ignored, a measurement\n\
              test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\
              test c::d ... FAILED\n\
              test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.01s",
         ));
         assert_eq!(report.summary.as_deref(), Some("     Summary 6 tests run: 5 passed, 1 failed, 3 skipped"));
         assert_eq!(report.failures, ["test c::d ... FAILED"]);
+        assert_eq!(report.ignored, ["a::slow"]);
     }
 
     #[test]
-    fn a_run_that_never_came_to_its_end_has_no_summary() {
+    fn aborted_run_has_no_summary() {
         assert_eq!(Report::of_nextest(&lines("error: could not compile")), Report::default());
     }
 }

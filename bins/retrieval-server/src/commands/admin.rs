@@ -1,10 +1,11 @@
-//! `admin`: organizations, keys, balances, and who changed them. Works on the database directly.
+//! `admin`: organizations, keys, balances and the audit log. Works on the database directly.
 
 use anyhow::bail;
 use app::accounts::{self, NewKey};
-use app::usage::KeyStatus;
-use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport, Id, Organization};
-use ingest::clock::{from_ms, to_ms};
+use app::usage::key_state;
+use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport, Organization};
+use ingest::clock::{from_date_time, to_date_time};
+use model::{Clock, FileOutcome, OrganizationId, Scope, SyncId, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use settings::Settings;
 use time::format_description::well_known::Rfc3339;
@@ -16,9 +17,10 @@ use crate::{actor, compose, output};
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     let store = compose::docstore(settings).await?;
     let actor = actor::of_command_line();
+    let now = SystemClock.now();
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
-            let organization = accounts::create_organization(&store, &actor, &name, prepaid_cents).await?;
+            let organization = accounts::create_organization(&store, &actor, now, &name, prepaid_cents).await?;
             output::json(&organization_json(&organization));
         }
         Admin::Org(Org::List) => {
@@ -27,27 +29,27 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
             }
         }
         Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
-            let new = NewKey { name, permissions: scopes, limit_rps, expires_at: expires_at.map(to_ms) };
-            let created = accounts::create_key(&store, &actor, org, new).await?;
-            let mut shown = key_json(&created.row);
+            let new = NewKey { name, scopes, limit_rps, expires_at: expires_at.map(from_date_time) };
+            let created = accounts::create_key(&store, &actor, now, org, new).await?;
+            let mut shown = key_json(&created.row, now);
             shown["key"] = created.key.into();
             output::json(&shown);
         }
         Admin::Key(Key::List { org }) => {
             for key in accounts::list_keys(&store, org).await? {
-                output::json(&key_json(&key));
+                output::json(&key_json(&key, now));
             }
         }
         Admin::Key(Key::Revoke { key_id }) => {
-            output::json(&key_json(&accounts::revoke_key(&store, &actor, key_id).await?));
+            output::json(&key_json(&accounts::revoke_key(&store, &actor, now, key_id).await?, now));
         }
         Admin::Balance(Balance::Add { org, cents }) => {
-            let balance = accounts::add_balance(&store, &actor, org, cents).await?;
-            output::json(&json!({ "organization_id": org, "balance_cents": balance }));
+            let balance = accounts::add_balance(&store, &actor, now, org, cents).await?;
+            output::json(&json!({ "organization_id": org.0, "balance_cents": balance }));
         }
         Admin::Balance(Balance::Show { org }) => {
             let balance = accounts::balance(&store, org).await?;
-            output::json(&json!({ "organization_id": org, "balance_cents": balance }));
+            output::json(&json!({ "organization_id": org.0, "balance_cents": balance }));
         }
         Admin::Balance(Balance::Ledger { org }) => print_ledger(&store, org).await?,
         Admin::Feedback(Feedback::Export) => export_feedback(&store).await?,
@@ -57,25 +59,26 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rows that are read at a time.
+/// Rows read per query.
 const PAGE: i64 = 1_000;
 
-/// Prints all rows, one a line. `page` reads those behind a place, `place` says where a row is; an empty page is the end.
-async fn print_rows<Row, Place>(
-    mut page: impl AsyncFnMut(Option<Place>) -> docstore::Result<Vec<Row>>,
-    place: impl Fn(&Row) -> Place,
+/// Prints all rows, one per line. `page` reads the rows after a cursor, `cursor` returns the cursor of a row. An empty
+/// page is the end.
+async fn print_rows<Row, Cursor>(
+    mut page: impl AsyncFnMut(Option<Cursor>) -> docstore::Result<Vec<Row>>,
+    cursor: impl Fn(&Row) -> Cursor,
     line: impl Fn(&Row) -> Value,
 ) -> anyhow::Result<()> {
-    let mut behind = None;
+    let mut after = None;
     loop {
-        let rows = page(behind.take()).await?;
+        let rows = page(after.take()).await?;
         rows.iter().for_each(|row| output::json(&line(row)));
         let Some(last) = rows.last() else { return Ok(()) };
-        behind = Some(place(last));
+        after = Some(cursor(last));
     }
 }
 
-async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result<()> {
+async fn print_ledger(store: &Docstore, organization_id: OrganizationId) -> anyhow::Result<()> {
     accounts::balance(store, organization_id).await?;
     print_rows(
         async |after| store.list_balance_entries(organization_id, after, PAGE).await,
@@ -84,7 +87,7 @@ async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result
             json!({
                 "entry_id": entry.id.0,
                 "cents": entry.cents,
-                "reason": entry.reason,
+                "reason": entry.reason.as_str(),
                 "search_id": entry.search_id.map(|id| id.0),
                 "identity": entry.identity,
                 "created_at": time(Some(entry.created_at)),
@@ -95,16 +98,13 @@ async fn print_ledger(store: &Docstore, organization_id: Uuid) -> anyhow::Result
 }
 
 async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
-    let filter = AuditFilter {
-        organization_id: audit.org.map(Id),
-        action: audit.action.map(|action| action.as_str().to_owned()),
-        since: audit.since.map(to_ms),
-    };
-    let mut left = audit.limit.map_or(i64::MAX, i64::from);
+    let filter =
+        AuditFilter { organization_id: audit.org, action: audit.action, since: audit.since.map(from_date_time) };
+    let mut remaining = audit.limit.map_or(i64::MAX, i64::from);
     print_rows(
         async |before| {
-            let page = store.list_audit_entries(filter.clone(), before, left.min(PAGE)).await?;
-            left -= page.len() as i64;
+            let page = store.list_audit_entries(filter.clone(), before, remaining.min(PAGE)).await?;
+            remaining -= page.len() as i64;
             Ok(page)
         },
         |entry| (entry.created_at, entry.id),
@@ -113,9 +113,9 @@ async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
                 "audit_id": entry.id.0,
                 "created_at": time(Some(entry.created_at)),
                 "actor": entry.actor,
-                "action": entry.action,
+                "action": entry.action.as_str(),
                 "organization_id": entry.organization_id.map(|id| id.0),
-                "subject_id": entry.subject_id.map(|id| id.0),
+                "subject_id": entry.subject_id,
                 "details": entry.details.0,
             })
         },
@@ -132,11 +132,11 @@ async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
                 "feedback_id": event.feedback_id.0,
                 "organization_id": event.organization_id.0,
                 "session_id": event.session_id.0,
-                "event_type": event.event_type,
+                "event_type": event.event_type.as_str(),
                 "created_at": time(Some(event.created_at)),
                 "query": event.query.as_ref().or(search.as_ref().map(|search| &search.query)),
                 "search_id": event.search_id.map(|id| id.0),
-                "ranked_list": search.as_ref().map(|search| &search.results.0),
+                "ranked_list": search.as_ref().map(|search| search.results.iter().map(|doc_id| doc_id.0).collect::<Vec<Uuid>>()),
                 "rank": event.result_rank,
                 "doc_id": event.doc_id.map(|id| id.0),
                 "passage_id": event.passage_id.map(|id| id.0),
@@ -150,13 +150,13 @@ async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
     .await
 }
 
-async fn show_run(store: &Docstore, sync_id: Uuid) -> anyhow::Result<()> {
+async fn show_run(store: &Docstore, sync_id: SyncId) -> anyhow::Result<()> {
     let Some(run) = store.find_any_run(sync_id).await? else { bail!("there is no run `{sync_id}`") };
-    output::note(&format!("run {sync_id} of organization {}: {}", run.organization_id, run.state().as_str()));
+    output::note(&format!("run {sync_id} of organization {}: {}", run.organization_id, run.state));
     print_rows(
         async |after| store.list_files_of_run(sync_id, after, PAGE).await,
         |file| file.object_key.clone(),
-        |file| json!({ "name": file.name, "outcome": file.outcome, "reason": file.reason }),
+        |file| json!({ "name": file.name, "outcome": file.outcome.map(FileOutcome::as_str), "reason": file.reason }),
     )
     .await
 }
@@ -170,19 +170,15 @@ fn organization_json(organization: &Organization) -> Value {
     })
 }
 
-fn key_json(key: &ApiKey) -> Value {
+fn key_json(key: &ApiKey, now: Timestamp) -> Value {
     json!({
         "api_key_id": key.id.0,
         "organization_id": key.organization_id.0,
         "name": key.name,
         "key_prefix": key.prefix,
-        "scopes": key.scopes.split_whitespace().collect::<Vec<_>>(),
+        "scopes": key.scopes.iter().copied().map(Scope::as_str).collect::<Vec<_>>(),
         "limit_rps": key.limit_rps,
-        "status": match KeyStatus::of(key) {
-            KeyStatus::Active => "active",
-            KeyStatus::Expired => "expired",
-            KeyStatus::Revoked => "revoked",
-        },
+        "status": key_state(key, now).as_str(),
         "created_at": time(Some(key.created_at)),
         "expires_at": time(key.expires_at),
         "revoked_at": time(key.revoked_at),
@@ -190,6 +186,6 @@ fn key_json(key: &ApiKey) -> Value {
     })
 }
 
-fn time(milliseconds: Option<i64>) -> Option<String> {
-    milliseconds.and_then(|at| from_ms(at).format(&Rfc3339).ok())
+fn time(at: Option<Timestamp>) -> Option<String> {
+    at.and_then(|at| to_date_time(at).format(&Rfc3339).ok())
 }

@@ -1,8 +1,8 @@
-//! `index rebuild`: an index from the database alone.
+//! `index rebuild`: rebuilds an index from the database.
 
-use engine::IndexName;
 use indicatif::ProgressBar;
 use ingest::rebuild;
+use model::{IndexName, SystemClock};
 use serde_json::json;
 use settings::Settings;
 
@@ -20,7 +20,7 @@ pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Re
     for index in indexes {
         let progress = ProgressBar::new_spinner();
         progress.set_message(format!("{}: queueing", index.as_str()));
-        let documents = rebuild::queue_all(&store, index, |queued| progress.inc(queued as u64)).await?;
+        let documents = rebuild::queue_all(&store, index, &SystemClock, |queued| progress.inc(queued as u64)).await?;
         catch_up(settings, &store, index, &progress).await?;
         progress.finish_and_clear();
         output::json(&json!({ "index": index.as_str(), "documents": documents }));

@@ -6,44 +6,44 @@ use serde_json::json;
 
 use crate::cli::{Common, Login};
 use crate::config_file::{self, ConfigFile};
-use crate::connection::{self, DEFAULT_BASE_URL, given};
+use crate::connection::{self, DEFAULT_BASE_URL, non_empty};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::prompt;
 
-/// The key comes from the prompt or from standard input, never from flag or environment: one that happens to be set
-/// there is not meant.
+/// Reads the key from the prompt or standard input. Flag and environment are ignored, because they may hold another
+/// key.
 pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result<(), Failure> {
     if let Some(id) = arguments.workspace_id.as_deref().filter(|id| parse_uuid(id).is_none()) {
-        return Err(Failure::Usage(format!("the organization `{id}` is no UUID")));
+        return Err(Failure::Usage(format!("`{id}` is not a UUID: give the organization's id")));
     }
     let path = connection::settings_path(common)?;
     let stored = config_file::load(&path)?;
-    let base_url = given(&common.base_url).or(stored.base_url.as_deref()).unwrap_or(DEFAULT_BASE_URL).to_owned();
+    let base_url = non_empty(&common.base_url).or(stored.base_url.as_deref()).unwrap_or(DEFAULT_BASE_URL).to_owned();
 
     let question = format!("API key for {base_url}");
-    let asked = tokio::task::spawn_blocking(move || prompt::secret(&question)).await;
+    let input = tokio::task::spawn_blocking(move || prompt::read_secret(&question)).await;
     let unreadable = |source| Failure::Local { what: "cannot read the key".to_owned(), source };
-    let key = asked.map_err(|error| unreadable(std::io::Error::other(error)))?.map_err(unreadable)?;
+    let key = input.map_err(|error| unreadable(std::io::Error::other(error)))?.map_err(unreadable)?;
     if key.is_empty() {
-        return Err(Failure::Usage("no key was given".to_owned()));
+        return Err(Failure::Usage("no API key given".to_owned()));
     }
 
-    // Listing files costs nothing, and every key may ask: one without the scope is told so, and is good all the same.
+    // Listing files is free and verifies any key: a missing scope proves that the key itself is valid.
     match connection::build(common, &base_url, &key)?.list_files().await {
         Ok(_) => {}
         Err(Error::Api(error)) if error.code == "insufficient_scope" => {}
         Err(error) => return Err(error.into()),
     }
 
-    // Another service has other organizations.
-    let kept = stored.workspace_id.filter(|_| stored.base_url.as_ref() == Some(&base_url));
-    let workspace_id = arguments.workspace_id.or(kept);
+    // Organization ids are specific to a service.
+    let stored_workspace = stored.workspace_id.filter(|_| stored.base_url.as_ref() == Some(&base_url));
+    let workspace_id = arguments.workspace_id.or(stored_workspace);
     let settings = ConfigFile { base_url: Some(base_url.clone()), api_key: Some(key), workspace_id };
     config_file::save(&path, &settings)?;
     let terminal = &context.terminal;
     if terminal.json {
         return terminal.event(&json!({ "base_url": base_url, "config": path.display().to_string() }));
     }
-    terminal.print(&format!("the key is good, and kept in {}\n", path.display()))
+    terminal.print(&format!("key verified and stored in {}\n", path.display()))
 }

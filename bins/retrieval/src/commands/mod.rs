@@ -1,4 +1,4 @@
-//! One file per command.
+//! Commands, one file each.
 
 mod feedback;
 mod files;
@@ -11,12 +11,12 @@ mod usage;
 
 use retrieval_client::types::Warning;
 
+use crate::api_values;
 use crate::cli::{Cli, Command};
 use crate::connection;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::words;
 
 pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
     let common = &cli.common;
@@ -34,9 +34,9 @@ pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// An answer with warnings is a complete answer; people are told what is missing.
-fn tell(warnings: &[Warning], terminal: &Terminal) {
+/// Prints the warnings of a response.
+fn print_warnings(warnings: &[Warning], terminal: &Terminal) {
     for warning in warnings {
-        terminal.note(&format!("warning: {} ({})", warning.message, words::wire(&warning.code)));
+        terminal.note(&format!("warning: {} ({})", warning.message, api_values::wire(&warning.code)));
     }
 }

@@ -6,16 +6,16 @@ use retrieval_client::types::{
     ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection,
 };
 
-use super::tell;
+use super::print_warnings;
 use crate::cli::Read;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::terminal::text::one_line;
 
-/// What is read at a time when nothing else is said: some 5,000 tokens.
-const PAGE: i64 = 20_000;
-/// What `--all` asks for at a time: few requests, each well within any limit.
-const LARGE_PAGE: i64 = 200_000;
+/// Default page size in characters: about 5,000 tokens.
+const DEFAULT_MAX_CHARS: i64 = 20_000;
+/// Page size of `--all` in characters: few requests, each well below any limit.
+const ALL_PAGE_CHARS: i64 = 200_000;
 
 pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let request = request(arguments)?;
@@ -26,22 +26,22 @@ pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     if terminal.json {
         return terminal.json(&answer.raw);
     }
-    tell(&answer.warnings, terminal);
-    let Some(content) = &answer.content else { return Err(without_content(&answer)) };
+    print_warnings(&answer.warnings, terminal);
+    let Some(content) = &answer.content else { return Err(no_content(&answer)) };
     terminal.note(&heading(&answer.doc));
     terminal.content(&content.text)?;
     if content.truncated {
         let next = content.start_char + content.char_count;
         let capture = answer.provenance.as_ref().map(|found| format!(" --capture {}", found.capture_id));
         let capture = capture.unwrap_or_default();
-        terminal.note(&format!("there is more: --start {next}{capture}, or --all"));
+        terminal.note(&format!("truncated: continue with --start {next}{capture}, or use --all"));
     }
     Ok(())
 }
 
-/// With `--json`, the service's answers as they come, one a line.
+/// Reads the whole document. With `--json`, prints each response on its own line.
 async fn all(arguments: &Read, request: DocumentRequest, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let page_chars = arguments.max_chars.unwrap_or(LARGE_PAGE);
+    let page_chars = arguments.max_chars.unwrap_or(ALL_PAGE_CHARS);
     if terminal.json {
         let mut pages = client.pages(request, page_chars);
         while let Some(page) = pages.next_page().await? {
@@ -49,12 +49,12 @@ async fn all(arguments: &Read, request: DocumentRequest, client: &Client, termin
         }
         return Ok(());
     }
-    // Nothing is shown before the end: a document that changes meanwhile is begun again.
+    // Prints only at the end, because a document that changes meanwhile is read again from the start.
     let whole = client.read_whole(&request, page_chars).await?;
     let expected = |code| code != retrieval_client::types::WarningCode::ContentTruncated;
     let warnings: Vec<_> = whole.first.warnings.iter().filter(|warning| expected(warning.code)).cloned().collect();
-    tell(&warnings, terminal);
-    let Some(text) = &whole.text else { return Err(without_content(&whole.first)) };
+    print_warnings(&warnings, terminal);
+    let Some(text) = &whole.text else { return Err(no_content(&whole.first)) };
     terminal.note(&heading(&whole.first.doc));
     terminal.content(text)
 }
@@ -67,17 +67,17 @@ fn request(arguments: &Read) -> Result<DocumentRequest, Failure> {
     } else if document.contains("://") {
         request.canonical_url = Some(document.to_owned());
     } else {
-        return Err(Failure::Usage(format!("`{document}` is neither a URL (https://...) nor a doc_id")));
+        return Err(Failure::Usage(format!("`{document}` is not a doc_id or URL: add https:// to a URL")));
     }
     request.query = arguments.query.clone();
-    let max_chars = arguments.max_chars.unwrap_or(PAGE);
+    let max_chars = arguments.max_chars.unwrap_or(DEFAULT_MAX_CHARS);
     let range = arguments.start.map(|start_char| ContentRange {
         start_char,
         max_chars: Some(max_chars),
         capture_id: arguments.capture.clone(),
     });
     let selection = if arguments.query.is_some() { Selection::QueryRelevant } else { Selection::FullDocument };
-    // Pages bring their own limit.
+    // With --all, the client sets the limit of each page.
     let max_chars = (!arguments.all).then_some(max_chars);
     request.content = ContentRequest { selection, format: arguments.format, max_chars, range, ..Default::default() };
     Ok(request)
@@ -88,6 +88,6 @@ fn heading(doc: &DocumentBlock) -> String {
     format!("{title}{}", one_line(&doc.canonical_url))
 }
 
-fn without_content(response: &DocumentResponse) -> Failure {
-    Failure::NotFound(format!("`{}` has no content that could be read", one_line(&response.doc.canonical_url)))
+fn no_content(response: &DocumentResponse) -> Failure {
+    Failure::NotFound(format!("`{}` has no readable content", one_line(&response.doc.canonical_url)))
 }

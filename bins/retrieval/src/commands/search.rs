@@ -5,17 +5,17 @@ use retrieval_client::types::{
     SearchResult, SearchScope, SourcePolicy, Verbosity,
 };
 
-use super::tell;
+use super::print_warnings;
 use crate::cli::{Common, Scope, Search};
 use crate::connection;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::terminal::look::{Look, Style};
+use crate::terminal::appearance::{Appearance, Style};
 use crate::terminal::text::{fit, one_line, wrap};
 
 const INDENT: &str = "    ";
-/// Lines longer than this are tiring to read, however wide the terminal is.
-const TEXT_WIDTH: usize = 100;
+/// Maximum line length for comfortable reading on wide terminals.
+const MAX_TEXT_WIDTH: usize = 100;
 
 pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Result<(), Failure> {
     let client = connection::client(common)?;
@@ -24,19 +24,19 @@ pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Re
     if terminal.json {
         return terminal.json(&answer.raw);
     }
-    terminal.print(&render(&answer, arguments.passages, &terminal.look))?;
-    tell(answer.warnings.as_deref().unwrap_or_default(), terminal);
+    terminal.print(&render(&answer, arguments.passages, &terminal.appearance))?;
+    print_warnings(answer.warnings.as_deref().unwrap_or_default(), terminal);
     terminal.note(&format!("search {}  session {}", answer.search_id, answer.session_id));
     Ok(())
 }
 
-/// The organization, where the workspace is asked.
+/// Returns the organization if the scope includes its workspace.
 fn workspace(arguments: &Search, common: &Common) -> Result<Option<String>, Failure> {
     if arguments.scope == Scope::Web {
         return Ok(None);
     }
     let missing = || {
-        let message = "a search of the workspace needs the organization: --workspace-id, RETRIEVAL_WORKSPACE_ID, or \
+        let message = "no organization for the workspace search: use --workspace-id, RETRIEVAL_WORKSPACE_ID or \
                        `retrieval login --workspace-id`";
         Failure::Usage(message.to_owned())
     };
@@ -63,11 +63,11 @@ fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> Sear
         Scope::All => Some(vec![SearchIndex::Web, SearchIndex::Workspace]),
     };
     request.scope = SearchScope { indexes, workspace_id };
-    // What is not shown need not be sent.
-    let usual = if json || arguments.passages { Verbosity::Standard } else { Verbosity::Compact };
+    // Avoids transferring passages that are not shown.
+    let default_verbosity = if json || arguments.passages { Verbosity::Standard } else { Verbosity::Compact };
     let on_exceed = if arguments.strict_budget { OnExceed::Error } else { OnExceed::Shed };
     request.response = ResponseShape {
-        verbosity: arguments.verbosity.clone().unwrap_or(usual),
+        verbosity: arguments.verbosity.clone().unwrap_or(default_verbosity),
         budget: ResponseBudget { max_chars_total: arguments.budget, on_exceed },
     };
     request.search_queries = (!arguments.rewrites.is_empty()).then(|| arguments.rewrites.clone());
@@ -75,26 +75,26 @@ fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> Sear
     request
 }
 
-fn render(response: &SearchResponse, passages: bool, look: &Look) -> String {
+fn render(response: &SearchResponse, passages: bool, appearance: &Appearance) -> String {
     let results = response.results.as_deref().unwrap_or_default();
     if results.is_empty() {
-        return "nothing found\n".to_owned();
+        return "no results\n".to_owned();
     }
-    let shown: Vec<String> = results.iter().map(|result| entry(result, passages, look)).collect();
+    let shown: Vec<String> = results.iter().map(|result| render_result(result, passages, appearance)).collect();
     shown.join("\n")
 }
 
-fn entry(result: &SearchResult, passages: bool, look: &Look) -> String {
-    let width = look.width.saturating_sub(INDENT.len()).max(20);
+fn render_result(result: &SearchResult, passages: bool, appearance: &Appearance) -> String {
+    let width = appearance.width.saturating_sub(INDENT.len()).max(20);
     let title = result.title.as_deref().map(one_line).filter(|title| !title.is_empty());
     let address = one_line(&result.canonical_url);
-    let heading = look.paint(Style::Title, &fit(title.as_deref().unwrap_or(&address), width));
+    let heading = appearance.paint(Style::Title, &fit(title.as_deref().unwrap_or(&address), width));
     let mut text = format!("{:>2}  {heading}\n", result.rank);
-    // Never cut: it is there to be copied.
-    text.push_str(&format!("{INDENT}{}\n", look.paint(Style::Address, &address)));
-    text.push_str(&format!("{INDENT}{}\n", look.paint(Style::Faint, &particulars(result))));
+    // Never truncated, so that it can be copied.
+    text.push_str(&format!("{INDENT}{}\n", appearance.paint(Style::Address, &address)));
+    text.push_str(&format!("{INDENT}{}\n", appearance.paint(Style::Faint, &details_line(result))));
     let mut paragraph = |content: &str, prefix: &str| {
-        for line in wrap(&one_line(content), width.min(TEXT_WIDTH) - prefix.len()) {
+        for line in wrap(&one_line(content), width.min(MAX_TEXT_WIDTH) - prefix.len()) {
             text.push_str(&format!("{INDENT}{prefix}{line}\n"));
         }
     };
@@ -107,7 +107,7 @@ fn entry(result: &SearchResult, passages: bool, look: &Look) -> String {
     text
 }
 
-fn particulars(result: &SearchResult) -> String {
+fn details_line(result: &SearchResult) -> String {
     let mut parts = vec![result.doc_id.to_string()];
     parts.extend(result.index.as_deref().map(one_line));
     let published = result.metadata.as_ref().and_then(|metadata| metadata.published_at.as_deref());
@@ -131,34 +131,34 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_laid_out_for_people() {
-        let look = Look { colour: false, width: 60 };
+    fn result_layout() {
+        let appearance = Appearance { colour: false, width: 60 };
         let expected = " 1  Tides\n    https://a.example/tides\n    5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001  2026-01-05  score 0.500\n    The moon pulls.\n";
-        assert_eq!(render(&response("Tides", "The moon\npulls."), false, &look), expected);
+        assert_eq!(render(&response("Tides", "The moon\npulls."), false, &appearance), expected);
     }
 
     #[test]
-    fn nothing_from_a_page_acts_on_the_terminal() {
-        let look = Look { colour: false, width: 60 };
-        let text = render(&response("\x1b]0;owned\x07", "\u{9b}2J and \x1b[2J"), false, &look);
+    fn page_text_is_sanitized() {
+        let appearance = Appearance { colour: false, width: 60 };
+        let text = render(&response("\x1b]0;owned\x07", "\u{9b}2J and \x1b[2J"), false, &appearance);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     }
 
     #[test]
     fn lines_fit_the_terminal_in_every_script() {
-        let look = Look { colour: false, width: 50 };
-        let text = render(&response(&"潮".repeat(60), &"満ち引き".repeat(40)), false, &look);
+        let appearance = Appearance { colour: false, width: 50 };
+        let text = render(&response(&"潮".repeat(60), &"満ち引き".repeat(40)), false, &appearance);
         for line in text.lines().filter(|line| !line.contains("5b0f3a52")) {
             assert!(width(line) <= 50, "{line}");
         }
     }
 
     #[test]
-    fn a_date_that_is_none_is_no_panic() {
-        let look = Look { colour: true, width: 0 };
+    fn invalid_date_is_shown_unchanged() {
+        let appearance = Appearance { colour: true, width: 0 };
         let mut response = response("", "");
         let metadata = response.results.as_mut().and_then(|results| results[0].metadata.as_mut());
         metadata.expect("there").published_at = Some("潮潮潮潮".to_owned());
-        assert!(render(&response, true, &look).contains("潮潮潮潮"));
+        assert!(render(&response, true, &appearance).contains("潮潮潮潮"));
     }
 }

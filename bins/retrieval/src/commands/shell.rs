@@ -1,4 +1,4 @@
-//! `retrieval completions` and `retrieval man`: made from the command line itself.
+//! `retrieval completions` and `retrieval man`, generated from the command line definition.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub fn completions(shell: Shell, terminal: &Terminal) -> Result<(), Failure> {
     terminal.print(&String::from_utf8_lossy(&script))
 }
 
-/// The program's own page on standard output, or every command's in a folder.
+/// Prints the program's page, or writes the pages of all commands to a folder.
 pub fn man(out: Option<&Path>, terminal: &Terminal) -> Result<(), Failure> {
     let Some(folder) = out else {
         let mut page = Vec::new();

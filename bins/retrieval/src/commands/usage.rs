@@ -3,13 +3,13 @@
 use retrieval_client::types::UsageOverview;
 use retrieval_client::{Client, UsageQuery};
 
+use crate::api_values;
 use crate::cli::Usage;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::terminal::look::{Look, Style};
+use crate::terminal::appearance::{Appearance, Style};
 use crate::terminal::table::Table;
 use crate::terminal::text::one_line;
-use crate::words;
 
 pub async fn run(arguments: Usage, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let Usage { from, to, interval, keys, group_by } = arguments;
@@ -17,10 +17,10 @@ pub async fn run(arguments: Usage, client: &Client, terminal: &Terminal) -> Resu
     if terminal.json {
         return terminal.json(&answer.raw);
     }
-    terminal.print(&render(&answer, &terminal.look))
+    terminal.print(&render(&answer, &terminal.appearance))
 }
 
-fn render(usage: &UsageOverview, look: &Look) -> String {
+fn render(usage: &UsageOverview, appearance: &Appearance) -> String {
     let (headline, range) = (&usage.headline, &usage.range);
     let window = format!("{} to {} ({})", one_line(&range.from), one_line(&range.to), one_line(&range.timezone));
     let totals = format!(
@@ -32,7 +32,7 @@ fn render(usage: &UsageOverview, look: &Look) -> String {
         headline.p95_duration_ms,
         money(headline.spend_cents)
     );
-    let mut parts = vec![format!("{}\n{totals}\n", look.paint(Style::Faint, &window))];
+    let mut parts = vec![format!("{}\n{totals}\n", appearance.paint(Style::Faint, &window))];
 
     let mut endpoints = Table::new(&["ENDPOINT", "REQUESTS", "ERRORS", "P95 MS"]);
     for endpoint in &usage.endpoints {
@@ -45,7 +45,7 @@ fn render(usage: &UsageOverview, look: &Look) -> String {
         keys.row([
             key.name.clone(),
             key.key_prefix.clone(),
-            words::wire(&key.status),
+            api_values::wire(&key.status),
             key.requests.to_string(),
             key.errors.to_string(),
             money(key.spend_cents),
@@ -57,11 +57,11 @@ fn render(usage: &UsageOverview, look: &Look) -> String {
         products.row([product.label.clone(), product.requests.to_string(), money(product.spend_cents)]);
     }
     let tables = [(usage.endpoints.len(), endpoints), (usage.keys.len(), keys), (usage.products.len(), products)];
-    parts.extend(tables.iter().filter(|(rows, _)| *rows > 0).map(|(_, table)| table.render(look)));
+    parts.extend(tables.iter().filter(|(rows, _)| *rows > 0).map(|(_, table)| table.render(appearance)));
     parts.join("\n")
 }
 
-/// The service counts in cents and names no currency.
+/// Formats an amount without a currency, which the service does not name.
 fn money(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     let cents = cents.unsigned_abs();
@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn usage_is_a_headline_and_tables() {
+    fn usage_has_headline_and_tables() {
         let body = json!({
             "request_id": "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001",
             "headline": { "requests": 200, "errors": 3, "error_rate": 0.015, "avg_duration_ms": 12.4,
@@ -88,7 +88,7 @@ mod tests {
         let expected = "2026-01-01 to 2026-01-31 (UTC)\n\
             200 requests, 3 errors (1.5 %), 12 ms on average, 40 ms at the 95th percentile, 2.05\n\n\
             ENDPOINT         REQUESTS  ERRORS  P95 MS\nPOST /v1/search       200       3      40\n";
-        assert_eq!(render(&usage, &Look { colour: false, width: usize::MAX }), expected);
+        assert_eq!(render(&usage, &Appearance { colour: false, width: usize::MAX }), expected);
         assert_eq!(money(-7), "-0.07");
     }
 }

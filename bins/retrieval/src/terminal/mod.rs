@@ -1,6 +1,6 @@
-//! How things are shown: to people on a terminal, to programs as JSON.
+//! Output: text for people on a terminal, JSON for programs.
 
-pub mod look;
+pub mod appearance;
 pub mod progress;
 pub mod table;
 pub mod text;
@@ -11,62 +11,62 @@ use serde_json::Value;
 
 use crate::cli::Common;
 use crate::failure::Failure;
-use look::Look;
-use text::harmless;
+use appearance::Appearance;
+use text::sanitize;
 
 pub struct Terminal {
     pub json: bool,
-    pub look: Look,
+    pub appearance: Appearance,
     quiet: bool,
-    /// Standard output is a terminal, so that control characters would act.
-    shown: bool,
+    /// Standard output is a terminal, which would execute control characters.
+    is_terminal: bool,
 }
 
 impl Terminal {
     pub fn detect(common: &Common) -> Self {
-        let shown = io::stdout().is_terminal();
-        let look = Look::detect(common.color, shown, |name| std::env::var(name).ok());
-        Self { json: common.json, look, quiet: common.quiet, shown }
+        let is_terminal = io::stdout().is_terminal();
+        let appearance = Appearance::detect(common.color, is_terminal, |name| std::env::var(name).ok());
+        Self { json: common.json, appearance, quiet: common.quiet, is_terminal }
     }
 
-    /// Text that we laid out ourselves, of parts that are harmless already.
+    /// Prints text that we laid out from sanitized parts.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.write(text.as_bytes())
     }
 
-    /// Content as it is; on a terminal, with what would act on it made visible.
+    /// Prints content unchanged; sanitizes it on a terminal.
     pub fn content(&self, content: &str) -> Result<(), Failure> {
-        let shown = if self.shown { harmless(content) } else { content.to_owned() };
+        let shown = if self.is_terminal { sanitize(content) } else { content.to_owned() };
         let end = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
         self.write(format!("{shown}{end}").as_bytes())
     }
 
-    /// A JSON document of the service, as it came, on a line of its own.
+    /// Prints a JSON document of the service unchanged, on one line.
     pub fn json(&self, document: &[u8]) -> Result<(), Failure> {
         let text = String::from_utf8_lossy(document);
-        let mut line = if self.shown { text::harmless_json(&text) } else { text.into_owned() };
+        let mut line = if self.is_terminal { text::sanitize_json(&text) } else { text.into_owned() };
         line.push('\n');
         self.write(line.as_bytes())
     }
 
-    /// A JSON document of our own.
+    /// Prints our own JSON document.
     pub fn event(&self, event: &Value) -> Result<(), Failure> {
         self.json(event.to_string().as_bytes())
     }
 
-    /// For whoever watches, on standard error; programs get none.
+    /// Prints a note on standard error, unless --json or --quiet is set.
     pub fn note(&self, text: &str) {
         if !self.json && !self.quiet {
-            self.complain(text);
+            self.error(text);
         }
     }
 
-    /// Also for those who asked for quiet.
-    pub fn complain(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "{}", harmless(text));
+    /// Prints an error on standard error, even with --quiet.
+    pub fn error(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "{}", sanitize(text));
     }
 
-    /// Progress moves only where somebody can see it.
+    /// Returns true if progress is visible: standard error is a terminal.
     pub fn shows_progress(&self) -> bool {
         !self.json && !self.quiet && io::stderr().is_terminal()
     }

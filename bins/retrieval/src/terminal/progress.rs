@@ -1,4 +1,4 @@
-//! Bars for what takes time. They stand on standard error, and only on a terminal.
+//! Progress bars on standard error, on a terminal only.
 
 use std::time::Duration;
 
@@ -6,29 +6,29 @@ use indicatif::{ProgressBar, ProgressStyle};
 use retrieval_client::types::IndexStatusResponse;
 
 use super::Terminal;
-use crate::words;
+use crate::api_values;
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// Bytes of all files together; the message is for whoever draws it to set.
+/// Creates a bar for the bytes of all files; the caller sets its message.
 pub fn upload_bar(terminal: &Terminal, bytes: u64) -> ProgressBar {
     if !terminal.shows_progress() {
         return ProgressBar::hidden();
     }
-    styled(ProgressBar::new(bytes), "{msg} [{bar:30}] {bytes}/{total_bytes} {eta}")
+    with_template_style(ProgressBar::new(bytes), "{msg} [{bar:30}] {bytes}/{total_bytes} {eta}")
 }
 
-/// A run: nobody knows how much is left of it.
+/// Creates a spinner for an indexing run, whose remaining work is unknown.
 pub fn run_spinner(terminal: &Terminal) -> ProgressBar {
     if !terminal.shows_progress() {
         return ProgressBar::hidden();
     }
-    let bar = styled(ProgressBar::new_spinner(), "{spinner} {msg}");
+    let bar = with_template_style(ProgressBar::new_spinner(), "{spinner} {msg}");
     bar.enable_steady_tick(TICK);
     bar
 }
 
-/// Counts on one line.
+/// Returns the counts of a run on one line.
 pub fn run_line(status: &IndexStatusResponse) -> String {
     let stats = &status.stats;
     let counts = [
@@ -40,12 +40,12 @@ pub fn run_line(status: &IndexStatusResponse) -> String {
     ];
     let counts: Vec<String> =
         counts.iter().filter(|(count, _)| *count != 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let state = words::wire(&status.state);
+    let state = api_values::wire(&status.state);
     if counts.is_empty() { format!("indexing: {state}") } else { format!("indexing: {state} ({})", counts.join(", ")) }
 }
 
-/// The template is ours and known to be good; the default is one as well.
-fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+/// Applies our template, which is valid; falls back to the default style.
+fn with_template_style(bar: ProgressBar, template: &str) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),
         Err(_) => bar,

@@ -1,13 +1,13 @@
-//! Rows in columns that fit the width of the terminal.
+//! Tables that fit the width of the terminal.
 
-use super::look::{Look, Style};
+use super::appearance::{Appearance, Style};
 use super::text::{fit, one_line, width};
 
 const GAP: &str = "  ";
-/// The column that gives way keeps so much.
-const NARROWEST: usize = 8;
+/// Minimum width of the first column.
+const MIN_FIRST_COLUMN: usize = 8;
 
-/// The first column is text and gives way where the terminal is narrow; the others are numbers or times, aligned right.
+/// Table whose first column shrinks on narrow terminals; the others are numbers or times, aligned right.
 pub struct Table {
     header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -18,12 +18,12 @@ impl Table {
         Self { header: header.to_vec(), rows: Vec::new() }
     }
 
-    /// Cells may hold anything; they are made harmless here.
+    /// Adds a row; cells are sanitized here.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    pub fn render(&self, look: &Look) -> String {
+    pub fn render(&self, appearance: &Appearance) -> String {
         let column = |index: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| width(cell));
             cells.chain([width(self.header[index])]).max().unwrap_or(0)
@@ -31,10 +31,10 @@ impl Table {
         let mut widths: Vec<usize> = (0..self.header.len()).map(column).collect();
         if let Some((first, others)) = widths.split_first_mut() {
             let taken: usize = others.iter().map(|other| other + GAP.len()).sum();
-            *first = (*first).min(look.width.saturating_sub(taken).max(NARROWEST));
+            *first = (*first).min(appearance.width.saturating_sub(taken).max(MIN_FIRST_COLUMN));
         }
         let header: Vec<String> = self.header.iter().map(|&title| title.to_owned()).collect();
-        let mut text = look.paint(Style::Title, &line(&header, &widths));
+        let mut text = appearance.paint(Style::Title, &line(&header, &widths));
         text.push('\n');
         for row in &self.rows {
             text.push_str(&line(row, &widths));
@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_whatever_the_script() {
-        let text = files().render(&Look { colour: false, width: usize::MAX });
+    fn columns_align_in_every_script() {
+        let text = files().render(&Appearance { colour: false, width: usize::MAX });
         assert_eq!(text, "NAME               SIZE\n潮の満ち引き.pdf  12 kB\na␛[2J .txt          3 B\n");
     }
 
     #[test]
-    fn the_first_column_gives_way() {
-        let text = files().render(&Look { colour: false, width: 17 });
+    fn first_column_shrinks() {
+        let text = files().render(&Appearance { colour: false, width: 17 });
         assert_eq!(text, "NAME         SIZE\n潮の満ち…   12 kB\na␛[2J .txt    3 B\n");
         assert!(text.lines().all(|line| width(line) <= 17));
     }

@@ -1,17 +1,17 @@
-//! Text from elsewhere on a terminal: nothing in it acts, and its width is what it takes on the screen.
+//! Sanitized text for the terminal, measured in columns.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The text with every control character but line breaks and tabs made visible: a page must not be able to move the
-/// cursor, retitle the window or write to the clipboard. What turns the direction of writing is replaced, too: it
-/// makes addresses and names look like others.
-pub fn harmless(text: &str) -> String {
+/// Makes control characters visible, except line breaks and tabs: a page must not move the cursor, change the window
+/// title or write to the clipboard. Also replaces characters that change writing direction, which disguise URLs and
+/// names.
+pub fn sanitize(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(|c| if matches!(c, '\n' | '\t') { c } else { visible(c) }).collect()
 }
 
-/// JSON stays JSON: control characters can only stand in its strings, and are written as escapes there.
-pub fn harmless_json(json: &str) -> String {
+/// Escapes control characters in JSON, where they occur only inside strings.
+pub fn sanitize_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && visible(c) != c {
@@ -23,15 +23,15 @@ pub fn harmless_json(json: &str) -> String {
     shown
 }
 
-/// Harmless, and on one line: white space of any kind and length is one space.
+/// Sanitizes text and collapses white space to single spaces.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    harmless(&words.join(" "))
+    sanitize(&words.join(" "))
 }
 
 fn visible(c: char) -> char {
     match c {
-        // The symbols for control characters stand in their order.
+        // The symbols for control characters have the same order.
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
         '\u{80}'..='\u{9f}' => '\u{fffd}',
@@ -40,12 +40,12 @@ fn visible(c: char) -> char {
     }
 }
 
-/// Columns that the text takes: two for wide characters, none for combining ones.
+/// Returns the width in columns: two for wide characters, none for combining ones.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// At most `columns` wide, with `…` where something was cut.
+/// Truncates text to `columns`, with `…` at the end.
 pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -53,7 +53,7 @@ pub fn fit(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     let mut used = 0;
     for cluster in text.graphemes(true) {
-        // One column is for the sign.
+        // Reserves one column for the ellipsis.
         if used + width(cluster) + 1 > columns {
             break;
         }
@@ -66,8 +66,8 @@ pub fn fit(text: &str, columns: usize) -> String {
     shown
 }
 
-/// One line of text as lines of at most `columns`, broken at spaces; inside words only where a word, or a text in a
-/// script without spaces, is longer than a line.
+/// Wraps one line of text at spaces. Breaks inside a word only if the word, or text in a script without spaces, is
+/// longer than a line.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();
@@ -100,31 +100,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_do_not_reach_the_terminal() {
+    fn control_characters_are_sanitized() {
         let attacks =
             ["\x1b[2J", "\x1b]0;title\x07", "\x1b]52;c;aGk=\x1b\\", "\u{9b}31m", "a\rb", "\x08\x08", "\x7f", "\0"];
         for attack in attacks {
-            for shown in [harmless(attack), one_line(attack)] {
+            for shown in [sanitize(attack), one_line(attack)] {
                 assert!(!shown.chars().any(char::is_control), "{attack:?}: {shown:?}");
             }
         }
-        assert_eq!(harmless("red \x1b[31m"), "red ␛[31m");
-        assert_eq!(harmless("two\r\nlines\tand a tab\n"), "two\nlines\tand a tab\n");
-        assert_eq!(harmless("invoice\u{202e}fdp.exe"), "invoice\u{fffd}fdp.exe");
+        assert_eq!(sanitize("red \x1b[31m"), "red ␛[31m");
+        assert_eq!(sanitize("two\r\nlines\tand a tab\n"), "two\nlines\tand a tab\n");
+        assert_eq!(sanitize("invoice\u{202e}fdp.exe"), "invoice\u{fffd}fdp.exe");
         assert_eq!(one_line("  a\n\n b\u{2028}c  "), "a b c");
     }
 
     #[test]
-    fn json_stays_the_same_json() {
+    fn sanitized_json_is_equal_json() {
         let json = "{\"title\":\"\u{9b}2J \u{202e} plain ü\"}";
-        let shown = harmless_json(json);
+        let shown = sanitize_json(json);
         assert!(!shown.contains('\u{9b}') && shown.contains("plain ü"));
         let parse = |text| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         assert_eq!(parse(&shown), parse(json));
     }
 
     #[test]
-    fn width_is_that_of_the_screen() {
+    fn width_is_measured_in_columns() {
         assert_eq!(width("tide"), 4);
         assert_eq!(width("潮汐"), 4);
         assert_eq!(width("e\u{301}"), 1);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_between_characters_and_never_too_wide() {
+    fn text_is_truncated_between_characters() {
         assert_eq!(fit("tides", 5), "tides");
         assert_eq!(fit("tides", 4), "tid…");
         assert_eq!(fit("潮の満ち引き", 6), "潮の…");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_spaces_and_inside_only_where_they_must() {
+    fn lines_break_at_spaces_if_possible() {
         assert_eq!(wrap("the moon pulls the sea", 9), ["the moon", "pulls the", "sea"]);
         assert_eq!(wrap("潮の満ち引き", 5), ["潮の", "満ち", "引き"]);
         assert_eq!(wrap("see https://a.example/b", 8), ["see", "https://", "a.exampl", "e/b"]);

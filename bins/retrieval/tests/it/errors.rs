@@ -7,7 +7,7 @@ use crate::program::{Home, KEY};
 use crate::stand_in::{Reply, StandIn};
 
 #[test]
-fn the_exit_status_tells_the_kind_of_error() {
+fn exit_status_follows_the_kind_of_error() {
     let cases = [
         (400, "validation_error", 2),
         (401, "invalid_api_key", 3),
@@ -32,7 +32,7 @@ fn the_exit_status_tells_the_kind_of_error() {
 }
 
 #[test]
-fn what_may_work_later_and_what_makes_no_sense_differ() {
+fn temporary_and_invalid_responses_have_different_status() {
     let home = Home::new();
     let mut nowhere = home.command(&["search", "tides", "--json", "--base-url", "http://127.0.0.1:1"]);
     let nowhere = nowhere.env("RETRIEVAL_API_KEY", KEY).output().unwrap();
@@ -45,7 +45,7 @@ fn what_may_work_later_and_what_makes_no_sense_differ() {
 }
 
 #[test]
-fn what_a_server_says_in_an_error_does_not_act_on_the_terminal() {
+fn server_error_text_is_sanitized() {
     let server = StandIn::start(|_, _| Reply::error(400, "\u{1b}]0;owned\u{7}"));
     let done = Home::new().run_at(&server, &["search", "tides"]);
     assert_eq!(done.code, Some(2));
@@ -53,7 +53,7 @@ fn what_a_server_says_in_an_error_does_not_act_on_the_terminal() {
 }
 
 #[test]
-fn a_wrong_command_line_is_refused_without_a_request() {
+fn invalid_command_line_sends_no_request() {
     let server = StandIn::start(|_, _| Reply::Close);
     let home = Home::new();
     for wrong in [
@@ -83,14 +83,14 @@ fn a_wrong_command_line_is_refused_without_a_request() {
 }
 
 #[test]
-fn without_a_key_nothing_is_asked() {
+fn missing_key_sends_no_request() {
     let done = Home::new().run(&["search", "tides"]);
     assert_eq!(done.code, Some(3));
     assert!(done.stderr.contains("retrieval login"), "{done:#?}");
 }
 
 #[test]
-fn a_settings_file_is_refused_when_it_is_open_or_wrong() {
+fn readable_or_invalid_settings_file_is_rejected() {
     let home = Home::new();
     fs::create_dir_all(home.config().parent().unwrap()).unwrap();
     let write = |text: String, mode| {
@@ -114,7 +114,7 @@ fn a_settings_file_is_refused_when_it_is_open_or_wrong() {
 }
 
 #[test]
-fn the_stored_key_is_not_given_to_another_service() {
+fn stored_key_is_not_sent_to_another_service() {
     let home = Home::new();
     fs::create_dir_all(home.config().parent().unwrap()).unwrap();
     fs::write(home.config(), format!("base_url = \"http://127.0.0.1:1\"\napi_key = \"{KEY}\"\n")).unwrap();

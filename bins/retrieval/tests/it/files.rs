@@ -1,4 +1,4 @@
-//! `retrieval files` against a stand-in for API and storage.
+//! `retrieval files` against a fake API and storage.
 
 use std::fs;
 use std::process::Stdio;
@@ -20,7 +20,7 @@ fn run(state: &str) -> Value {
         "error": error, "stats": stats })
 }
 
-/// API and storage in one; files whose name begins with `bad` are refused, with `slow` are never answered for.
+/// Fake API and storage. Files named `bad*` are rejected; uploads of `slow*` get no response.
 fn service(stored: &'static str, state: &'static str) -> StandIn {
     StandIn::start(move |asked: &Asked, _| {
         let base = format!("http://{}", asked.header("host").unwrap());
@@ -68,7 +68,7 @@ fn puts(server: &StandIn) -> Vec<Asked> {
 }
 
 #[test]
-fn a_folder_is_uploaded_and_indexed() {
+fn folder_is_uploaded_and_indexed() {
     let (home, server) = (home(&["a.md", "sub/b.txt", "c.png", ".hidden.md"]), service(NOTHING, "completed"));
     let events = home.run_at(&server, &["files", "add", "notes", "--json"]).json();
     let kinds: Vec<_> = events.iter().map(|event| (event["event"].as_str(), event["name"].as_str())).collect();
@@ -82,12 +82,12 @@ fn a_folder_is_uploaded_and_indexed() {
     assert!(puts.iter().all(|put| put.body == b"text" && put.headers.iter().all(|(_, value)| !value.contains(KEY))));
     let plain = home.run_at(&server, &["files", "add", "notes"]);
     assert_eq!((plain.code, plain.stdout.as_str()), (Some(0), "indexing: completed (2 listed, 2 indexed)\n"));
-    assert!(plain.stderr.contains("notes/c.png is of a type that is not supported"), "{plain:#?}");
+    assert!(plain.stderr.contains("notes/c.png has an unsupported type"), "{plain:#?}");
     assert!(plain.stderr.contains("2 uploaded, 0 unchanged, 1 skipped, 0 failed"), "{plain:#?}");
 }
 
 #[test]
-fn what_is_unchanged_stays_where_it_is() {
+fn unchanged_files_are_not_uploaded() {
     let (home, server) = (home(&["a.md"]), service(UNCHANGED, "completed"));
     assert_eq!(home.run_at(&server, &["files", "add", "notes/a.md", "--no-run"]).code, Some(0));
     assert_eq!(puts(&server).len(), 0);
@@ -100,7 +100,7 @@ fn what_is_unchanged_stays_where_it_is() {
 }
 
 #[test]
-fn files_of_one_name_are_refused_before_the_upload() {
+fn name_collisions_are_rejected_before_the_upload() {
     let (home, server) = (home(&["a.md", "sub/a.md"]), service(NOTHING, "completed"));
     let done = home.run_at(&server, &["files", "add", "notes"]);
     assert_eq!(done.code, Some(2));
@@ -111,7 +111,7 @@ fn files_of_one_name_are_refused_before_the_upload() {
 }
 
 #[test]
-fn one_bad_file_stops_no_other() {
+fn rejected_file_does_not_stop_others() {
     let (home, server) = (home(&["bad.md", "good.md"]), service(NOTHING, "completed"));
     let done = home.run_at(&server, &["files", "add", "notes"]);
     assert_eq!(done.code, Some(7), "{done:#?}");
@@ -121,7 +121,7 @@ fn one_bad_file_stops_no_other() {
 }
 
 #[test]
-fn a_run_that_fails_is_told() {
+fn failed_run_is_reported() {
     let (home, server) = (home(&[]), service(NOTHING, "failed"));
     for arguments in [&["files", "sync"][..], &["files", "status", ID], &["files", "status", ID, "--follow"]] {
         let done = home.run_at(&server, arguments);
@@ -135,7 +135,7 @@ fn a_run_that_fails_is_told() {
 }
 
 #[test]
-fn deleting_tells_what_was_there() {
+fn deletion_reports_missing_files() {
     let (home, server) = (home(&[]), service(NOTHING, "completed"));
     let done = home.run_at(&server, &["files", "rm", "there.md", "gone.md"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(4), "deleted there.md\n"));
@@ -143,7 +143,7 @@ fn deleting_tells_what_was_there() {
 }
 
 #[test]
-fn an_interruption_says_what_is_left() {
+fn interruption_names_the_next_step() {
     let (home, server) = (home(&["slow.md"]), service(NOTHING, "completed"));
     let mut command = home.command_at(&server, &["files", "add", "notes"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -19,7 +19,7 @@ fn service() -> StandIn {
 }
 
 #[test]
-fn a_good_key_is_kept_where_only_its_owner_reads_it() {
+fn valid_key_is_stored_with_owner_access_only() {
     let (home, server) = (Home::new(), service());
     let login = home.command(&["login", "--base-url", server.address(), "--workspace-id", ID]);
     let done = with_input(login, &format!("{KEY}\n"));
@@ -29,20 +29,20 @@ fn a_good_key_is_kept_where_only_its_owner_reads_it() {
     assert_eq!(mode(&home.config()), 0o600);
     assert_eq!(mode(home.config().parent().unwrap()), 0o700);
     assert_eq!(home.run(&["files", "list", "--json"]).json()[0]["files"], json!([]));
-    // The organization is known from now on: a search of the workspace is asked, and not refused for want of it.
+    // The stored organization is used: a workspace search is sent instead of rejected.
     assert_eq!(home.run(&["search", "x", "--scope", "workspace"]).code, Some(6));
     assert_eq!(server.asked().last().unwrap().json()["scope"]["workspace_id"], ID);
 }
 
 #[test]
-fn a_key_of_few_scopes_is_a_good_key() {
+fn key_with_few_scopes_is_valid() {
     let (home, server) = (Home::new(), service());
     let done = with_input(home.command(&["login", "--json", "--base-url", server.address()]), "of-little-use\n");
     assert_eq!(done.json()[0]["base_url"], server.address());
 }
 
 #[test]
-fn a_bad_key_leaves_things_as_they_were() {
+fn invalid_key_changes_nothing() {
     let (home, server) = (Home::new(), service());
     for (key, exit) in [("wrong\n", 3), ("", 2), ("\n", 2), ("\u{1}\n", 2)] {
         let done = with_input(home.command(&["login", "--base-url", server.address()]), key);
@@ -52,9 +52,9 @@ fn a_bad_key_leaves_things_as_they_were() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
+fn unwritable_folder_is_named() {
     let (home, server) = (Home::new(), service());
-    // A file where the folder should be: that stops root as well.
+    // A file in place of the folder fails for root too.
     fs::write(home.path().join("config"), "").unwrap();
     let done = with_input(home.command(&["login", "--base-url", server.address()]), &format!("{KEY}\n"));
     assert_eq!(done.code, Some(1), "{done:#?}");

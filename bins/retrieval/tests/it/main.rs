@@ -1,13 +1,13 @@
-//! The built program against a stand-in for the service. The real service is behind it in the server's own tests.
+//! Tests of the built program against a fake service. The tests of the server use the real one.
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
 
-mod answers;
 mod errors;
 mod files;
 mod login;
 mod mcp;
-mod on_a_terminal;
+mod output;
 mod program;
 #[expect(dead_code, reason = "the client's own tests use all of it")]
-#[path = "../../../../crates/client/tests/it/stand_in.rs"]
+#[path = "../../../../crates/retrieval-client/tests/it/stand_in.rs"]
 mod stand_in;
+mod terminal;

@@ -1,4 +1,4 @@
-//! `retrieval mcp`: messages in, messages out. What the tools do is tested in the crate `mcp`.
+//! `retrieval mcp`: message transport. The crate `mcp` tests the tools.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -29,7 +29,7 @@ fn calling(id: u32, tool: &str, arguments: Value) -> String {
     request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-/// Every line of the output, each a message, in the order of the ids.
+/// Returns the messages of the output in the order of their ids.
 #[track_caller]
 fn messages(done: &Done) -> Vec<Value> {
     let mut messages = done.json();
@@ -37,14 +37,14 @@ fn messages(done: &Done) -> Vec<Value> {
     messages
 }
 
-/// The error of a failed call, as the model reads it.
+/// Returns the error of a failed tool call.
 fn error(message: &Value) -> Value {
     assert_eq!(message["result"]["isError"], true, "{message}");
     let text = message["result"]["content"][0]["text"].as_str().unwrap();
     serde_json::from_str::<Value>(text).unwrap()["error"].clone()
 }
 
-/// Starts a command whose input stays open.
+/// Starts a command and keeps its input open.
 fn open(mut command: Command) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -52,7 +52,7 @@ fn open(mut command: Command) -> (Child, ChildStdin, Lines<BufReader<ChildStdout
 }
 
 #[test]
-fn a_session_is_served_until_standard_input_ends() {
+fn session_ends_with_standard_input() {
     let server = StandIn::start(|_, _| found());
     let input = [
         request(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}})),
@@ -71,12 +71,12 @@ fn a_session_is_served_until_standard_input_ends() {
     assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(4));
     assert_eq!(messages[3]["result"]["structuredContent"]["results"][0]["title"], "Tides");
     assert_eq!(error(&messages[4])["details"]["field"], "query");
-    assert_eq!(server.asked().len(), 1, "wrong arguments are not sent");
+    assert_eq!(server.asked().len(), 1, "invalid arguments are not sent");
     assert_eq!(server.asked()[0].json()["response"]["budget"]["max_chars_total"], 18_000);
 }
 
 #[test]
-fn the_connector_searches_the_workspace_that_is_known() {
+fn connector_searches_the_configured_workspace() {
     let server = StandIn::start(|_, _| found());
     let home = Home::new();
     let arguments = ["mcp", "--profile", "connector", "--workspace-id", ORGANIZATION];
@@ -91,7 +91,7 @@ fn the_connector_searches_the_workspace_that_is_known() {
 }
 
 #[test]
-fn errors_of_the_service_are_results_and_never_show_the_key() {
+fn service_errors_are_tool_results_without_the_key() {
     let home = Home::new();
     let call = calling(1, "search", json!({"query": "x"}));
     let server = StandIn::start(|_, _| Reply::error(403, "insufficient_scope"));
@@ -112,14 +112,14 @@ fn errors_of_the_service_are_results_and_never_show_the_key() {
 }
 
 #[test]
-fn without_a_key_it_does_not_begin() {
+fn missing_key_prevents_start() {
     let done = with_input(Home::new().command(&["mcp"]), &request(1, "ping", json!({})));
     assert_eq!((done.code, done.stdout.as_str()), (Some(3), ""));
     assert!(done.stderr.contains("no API key"), "{}", done.stderr);
 }
 
 #[test]
-fn a_slow_request_holds_up_no_other_and_can_be_called_off() {
+fn slow_request_does_not_block_others_and_can_be_cancelled() {
     let server = StandIn::start(|asked, _| match asked.line.contains("/v1/search") {
         true => Reply::Silence(Duration::from_secs(30)),
         false => Reply::error(403, "insufficient_scope"),
@@ -134,6 +134,6 @@ fn a_slow_request_holds_up_no_other_and_can_be_called_off() {
     input.write_all(format!("{cancel}\n").as_bytes()).unwrap();
     let closed = Instant::now();
     drop(input);
-    assert!(output.next().is_none(), "nothing is said of what was called off");
+    assert!(output.next().is_none(), "a cancelled request gets no response");
     assert!(child.wait().unwrap().success() && closed.elapsed() < Duration::from_secs(2));
 }

@@ -1,4 +1,4 @@
-//! The program in a home of its own, with nothing of this process's settings.
+//! Runs the program in a temporary home without the settings of this process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Home {
     folder: TempDir,
 }
 
-/// What a call left.
+/// Exit status and output of a run.
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,
@@ -36,7 +36,7 @@ impl Home {
         self.path().join("config/retrieval/config.toml")
     }
 
-    /// Without a key, in the home as the current folder.
+    /// Returns a command without a key, with the home as its working directory.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrieval"));
         command.env_clear().env("HOME", self.path()).env("XDG_CONFIG_HOME", self.path().join("config"));
@@ -44,7 +44,7 @@ impl Home {
         command
     }
 
-    /// With a key, at the stand-in.
+    /// Returns a command with a key and the URL of the fake service.
     pub fn command_at(&self, server: &StandIn, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
         command.env("RETRIEVAL_BASE_URL", server.address()).env("RETRIEVAL_API_KEY", KEY);
@@ -61,14 +61,14 @@ impl Home {
 }
 
 impl Done {
-    /// Standard output as JSON, one document a line; the call succeeded.
+    /// Returns standard output as JSON, one document per line, after a successful run.
     #[track_caller]
     pub fn json(&self) -> Vec<Value> {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The error of `--json`.
+    /// Returns the JSON error of a failed run.
     #[track_caller]
     pub fn error(&self) -> Value {
         assert_ne!(self.code, Some(0), "{self:#?}");
@@ -77,7 +77,7 @@ impl Done {
     }
 }
 
-/// Runs to the end with `input` on standard input.
+/// Runs a command to its end with `input` on standard input.
 pub fn with_input(mut command: Command, input: &str) -> Done {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that fails early does not read its input.

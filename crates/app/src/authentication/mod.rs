@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{ApiKey, Organization};
-use ingest::clock::now_ms;
+use model::Timestamp;
 use moka::future::Cache;
 
 use crate::error::{BoxError, Result};
-use crate::{App, Error, Identity, Permission, Viewer, keys};
+use crate::{App, Error, Identity, Viewer, keys};
 
 /// A revoked key, or one of an organization that is gone, must stop within 5 seconds on every instance.
 const CACHED_FOR: Duration = Duration::from_secs(3);
@@ -25,7 +25,7 @@ pub struct KeyCache(Cache<[u8; 32], Option<Arc<KnownKey>>>);
 /// A key as it was found, with what its holder may do.
 struct KnownKey {
     viewer: Viewer,
-    expires_at: Option<i64>,
+    expires_at: Option<Timestamp>,
 }
 
 impl KeyCache {
@@ -61,7 +61,7 @@ impl App {
         let digest = keys::digest(key);
         // The look-up is by the digest of a random key: how long it takes tells nothing about other keys.
         let known = self.keys.0.try_get_with(digest, self.find_key(digest)).await.map_err(shared)?;
-        let now = now_ms();
+        let now = self.clock.now();
         Ok(known.filter(|key| key.expires_at.is_none_or(|at| now < at)).map(|key| key.viewer.clone()))
     }
 
@@ -76,9 +76,9 @@ impl App {
         let limit = key.limit_rps.and_then(|limit| u32::try_from(limit).ok());
         KnownKey {
             viewer: Viewer {
-                organization_id: organization.id.0,
-                identity: Identity::ApiKey(key.id.0),
-                permissions: key.scopes.split_whitespace().filter_map(Permission::from_scope).collect(),
+                organization_id: organization.id,
+                identity: Identity::ApiKey(key.id),
+                scopes: key.scopes,
                 limit_rps: limit.unwrap_or(self.options.default_rps),
                 billed: organization.billed,
             },
@@ -92,9 +92,9 @@ impl App {
         let find = async { Ok::<_, Error>(self.store.find_organization(id).await?.map(Arc::new)) };
         let organization = tokens.organizations.try_get_with(id, find).await.map_err(shared)?;
         Ok(organization.map(|organization| Viewer {
-            organization_id: organization.id.0,
+            organization_id: organization.id,
             identity: bearer.identity.clone(),
-            permissions: bearer.permissions.clone(),
+            scopes: bearer.scopes.clone(),
             limit_rps: self.options.default_rps,
             billed: organization.billed,
         }))

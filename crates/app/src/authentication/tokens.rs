@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docstore::Organization;
-use ingest::clock::{now_ms, to_ms};
+use ingest::clock::from_date_time;
+use model::{Clock, OrganizationId, Scope, Timestamp};
 use moka::future::Cache;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::CACHED_FOR;
 use crate::error::{BoxError, Result};
-use crate::{Error, Identity, Permission, keys};
+use crate::{Error, Identity, keys};
 
 /// A signature that was good stays good, and what a token says never changes: only the issuer's keys may. They are asked
 /// for every ten minutes, so a key that the issuer withdraws is trusted for hardly longer than without this.
@@ -58,25 +58,26 @@ pub(super) fn looks_like_token(credential: &str) -> bool {
 /// The verifier, with what it and the database said a moment ago.
 pub(crate) struct TokenDoor {
     verifier: Arc<dyn TokenVerifier>,
+    clock: Arc<dyn Clock>,
     /// By the digest of the token. Refused ones are not kept: they cost their sender more than us, and could push out
     /// the good ones.
     verified: Cache<[u8; 32], Arc<Bearer>>,
-    pub(super) organizations: Cache<Uuid, Option<Arc<Organization>>>,
+    pub(super) organizations: Cache<OrganizationId, Option<Arc<Organization>>>,
 }
 
 /// Who holds a good token.
 pub(super) struct Bearer {
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     pub identity: Identity,
-    pub permissions: Vec<Permission>,
-    /// Milliseconds since the Unix epoch.
-    expires_at: i64,
+    pub scopes: Vec<Scope>,
+    expires_at: Timestamp,
 }
 
 impl TokenDoor {
-    pub fn new(verifier: Arc<dyn TokenVerifier>) -> Self {
+    pub fn new(verifier: Arc<dyn TokenVerifier>, clock: Arc<dyn Clock>) -> Self {
         Self {
             verifier,
+            clock,
             verified: Cache::builder().max_capacity(CACHED_TOKENS).time_to_live(VERIFIED_FOR).build(),
             organizations: Cache::builder().max_capacity(CACHED_ORGANIZATIONS).time_to_live(CACHED_FOR).build(),
         }
@@ -87,7 +88,7 @@ impl TokenDoor {
         let digest = keys::digest(token);
         // From its expiry on the verifier is asked every time: it knows how far clocks may differ.
         if let Some(bearer) = self.verified.get(&digest).await
-            && now_ms() < bearer.expires_at
+            && self.clock.now() < bearer.expires_at
         {
             return Ok(Some(bearer));
         }
@@ -113,14 +114,15 @@ impl TokenDoor {
 impl Bearer {
     fn of(claims: &TokenClaims) -> Option<Self> {
         Some(Self {
-            organization_id: Uuid::try_parse(claims.organization.as_deref()?).ok()?,
+            organization_id: claims.organization.as_deref()?.parse().ok()?,
             identity: Identity::subject(&claims.issuer, &claims.subject),
             // Issuers give scopes for other services too.
-            permissions: Permission::ALL
-                .into_iter()
-                .filter(|permission| claims.scopes.iter().any(|scope| scope == permission.as_scope()))
+            scopes: Scope::ALL
+                .iter()
+                .copied()
+                .filter(|scope| claims.scopes.iter().any(|given| given == scope.as_str()))
                 .collect(),
-            expires_at: to_ms(claims.expires_at),
+            expires_at: from_date_time(claims.expires_at),
         })
     }
 }
@@ -131,8 +133,12 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use ingest::clock::to_date_time;
+    use model::ManualClock;
+
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
     const ORGANIZATION: &str = "0c6f1f2e-3f54-4b5e-9d0e-6f6f6f6f6f6f";
 
     /// Says the same of every token.
@@ -155,7 +161,7 @@ mod tests {
 
     fn door(answer: Option<Result<TokenClaims, TokenFault>>) -> (Arc<Fake>, TokenDoor) {
         let fake = Arc::new(Fake { answer: Mutex::new(answer), asked: AtomicUsize::new(0) });
-        (Arc::clone(&fake), TokenDoor::new(fake))
+        (Arc::clone(&fake), TokenDoor::new(fake, Arc::new(ManualClock::starting_at(NOW))))
     }
 
     fn claims(expires_in: time::Duration) -> TokenClaims {
@@ -164,7 +170,7 @@ mod tests {
             subject: "user-1".to_owned(),
             organization: Some(ORGANIZATION.to_owned()),
             scopes: ["openid", "files:read", "search:read", "search:read"].map(str::to_owned).to_vec(),
-            expires_at: OffsetDateTime::now_utc() + expires_in,
+            expires_at: to_date_time(NOW) + expires_in,
         }
     }
 
@@ -173,8 +179,8 @@ mod tests {
         let (fake, door) = door(Some(Ok(claims(time::Duration::minutes(5)))));
         for _ in 0..3 {
             let bearer = door.bearer("a.b.c").await.unwrap().unwrap();
-            assert_eq!(bearer.organization_id, Uuid::parse_str(ORGANIZATION).unwrap());
-            assert_eq!(bearer.permissions, [Permission::SearchRead, Permission::FilesRead]);
+            assert_eq!(bearer.organization_id, ORGANIZATION.parse().unwrap());
+            assert_eq!(bearer.scopes, [Scope::SearchRead, Scope::FilesRead]);
         }
         assert_eq!(fake.asked.load(Ordering::SeqCst), 1);
         door.bearer("a.b.d").await.unwrap().unwrap();

@@ -1,8 +1,8 @@
 //! The content block: the selected text, in the asked format, cut to the asked range.
 
 use docstore::StoredCapture;
+use model::CaptureId;
 use retrieval_core::{chars, plain};
-use uuid::Uuid;
 
 use super::passages;
 use super::{ContentFormat, ContentView, ReadRequest, ReadWarning, Selection};
@@ -11,7 +11,7 @@ pub fn render(
     stored: &StoredCapture,
     chosen: &[usize],
     request: &ReadRequest,
-    latest: Uuid,
+    latest: CaptureId,
     warnings: &mut Vec<ReadWarning>,
 ) -> ContentView {
     let selected = selected(stored, chosen, request.selection);

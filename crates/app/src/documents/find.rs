@@ -1,7 +1,8 @@
 //! From a caller's target to a document that it may see.
 
 use docstore::Document;
-use ingest::clock::{from_ms, now_ms};
+use ingest::clock::to_date_time;
+use model::Timestamp;
 use retrieval_core::url::{CanonicalUrl, parse_workspace_url, workspace_url};
 
 use super::{DocumentView, Target};
@@ -32,7 +33,7 @@ impl App {
                 let canonical =
                     CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
                 let found = self.store.find_document_by_url(organization_id, canonical.as_str().to_owned()).await?;
-                Ok(found.map_or_else(|| unread(&canonical, url), stored))
+                Ok(found.map_or_else(|| unread(&canonical, url, self.clock.now()), stored))
             }
         }
     }
@@ -53,8 +54,8 @@ fn stored(document: Document) -> Found {
     Found::Stored(Box::new(document))
 }
 
-fn unread(url: &CanonicalUrl, source_url: &str) -> Found {
-    let now = from_ms(now_ms());
+fn unread(url: &CanonicalUrl, source_url: &str, now: Timestamp) -> Found {
+    let now = to_date_time(now);
     let document = DocumentView {
         doc_id: url.doc_id(),
         canonical_url: url.as_str().to_owned(),

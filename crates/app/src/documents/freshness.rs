@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use docstore::{Capture, Document};
+use model::{CaptureFormat, Collection, Timestamp};
 
 use super::{ReadRequest, Selection};
 
@@ -15,48 +16,48 @@ pub struct CaptureLifetimes {
     pub document: Duration,
 }
 
-/// Whether the page must be fetched. `now` in milliseconds since the Unix epoch.
+/// Whether the page must be fetched.
 pub fn needs_fetch(
     document: &Document,
     capture: Option<&Capture>,
     request: &ReadRequest,
     lifetimes: CaptureLifetimes,
-    now: i64,
+    now: Timestamp,
 ) -> bool {
-    if request.include.metadata_only() || document.organization_id.is_some() {
+    if request.include.metadata_only() || document.collection != Collection::Web {
         return false;
     }
     let Some(capture) = capture else { return true };
     let is_snippet = is_snippet(capture);
     let lifetime = if is_snippet { lifetimes.snippet } else { lifetimes.document };
-    let lifetime = i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX);
     capture.content.trim().is_empty()
-        || now.saturating_sub(capture.captured_at) >= lifetime
+        || capture.captured_at + lifetime <= now
         || document.stale_at.is_some_and(|stale_at| stale_at >= capture.captured_at)
         || (is_snippet && request.selection == Selection::FullDocument)
 }
 
 /// Whether the capture holds what a search result showed, not the whole page.
 pub fn is_snippet(capture: &Capture) -> bool {
-    capture.format == "text"
+    capture.format == CaptureFormat::Text
 }
 
 #[cfg(test)]
 mod tests {
-    use docstore::{Id, Strings};
+    use docstore::Strings;
+    use model::{CaptureId, DocId, OrganizationId};
     use uuid::Uuid;
 
     use super::super::{ContentFormat, Include, Target};
     use super::*;
 
-    const NOW: i64 = 1_790_000_000_000;
+    const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
     const LIFETIMES: CaptureLifetimes =
         CaptureLifetimes { snippet: Duration::from_secs(900), document: Duration::from_hours(24) };
 
     fn document() -> Document {
         Document {
-            doc_id: Id(Uuid::nil()),
-            organization_id: None,
+            doc_id: DocId(Uuid::nil()),
+            collection: Collection::Web,
             canonical_url: "https://example.com/".to_owned(),
             source_url: "https://example.com/".to_owned(),
             source_uri: None,
@@ -77,12 +78,12 @@ mod tests {
         }
     }
 
-    fn capture(format: &str, age_seconds: i64) -> Capture {
+    fn capture(format: CaptureFormat, age_seconds: i64) -> Capture {
         Capture {
-            capture_id: Id(Uuid::nil()),
-            doc_id: Id(Uuid::nil()),
-            captured_at: NOW - age_seconds * 1_000,
-            format: format.to_owned(),
+            capture_id: CaptureId(Uuid::nil()),
+            doc_id: DocId(Uuid::nil()),
+            captured_at: Timestamp::from_millis(NOW.as_millis() - age_seconds * 1_000),
+            format,
             content_digest: String::new(),
             content: "Content.".to_owned(),
             headings: Strings(Vec::new()),
@@ -94,7 +95,7 @@ mod tests {
 
     fn request(selection: Selection) -> ReadRequest {
         ReadRequest {
-            target: Target::DocId(Uuid::nil()),
+            target: Target::DocId(DocId(Uuid::nil())),
             include: Include::ALL,
             query: None,
             selection,
@@ -114,18 +115,18 @@ mod tests {
     fn a_page_is_fetched_when_its_capture_has_had_its_time() {
         let whole = request(Selection::FullDocument);
         for (format, age, expected) in [
-            ("markdown", 0, false),
-            ("markdown", 901, false),
-            ("markdown", 86_399, false),
-            ("markdown", 86_400, true),
+            (CaptureFormat::Markdown, 0, false),
+            (CaptureFormat::Markdown, 901, false),
+            (CaptureFormat::Markdown, 86_399, false),
+            (CaptureFormat::Markdown, 86_400, true),
             // From a clock ahead of ours.
-            ("markdown", -60, false),
+            (CaptureFormat::Markdown, -60, false),
         ] {
             assert_eq!(fetched(&document(), Some(&capture(format, age)), &whole), expected, "{format} {age}");
         }
         for (age, expected) in [(0, false), (899, false), (900, true)] {
             let part = request(Selection::TopPassages);
-            assert_eq!(fetched(&document(), Some(&capture("text", age)), &part), expected, "text {age}");
+            assert_eq!(fetched(&document(), Some(&capture(CaptureFormat::Text, age)), &part), expected, "text {age}");
         }
     }
 
@@ -133,15 +134,15 @@ mod tests {
     fn what_was_never_read_or_has_no_text_is_fetched() {
         let whole = request(Selection::FullDocument);
         assert!(fetched(&document(), None, &whole));
-        let empty = Capture { content: " \n".to_owned(), ..capture("markdown", 0) };
+        let empty = Capture { content: " \n".to_owned(), ..capture(CaptureFormat::Markdown, 0) };
         assert!(fetched(&document(), Some(&empty), &whole));
     }
 
     #[test]
     fn the_full_document_is_more_than_a_snippet() {
-        assert!(fetched(&document(), Some(&capture("text", 0)), &request(Selection::FullDocument)));
+        assert!(fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(Selection::FullDocument)));
         for selection in [Selection::None, Selection::QueryRelevant, Selection::TopPassages, Selection::PassageIds] {
-            assert!(!fetched(&document(), Some(&capture("text", 0)), &request(selection)));
+            assert!(!fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(selection)));
         }
     }
 
@@ -150,15 +151,15 @@ mod tests {
         let metadata = Include { metadata: true, passages: false, capture_history: false, content: false };
         let metadata = ReadRequest { include: metadata, ..request(Selection::FullDocument) };
         assert!(!fetched(&document(), None, &metadata));
-        let file = Document { organization_id: Some(Id(Uuid::nil())), ..document() };
-        assert!(!fetched(&file, Some(&capture("markdown", 1_000_000)), &request(Selection::FullDocument)));
+        let file = Document { collection: Collection::Workspace(OrganizationId(Uuid::nil())), ..document() };
+        assert!(!fetched(&file, Some(&capture(CaptureFormat::Markdown, 1_000_000)), &request(Selection::FullDocument)));
     }
 
     #[test]
     fn what_is_said_to_be_stale_is_fetched_once() {
         let whole = request(Selection::FullDocument);
-        let stale = Document { stale_at: Some(NOW - 10_000), ..document() };
-        assert!(fetched(&stale, Some(&capture("markdown", 20)), &whole));
-        assert!(!fetched(&stale, Some(&capture("markdown", 5)), &whole));
+        let stale = Document { stale_at: Some(NOW - Duration::from_secs(10)), ..document() };
+        assert!(fetched(&stale, Some(&capture(CaptureFormat::Markdown, 20)), &whole));
+        assert!(!fetched(&stale, Some(&capture(CaptureFormat::Markdown, 5)), &whole));
     }
 }

@@ -5,12 +5,12 @@ mod find;
 mod freshness;
 pub(crate) mod passages;
 
-use docstore::{Document, Grant, Id, StoredCapture};
+use docstore::{Document, Grant, StoredCapture};
 use ingest::PageError;
-use ingest::clock::{from_ms, now_ms};
+use ingest::clock::to_date_time;
 use ingest::pages::{Seen, Wanted};
+use model::{CaptureFormat, CaptureId, Collection, DocId, PassageId};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer};
@@ -20,7 +20,7 @@ pub use freshness::CaptureLifetimes;
 /// Which document: `doc_id` wins when a caller sends both.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Target {
-    DocId(Uuid),
+    DocId(DocId),
     Url(String),
 }
 
@@ -62,7 +62,7 @@ pub struct Range {
     pub start_char: u64,
     /// Overrides `ReadRequest::max_chars`.
     pub max_chars: Option<u64>,
-    pub capture_id: Option<Uuid>,
+    pub capture_id: Option<CaptureId>,
 }
 
 #[derive(Clone, Debug)]
@@ -92,14 +92,14 @@ pub struct ReadOutcome {
 
 #[derive(Clone, Debug)]
 pub struct DocumentView {
-    pub doc_id: Uuid,
+    pub doc_id: DocId,
     pub canonical_url: String,
     pub source_url: String,
     pub title: Option<String>,
     pub meta_description: Option<String>,
     pub headings: Vec<String>,
     pub content_digest: Option<String>,
-    pub latest_capture_id: Option<Uuid>,
+    pub latest_capture_id: Option<CaptureId>,
     pub published_at: Option<OffsetDateTime>,
     pub first_seen_at: OffsetDateTime,
     pub last_seen_at: OffsetDateTime,
@@ -118,8 +118,8 @@ pub struct ContentView {
 
 #[derive(Clone, Debug)]
 pub struct PassageView {
-    pub passage_id: Uuid,
-    pub doc_id: Uuid,
+    pub passage_id: PassageId,
+    pub doc_id: DocId,
     pub ordinal: u32,
     pub text: String,
     /// `[start, end)` in characters of the full markdown content; only when offsets were asked for.
@@ -130,7 +130,7 @@ pub struct PassageView {
 
 #[derive(Clone, Debug)]
 pub struct CaptureView {
-    pub capture_id: Uuid,
+    pub capture_id: CaptureId,
     pub capture_time: OffsetDateTime,
     pub content_digest: String,
     pub format: ContentFormat,
@@ -145,8 +145,8 @@ pub enum ReadWarning {
         max_chars: u64,
     },
     StaleRange {
-        requested: Uuid,
-        latest: Uuid,
+        requested: CaptureId,
+        latest: CaptureId,
     },
     StalePassageIds {
         passage_ids: Vec<String>,
@@ -188,7 +188,7 @@ impl App {
     async fn stored_capture(&self, viewer: &Viewer, found: &Found) -> Result<Option<StoredCapture>> {
         match found {
             Found::Stored(document) => {
-                Ok(self.store.find_latest_capture(viewer.organization_id, document.doc_id.0).await?)
+                Ok(self.store.find_latest_capture(viewer.organization_id, document.doc_id).await?)
             }
             Found::Unknown { .. } => Ok(None),
         }
@@ -209,7 +209,7 @@ impl App {
             Found::Stored(document) => {
                 let capture = stored.map(|stored| &stored.capture);
                 let lifetimes = self.options.capture_lifetimes;
-                freshness::needs_fetch(document, capture, request, lifetimes, now_ms()).then(|| Wanted {
+                freshness::needs_fetch(document, capture, request, lifetimes, self.clock.now()).then(|| Wanted {
                     canonical_url: document.canonical_url.clone(),
                     given_url,
                     seen: capture.map(Seen::from),
@@ -218,12 +218,12 @@ impl App {
         }
     }
 
-    async fn grant(&self, viewer: &Viewer, doc_id: Id) -> Result<()> {
+    async fn grant(&self, viewer: &Viewer, doc_id: DocId) -> Result<()> {
         let organization_id = viewer.organization_id;
-        if self.store.is_granted(organization_id, doc_id.0).await? {
+        if self.store.is_granted(organization_id, doc_id).await? {
             return Ok(());
         }
-        let grant = Grant { organization_id: Id(organization_id), doc_id, granted_at: now_ms() };
+        let grant = Grant { organization_id, doc_id, granted_at: self.clock.now() };
         Ok(self.store.grant_document(grant).await?)
     }
 }
@@ -232,7 +232,7 @@ impl App {
 fn outcome(document: &Document, stored: StoredCapture, is_whole: bool, request: &ReadRequest) -> ReadOutcome {
     let mut warnings = Vec::new();
     let capture = capture_view(&stored);
-    let has_text = document.organization_id.is_some() || !stored.capture.content.trim().is_empty();
+    let has_text = document.collection != Collection::Web || !stored.capture.content.trim().is_empty();
     let is_available = has_text && (is_whole || request.selection != Selection::FullDocument);
     if !is_available && !request.include.metadata_only() {
         warnings.push(ReadWarning::ContentUnavailable);
@@ -261,26 +261,29 @@ fn without_content(document: DocumentView, request: &ReadRequest) -> ReadOutcome
 
 fn view(document: &Document, stored: Option<&StoredCapture>) -> DocumentView {
     DocumentView {
-        doc_id: document.doc_id.0,
+        doc_id: document.doc_id,
         canonical_url: document.canonical_url.clone(),
         source_url: document.source_url.clone(),
         title: document.title.clone(),
         meta_description: document.description.clone(),
         headings: stored.map(|stored| stored.capture.headings.0.clone()).unwrap_or_default(),
         content_digest: stored.map(|stored| stored.capture.content_digest.clone()),
-        latest_capture_id: stored.map(|stored| stored.capture.capture_id.0),
-        published_at: document.published_at.map(from_ms),
-        first_seen_at: from_ms(document.first_seen_at),
-        last_seen_at: from_ms(document.last_seen_at),
+        latest_capture_id: stored.map(|stored| stored.capture.capture_id),
+        published_at: document.published_at.map(to_date_time),
+        first_seen_at: to_date_time(document.first_seen_at),
+        last_seen_at: to_date_time(document.last_seen_at),
     }
 }
 
 fn capture_view(stored: &StoredCapture) -> CaptureView {
     let capture = &stored.capture;
     CaptureView {
-        capture_id: capture.capture_id.0,
-        capture_time: from_ms(capture.captured_at),
+        capture_id: capture.capture_id,
+        capture_time: to_date_time(capture.captured_at),
         content_digest: capture.content_digest.clone(),
-        format: if capture.format == "text" { ContentFormat::Text } else { ContentFormat::Markdown },
+        format: match capture.format {
+            CaptureFormat::Text => ContentFormat::Text,
+            CaptureFormat::Markdown => ContentFormat::Markdown,
+        },
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use docstore::{Passage, StoredCapture};
+use model::PassageId;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::select;
-use uuid::Uuid;
 
 use super::{PassageView, ReadRequest, ReadWarning, Selection};
 
@@ -37,12 +37,12 @@ pub fn choose(
 }
 
 fn by_ids(stored: &StoredCapture, wanted: &[String], warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
-    let positions: HashMap<Uuid, usize> =
-        stored.passages.iter().enumerate().map(|(position, passage)| (passage.passage_id.0, position)).collect();
+    let positions: HashMap<PassageId, usize> =
+        stored.passages.iter().enumerate().map(|(position, passage)| (passage.passage_id, position)).collect();
     let mut chosen = Vec::new();
     let mut stale = Vec::new();
     for id in wanted {
-        match Uuid::try_parse(id).ok().and_then(|id| positions.get(&id)) {
+        match id.parse().ok().and_then(|id| positions.get(&id)) {
             Some(position) => chosen.push(*position),
             None => stale.push(id.clone()),
         }
@@ -61,8 +61,8 @@ pub fn views(stored: &StoredCapture, chosen: &[usize], offsets: bool) -> Vec<Pas
 
 fn passage_view(content: &str, passage: &Passage, offsets: bool) -> PassageView {
     PassageView {
-        passage_id: passage.passage_id.0,
-        doc_id: passage.doc_id.0,
+        passage_id: passage.passage_id,
+        doc_id: passage.doc_id,
         ordinal: u32::try_from(passage.ordinal).unwrap_or(0),
         text: text(content, passage).to_owned(),
         chars: offsets.then_some((unsigned(passage.char_start), unsigned(passage.char_end))),

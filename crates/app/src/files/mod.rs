@@ -1,18 +1,15 @@
 //! The private knowledge base: uploads, the list of files, indexing runs.
 
-mod name;
 pub(crate) mod room;
 
-pub use docstore::{RunMode, RunState, RunStats};
-
 use std::collections::HashMap;
-use std::future::Future;
 
 use blobs::PresignPut;
-use docstore::{File, Id, IndexRun, StoreError, Withdrawal};
-use extract::FileKind;
-use ingest::clock::{from_ms, now_ms, to_ms};
+use docstore::{File, IndexRun, Withdrawal};
+use file_types::FileKind;
+use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
+use model::{OrganizationId, RunMode, RunState, RunStats, SyncId};
 use retrieval_core::url;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -21,8 +18,6 @@ use crate::error::Result;
 use crate::{App, Error, Viewer};
 
 const PAGE: i64 = 5_000;
-/// Two callers may queue a run at the same moment; the second try finds the first one's run.
-const REQUEST_TRIES: usize = 3;
 
 #[derive(Clone, Debug)]
 pub struct PresignRequest {
@@ -48,7 +43,7 @@ pub struct FileView {
 
 #[derive(Clone, Debug)]
 pub struct RunView {
-    pub sync_id: Uuid,
+    pub sync_id: SyncId,
     pub state: RunState,
     pub started_at: Option<OffsetDateTime>,
     pub completed_at: Option<OffsetDateTime>,
@@ -59,10 +54,10 @@ pub struct RunView {
 impl From<IndexRun> for RunView {
     fn from(run: IndexRun) -> Self {
         RunView {
-            sync_id: run.sync_id.0,
-            state: run.state(),
-            started_at: run.started_at.map(from_ms),
-            completed_at: run.completed_at.map(from_ms),
+            sync_id: run.sync_id,
+            state: run.state,
+            started_at: run.started_at.map(to_date_time),
+            completed_at: run.completed_at.map(to_date_time),
             stats: run.stats(),
             error: run.error,
         }
@@ -72,7 +67,7 @@ impl From<IndexRun> for RunView {
 impl App {
     /// A URL that takes exactly one upload of exactly the declared size, under the sanitized name.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
-        let name = name::sanitize(&request.filename)
+        let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "no usable name is left of `filename`"))?;
         check_type(&name)?;
         let max_object_bytes = self.options.max_object_bytes;
@@ -84,11 +79,11 @@ impl App {
         self.make_room(organization_id, &object_key).await?;
         let file = File {
             object_key: object_key.clone(),
-            organization_id: Id(organization_id),
+            organization_id,
             name: name.clone(),
-            doc_id: Id(url::document_id(&url::workspace_url(organization_id, &name))),
-            content_type: request.content_type.map(ingest::prepare::storable),
-            created_at: now_ms(),
+            doc_id: url::document_id(&url::workspace_url(organization_id, &name)),
+            content_type: request.content_type,
+            created_at: self.clock.now(),
             processed_etag: None,
             processed_size: None,
             outcome: None,
@@ -100,12 +95,12 @@ impl App {
         let lifetime = self.options.presign_lifetime;
         let nonce = Uuid::new_v4().simple().to_string();
         let put = PresignPut { key: &object_key, size: request.size, expires_in: lifetime, nonce: &nonce };
-        let url = self.blobs.presign_put(&put, OffsetDateTime::now_utc())?;
+        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now()))?;
         Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
     }
 
     /// A new name counts against the organization's limit; a known one is a replacement.
-    async fn make_room(&self, organization_id: Uuid, object_key: &str) -> Result<()> {
+    async fn make_room(&self, organization_id: OrganizationId, object_key: &str) -> Result<()> {
         let known = self.store.find_file(organization_id, object_key.to_owned()).await?;
         if known.is_some_and(|file| file.withdrawn_at.is_none()) {
             return Ok(());
@@ -138,7 +133,7 @@ impl App {
             let page = self.blobs.list(&prefix, next.as_deref()).await?;
             files.extend(page.objects.into_iter().filter_map(|object| {
                 let file = known.remove(&object.key)?;
-                let is_listed = !file.is_withdrawn(to_ms(object.last_modified));
+                let is_listed = !file.is_withdrawn(from_date_time(object.last_modified));
                 is_listed.then_some(FileView {
                     name: file.name,
                     size: object.size,
@@ -159,11 +154,8 @@ impl App {
     pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
-        let withdrawn = self
-            .queueing(viewer, RunMode::Incremental, |run| {
-                self.store.withdraw_file(organization_id, object_key.clone(), run, now_ms())
-            })
-            .await?;
+        let run = self.queued_run(viewer, RunMode::Incremental);
+        let withdrawn = self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now()).await?;
         let Some(Withdrawal { hidden, queued }) = withdrawn else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
@@ -183,9 +175,13 @@ impl App {
 
     /// Queues a run, or joins the one that waits already.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
-        let run = self.queueing(viewer, mode, |run| self.store.request_run(run)).await?;
+        let run = self.store.request_run(self.queued_run(viewer, mode)).await?;
         self.wake_runner();
         Ok(run.into())
+    }
+
+    fn queued_run(&self, viewer: &Viewer, mode: RunMode) -> IndexRun {
+        IndexRun::queued(SyncId(Uuid::new_v4()), viewer.organization_id, mode, self.clock.now())
     }
 
     fn wake_runner(&self) {
@@ -194,32 +190,15 @@ impl App {
         }
     }
 
-    /// Has `operation` queue a run, with another try when two callers do so at the same moment: the later one finds the
-    /// other's run.
-    async fn queueing<T, F>(&self, viewer: &Viewer, mode: RunMode, operation: impl Fn(IndexRun) -> F) -> Result<T>
-    where
-        F: Future<Output = docstore::Result<T>>,
-    {
-        let mut tries = 0;
-        loop {
-            let run = IndexRun::queued(Id(Uuid::new_v4()), Id(viewer.organization_id), mode, now_ms());
-            match operation(run).await {
-                Ok(outcome) => return Ok(outcome),
-                Err(StoreError::Conflict) if tries < REQUEST_TRIES => tries += 1,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
     pub async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView> {
-        let sync_id = Uuid::try_parse(sync_id).map_err(|_| Error::SyncNotFound)?;
+        let sync_id: SyncId = sync_id.parse().map_err(|_| Error::SyncNotFound)?;
         let run = self.store.find_run(viewer.organization_id, sync_id).await?;
         run.map(RunView::from).ok_or(Error::SyncNotFound)
     }
 }
 
 fn check_type(name: &str) -> Result<()> {
-    if FileKind::from_name(name).is_some_and(FileKind::is_supported) {
+    if FileKind::from_name(name).is_some() {
         return Ok(());
     }
     let extension = match name.rsplit_once('.') {

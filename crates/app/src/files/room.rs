@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docstore::Docstore;
+use model::OrganizationId;
 use moka::sync::Cache;
-use uuid::Uuid;
 
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ const ORGANIZATIONS: u64 = 10_000;
 
 /// Counts of the organizations that upload at the moment. Counting a hundred thousand rows takes milliseconds, and an
 /// organization that has them got them one upload at a time.
-pub(crate) struct FileCounts(Cache<Uuid, Arc<AtomicU64>>);
+pub(crate) struct FileCounts(Cache<OrganizationId, Arc<AtomicU64>>);
 
 impl FileCounts {
     pub fn new() -> Self {
@@ -24,7 +24,7 @@ impl FileCounts {
     }
 
     /// Counts a new file in, unless the organization has `most` already; whether it did.
-    pub async fn take_place(&self, store: &Docstore, organization_id: Uuid, most: u64) -> Result<bool> {
+    pub async fn take_place(&self, store: &Docstore, organization_id: OrganizationId, most: u64) -> Result<bool> {
         if let Some(count) = self.0.get(&organization_id)
             && count.fetch_add(1, Ordering::Relaxed) < most
         {

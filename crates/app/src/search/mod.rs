@@ -1,5 +1,7 @@
-//! Search: candidates of each collection, ranked by what they say, blended, recorded.
+//! Search: retrieves candidates from each collection, ranks and blends them, and records the answer.
 
+mod candidate;
+mod hit;
 mod rank;
 pub(crate) mod record;
 mod retrieve;
@@ -10,50 +12,50 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Grant, Id, LoadedDocument, Search, Strings};
-use engine::{Scope, SearchEngine};
-use ingest::clock::now_ms;
-use ingest::prepare::storable;
+use docstore::{Grant, LoadedDocument, Search};
+use engine::SearchEngine;
+use futures_util::future::try_join_all;
+use model::{BalanceReason, Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
-use retrieval_core::shape::SearchHit;
-use time::OffsetDateTime;
+use retrieval_core::domain::Domain;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
-use retrieve::{Policy, Retrieved};
+use candidate::{Candidate, CandidateList};
+pub use hit::{HitPassage, SearchHit};
+use retrieve::Policy;
 use second_stage::Order;
 pub use second_stage::SecondStage;
 
-/// A validated search. Shaping by verbosity and budget happens where the answer is serialized.
+/// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     pub query: String,
     pub search_queries: Vec<String>,
     pub max_results: usize,
-    pub web: bool,
-    pub workspace: bool,
-    /// As sent; checked against the viewer's organization when `workspace` is asked.
-    pub workspace_id: Option<Uuid>,
+    /// Indexes to search; duplicates count once.
+    pub indexes: Vec<IndexName>,
+    /// As sent; must be the viewer's organization if `indexes` contains the workspace.
+    pub workspace_id: Option<OrganizationId>,
     pub language: Option<String>,
     pub country: Option<String>,
     pub exact_match: bool,
-    pub session_id: Uuid,
-    pub published_after: Option<OffsetDateTime>,
+    pub session_id: SessionId,
+    pub published_after: Option<Timestamp>,
     pub source_policy: SourcePolicy,
-    /// How much of each hit to prepare: `None` for ids alone.
+    /// Amount of text to prepare for each hit.
     pub detail: Detail,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct SourcePolicy {
-    /// As sent; paths in errors are `source_policy.include_domains[i]`.
-    pub include_domains: Vec<String>,
-    pub exclude_domains: Vec<String>,
+    pub include_domains: Vec<Domain>,
+    pub exclude_domains: Vec<Domain>,
     pub require_domain_match: bool,
 }
 
-/// What the answer will show, so that nothing else is read or computed.
+/// Amount of text that the answer shows; no more is read or computed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Detail {
     Ids,
@@ -61,40 +63,29 @@ pub enum Detail {
     Passages,
 }
 
-/// A complete answer, best first, with everything that the largest preset may show.
+/// A complete answer.
 #[derive(Clone, Debug)]
 pub struct SearchOutcome {
-    pub search_id: Uuid,
+    pub search_id: SearchId,
+    /// Best first.
     pub hits: Vec<SearchHit>,
     pub ranker_version: String,
-    /// Present when the workspace index was asked.
-    pub workspace: Option<WorkspaceCounts>,
+    /// Matching documents of the workspace; `None` if the workspace was not searched.
+    pub workspace_total: Option<u64>,
     pub rerank_unavailable: bool,
     /// Results that `source_policy` removed.
     pub filtered_results: usize,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct WorkspaceCounts {
-    /// Matching workspace documents.
-    pub total: u64,
-    /// Those among the hits.
-    pub selected: u64,
-}
-
 impl App {
-    /// Searches. A billed search that fails through no fault of the caller is refunded.
+    /// Searches. Refunds a billed search that fails for a reason other than the request.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
-        if request.workspace && request.workspace_id != Some(viewer.organization_id) {
-            // The same answer whether or not such an organization exists.
-            let message = "workspace_id must be the id of the API key's organization";
-            return Err(Error::invalid("scope.workspace_id", message));
-        }
-        let policy = Policy::parse(&request)?;
-        let search_id = Uuid::now_v7();
+        let collections = collections(viewer, &request)?;
+        let policy = Policy::from(&request.source_policy);
+        let search_id = SearchId(Uuid::now_v7());
         self.charge(viewer, search_id).await?;
-        let outcome = self.run_search(engine, viewer, Arc::new(request), policy, search_id).await;
+        let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, &policy, search_id).await;
         if let Err(error) = &outcome
             && error.is_ours()
         {
@@ -108,139 +99,158 @@ impl App {
         engine: Arc<dyn SearchEngine>,
         viewer: &Viewer,
         request: Arc<SearchRequest>,
-        policy: Policy,
-        search_id: Uuid,
+        collections: &[Collection],
+        policy: &Policy,
+        search_id: SearchId,
     ) -> Result<SearchOutcome> {
-        let organization_id = viewer.organization_id;
         let mut watch = Stopwatch::start();
-        let web = async {
-            if !request.web {
-                return Ok(None);
-            }
-            self.retrieve(engine.as_ref(), &request, Scope::Web, &policy).await.map(Some)
-        };
-        let workspace = async {
-            if !request.workspace {
-                return Ok(None);
-            }
-            self.retrieve(engine.as_ref(), &request, Scope::Workspace { organization_id }, &policy).await.map(Some)
-        };
-        let (web, workspace) = futures_util::try_join!(web, workspace)?;
+        let retrieving =
+            collections.iter().map(|collection| self.retrieve(engine.as_ref(), &request, *collection, policy));
+        let lists = try_join_all(retrieving).await?;
         let retrieved = watch.lap();
-        let total = workspace.as_ref().map(|found| found.total);
-        let filtered_results = web.as_ref().map_or(0, |found| found.filtered);
-        let (hits, order) = self.rank_and_record(viewer, &request, search_id, [web, workspace], policy).await?;
+        let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
+        let filtered_results = lists.iter().map(|list| list.filtered).sum();
+        let (best, order) = self.rank(&request, lists, policy).await?;
+        let hits = self.build_and_record(viewer, &request, search_id, best).await?;
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
+            hits,
             ranker_version: order.ranker_version,
-            workspace: total.map(|total| WorkspaceCounts {
-                total,
-                selected: hits.iter().filter(|hit| hit.index.as_deref() == Some("workspace")).count() as u64,
-            }),
+            workspace_total,
             rerank_unavailable: order.unavailable,
             filtered_results,
-            hits,
         })
     }
 
-    /// Ranks, blends, and stores the ranked list while what is shown of it is read. Ranking and making snippets are
-    /// computation: they leave the threads that answer other requests.
-    async fn rank_and_record(
+    /// Ranks the candidates of each collection and blends the best into one list. Ranking and making snippets are
+    /// computation, so they run on blocking threads.
+    async fn rank(
+        &self,
+        request: &Arc<SearchRequest>,
+        mut lists: Vec<CandidateList>,
+        policy: &Policy,
+    ) -> Result<(Vec<Candidate>, Order)> {
+        let ranking = self.runtime.spawn_blocking({
+            let request = Arc::clone(request);
+            let now = self.clock.now();
+            move || {
+                lists.iter_mut().for_each(|list| rank::rank(&request.query, list, now));
+                lists
+            }
+        });
+        let mut lists = ranking.await.map_err(Error::internal)?;
+        let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
+        let best = lists.into_iter().map(|list| list.best(policy, request.max_results));
+        let best = best.reduce(|web, workspace| blend::interleave(web, workspace, request.max_results));
+        Ok((best.unwrap_or_default(), order))
+    }
+
+    /// Stores the ranked list while the texts of its hits are read.
+    async fn build_and_record(
         &self,
         viewer: &Viewer,
         request: &Arc<SearchRequest>,
-        search_id: Uuid,
-        found: [Option<Retrieved>; 2],
-        policy: Policy,
-    ) -> Result<(Vec<SearchHit>, Order)> {
-        let assessing = self.runtime.spawn_blocking({
-            let request = Arc::clone(request);
-            let vectors = self.vectors.clone();
-            move || {
-                let [web, workspace] = found;
-                let assess = |found, workspace| rank::assess(&request, found, workspace, &vectors, now_ms());
-                [web.map(|found| assess(found, false)), workspace.map(|found| assess(found, true))]
-            }
-        });
-        let mut lists = assessing.await.map_err(Error::internal)?;
-        let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
-        let placed = match lists.map(|list| list.map(|list| list.place(&policy, request.max_results))) {
-            [Some(web), Some(workspace)] => blend::interleave(web, workspace, request.max_results),
-            [web, workspace] => web.or(workspace).unwrap_or_default(),
-        };
-        let doc_ids: Vec<Uuid> = placed.iter().map(|placed| placed.document.doc_id()).collect();
+        search_id: SearchId,
+        best: Vec<Candidate>,
+    ) -> Result<Vec<SearchHit>> {
+        let doc_ids: Vec<DocId> = best.iter().map(|candidate| candidate.document.doc_id()).collect();
         let recording = self.record_search(viewer, request, search_id, &doc_ids);
-        let dressing = async {
-            let loaded = self.load_placed(viewer, &placed).await?;
+        let building = async {
+            let loaded = self.load_missing(viewer, &best).await?;
             let request = Arc::clone(request);
-            let dressing = self.runtime.spawn_blocking(move || rank::dress(&request, placed, loaded));
-            dressing.await.map_err(Error::internal)
+            let building = self.runtime.spawn_blocking(move || hit::build_hits(&request, best, loaded));
+            building.await.map_err(Error::internal)
         };
-        let (hits, ()) = futures_util::try_join!(dressing, recording)?;
-        Ok((hits, order))
+        let (hits, ()) = futures_util::try_join!(building, recording)?;
+        Ok(hits)
     }
 
-    /// The text of those that are shown and were ranked by what was known of them.
-    async fn load_placed(&self, viewer: &Viewer, placed: &[rank::Placed]) -> Result<HashMap<Uuid, LoadedDocument>> {
-        let missing = |workspace: bool| {
-            let missing = placed.iter().filter(|placed| placed.loaded.is_none() && placed.workspace == workspace);
-            missing.map(|placed| placed.document.state.doc_id).collect()
+    /// Reads the documents of those candidates that were ranked by cached terms.
+    async fn load_missing(&self, viewer: &Viewer, best: &[Candidate]) -> Result<HashMap<DocId, LoadedDocument>> {
+        let load = |collection: Collection| {
+            let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
+            self.load_by_id(collection, missing.map(|one| one.document.doc_id()).collect())
         };
-        let own = Some(Id(viewer.organization_id));
-        let (mut loaded, workspace) =
-            futures_util::try_join!(self.load_by_id(None, missing(false)), self.load_by_id(own, missing(true)))?;
+        let own = Collection::Workspace(viewer.organization_id);
+        let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
         loaded.extend(workspace);
         Ok(loaded)
     }
 
-    /// Before the answer: what it shows can be read by `doc_id` the moment it arrives.
+    /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
+    /// `doc_id` at once.
     async fn record_search(
         &self,
         viewer: &Viewer,
         request: &SearchRequest,
-        search_id: Uuid,
-        doc_ids: &[Uuid],
+        search_id: SearchId,
+        doc_ids: &[DocId],
     ) -> Result<()> {
-        let now = now_ms();
-        let organization_id = Id(viewer.organization_id);
+        let now = self.clock.now();
+        let organization_id = viewer.organization_id;
         let row = Search {
-            search_id: Id(search_id),
+            search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
-            session_id: Id(request.session_id),
-            query: storable(request.query.clone()),
-            results: Strings(doc_ids.iter().map(Uuid::to_string).collect()),
+            session_id: request.session_id,
+            query: request.query.clone(),
+            results: doc_ids.to_vec(),
             created_at: now,
         };
         let granted =
-            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: Id(*doc_id), granted_at: now }).collect();
+            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         self.searches.record(row, granted).await
     }
 
-    async fn charge(&self, viewer: &Viewer, search_id: Uuid) -> Result<()> {
+    async fn charge(&self, viewer: &Viewer, search_id: SearchId) -> Result<()> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance =
-            accounts::post(&self.store, viewer.organization_id, -cents, "search", Some((search_id, &viewer.identity)))
-                .await?;
+        let balance = self.post_search(viewer, -cents, BalanceReason::Search, search_id).await?;
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 
-    async fn refund(&self, viewer: &Viewer, search_id: Uuid) {
+    async fn post_search(
+        &self,
+        viewer: &Viewer,
+        cents: i64,
+        reason: BalanceReason,
+        search_id: SearchId,
+    ) -> Result<Option<i64>> {
+        let search = Some((search_id, &viewer.identity));
+        accounts::post(&self.store, viewer.organization_id, cents, reason, search, self.clock.now()).await
+    }
+
+    async fn refund(&self, viewer: &Viewer, search_id: SearchId) {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return;
         }
-        let organization_id = viewer.organization_id;
-        if let Err(error) =
-            accounts::post(&self.store, organization_id, cents, "refund", Some((search_id, &viewer.identity))).await
-        {
-            tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "a refund failed");
+        if let Err(error) = self.post_search(viewer, cents, BalanceReason::Refund, search_id).await {
+            let organization_id = viewer.organization_id;
+            tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
         }
     }
+}
+
+/// Returns the collections to search, the web first.
+fn collections(viewer: &Viewer, request: &SearchRequest) -> Result<Vec<Collection>> {
+    let own = viewer.organization_id;
+    let mut collections = Vec::with_capacity(2);
+    if request.indexes.contains(&IndexName::Web) {
+        collections.push(Collection::Web);
+    }
+    if request.indexes.contains(&IndexName::Workspace) {
+        if request.workspace_id != Some(own) {
+            // The same answer whether or not such an organization exists.
+            let message = "workspace_id must be the id of the API key's organization";
+            return Err(Error::invalid("scope.workspace_id", message));
+        }
+        collections.push(Collection::Workspace(own));
+    }
+    Ok(collections)
 }
 
 /// Times the steps of a search for the log.
@@ -251,7 +261,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// Since the last lap.
+    /// Returns the time since the last lap.
     fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)

@@ -1,21 +1,23 @@
-//! First stage: candidates of one collection, and what the source policy drops on the way.
+//! First stage: the candidates of one collection, with the source policy applied.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
-use docstore::{Id, LoadedDocument};
-use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
+use docstore::LoadedDocument;
+use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, SearchEngine};
+use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
+use retrieval_core::phrase::Phrase;
 use retrieval_core::rerank;
-use retrieval_core::statistics::CollectionStatistics;
-use uuid::Uuid;
 
-use super::SearchRequest;
-use super::vectors::RankedDocument;
+use super::candidate::{Candidate, CandidateList};
+use super::vectors::{RankedDocument, VectorCache};
+use super::{SearchRequest, SourcePolicy};
 use crate::error::Result;
 use crate::{App, Error};
 
-/// Which domains a caller wants, checked.
+/// Domains that a caller wants.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     pub include: Vec<Domain>,
@@ -23,190 +25,211 @@ pub struct Policy {
     pub require: bool,
 }
 
-impl Policy {
-    pub fn parse(request: &SearchRequest) -> Result<Self> {
-        let policy = &request.source_policy;
-        Ok(Self {
-            include: domains("source_policy.include_domains", &policy.include_domains)?,
-            exclude: domains("source_policy.exclude_domains", &policy.exclude_domains)?,
+impl From<&SourcePolicy> for Policy {
+    fn from(policy: &SourcePolicy) -> Self {
+        Self {
+            include: policy.include_domains.clone(),
+            exclude: policy.exclude_domains.clone(),
             require: policy.require_domain_match,
-        })
+        }
     }
+}
 
-    /// Whether results are dropped, rather than only preferred.
+impl Policy {
+    /// Returns true if the policy removes results.
     fn drops(&self) -> bool {
         !self.exclude.is_empty() || self.require
     }
 
-    pub fn prefers(&self, host: &str) -> bool {
-        !self.require && self.include.iter().any(|domain| domain.contains(host))
+    /// Returns true if the policy prefers some results and keeps the others.
+    pub fn has_preference(&self) -> bool {
+        !self.require && !self.include.is_empty()
     }
-}
 
-fn domains(field: &str, values: &[String]) -> Result<Vec<Domain>> {
-    let parse = |(position, value): (usize, &String)| {
-        Domain::parse(value).map_err(|error| Error::invalid(format!("{field}[{position}]"), error.to_string()))
-    };
-    values.iter().enumerate().map(parse).collect()
-}
-
-/// What the first stage found in one collection.
-#[derive(Default)]
-pub struct Retrieved {
-    /// Best first.
-    pub candidates: Vec<Found>,
-    /// Bytes of each content that ranking reads.
-    pub reading_limit: usize,
-    pub statistics: CollectionStatistics,
-    pub total: u64,
-    /// Results that the source policy removed on the way to `max_results`.
-    pub filtered: usize,
-}
-
-/// A candidate and its score in the first stage.
-pub struct Found {
-    pub document: Source,
-    pub score: f32,
-}
-
-/// A candidate as far as it is known.
-pub enum Source {
-    /// Its terms, from an earlier search.
-    Known(Arc<RankedDocument>),
-    /// Its text, yet to be analysed.
-    Loaded(Box<LoadedDocument>),
+    /// Returns true if the policy prefers this host.
+    pub fn prefers(&self, host: &str) -> bool {
+        self.has_preference() && self.include.iter().any(|domain| domain.contains(host))
+    }
 }
 
 impl App {
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
-        request: &SearchRequest,
-        scope: Scope,
+        request: &Arc<SearchRequest>,
+        collection: Collection,
         policy: &Policy,
-    ) -> Result<Retrieved> {
+    ) -> Result<CandidateList> {
         let base = FirstStageRequest {
-            scope,
+            collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
             ranked_by: Some(request.query.clone()),
             filters: filters(request),
             limit: engine.depth(request.max_results),
         };
-        // `source_policy` concerns web results alone.
-        if scope != Scope::Web {
-            return self.load(request, self.ask(engine, &base).await?, scope).await;
+        // `source_policy` applies to web results only.
+        if collection != Collection::Web {
+            return self.load(request, self.ask(engine, &base).await?, collection).await;
         }
         if policy.require && policy.include.is_empty() {
-            // Nothing is inside of no domain.
+            // No document is inside an empty list of domains.
             let unfiltered = self.ask(engine, &base).await?;
             let filtered = unfiltered.hits.len().min(request.max_results);
-            return Ok(Retrieved { filtered, ..Retrieved::default() });
+            return Ok(CandidateList { filtered, ..CandidateList::empty(collection) });
         }
         if policy.drops() {
             let kept = with_domains(&base, if policy.require { &policy.include } else { &[] }, &policy.exclude);
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
-            let mut retrieved =
-                self.load(request, self.with_preferred(engine, &base, kept, policy).await?, scope).await?;
-            retrieved.filtered = filtered;
-            return Ok(retrieved);
+            let kept = self.with_preferred(engine, &base, kept, policy).await?;
+            return Ok(CandidateList { filtered, ..self.load(request, kept, collection).await? });
         }
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let answer = self.ask(engine, &base).await?;
         tracing::debug!(asked = ?started.elapsed(), "first stage");
-        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, scope).await
+        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, collection).await
     }
 
-    /// Documents of preferred domains are candidates even where others match better.
+    /// Adds documents of preferred domains, which are candidates even if others match better.
     async fn with_preferred(
         &self,
         engine: &dyn SearchEngine,
         base: &FirstStageRequest,
-        mut answer: engine::FirstStageAnswer,
+        mut answer: FirstStageAnswer,
         policy: &Policy,
-    ) -> Result<engine::FirstStageAnswer> {
-        if policy.require || policy.include.is_empty() {
+    ) -> Result<FirstStageAnswer> {
+        if !policy.has_preference() {
             return Ok(answer);
         }
         let preferred = self.ask(engine, &with_domains(base, &policy.include, &policy.exclude)).await?;
-        let known: HashSet<Uuid> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        let known: HashSet<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         answer.hits.extend(preferred.hits.into_iter().filter(|hit| !known.contains(&hit.doc_id)));
         Ok(answer)
     }
 
-    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<engine::FirstStageAnswer> {
+    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageAnswer> {
         match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
             Ok(answer) => Ok(answer?),
             Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
         }
     }
 
-    /// The candidates' terms, or their text where the terms are not known. What the index names and the docstore does
-    /// not show (deleted a moment ago, or another tenant's) is left out here, whatever state the index is in.
-    async fn load(&self, request: &SearchRequest, answer: engine::FirstStageAnswer, scope: Scope) -> Result<Retrieved> {
-        let owner = owner(scope);
-        let doc_ids: Vec<Id> = answer.hits.iter().map(|hit| Id(hit.doc_id)).collect();
-        let mut known: HashMap<Uuid, Arc<RankedDocument>> = HashMap::new();
+    /// Looks up the terms of the engine's hits, and reads and analyses the documents whose terms are not cached. Documents
+    /// that the docstore does not return (deleted a moment ago, or of another tenant) are left out here, whatever the
+    /// state of the index.
+    async fn load(
+        &self,
+        request: &Arc<SearchRequest>,
+        answer: FirstStageAnswer,
+        collection: Collection,
+    ) -> Result<CandidateList> {
+        let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
+        let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
         if request.exact_match || self.second_stage.reads_texts() {
-            // Whether a text holds a phrase is asked of the text, and so is a model.
+            // An exact phrase is looked for in the text, and a model ranks by it.
             unknown = doc_ids;
         } else if !doc_ids.is_empty() {
-            for state in self.store.find_latest_states(owner, doc_ids).await? {
+            for state in self.store.find_latest_states(collection, doc_ids).await? {
                 match self.vectors.get(&state) {
-                    Some(document) => drop(known.insert(state.doc_id.0, document)),
+                    Some(document) => drop(known.insert(state.doc_id, document)),
                     None => unknown.push(state.doc_id),
                 }
             }
         }
-        let mut loaded = self.load_by_id(owner, unknown).await?;
+        let mut loaded = self.load_by_id(collection, unknown).await?;
         let lengths = known.values().map(|document| document.terms.content_bytes());
         let limit = rerank::reading_limit(lengths.chain(loaded.values().map(|loaded| loaded.capture.content.len())));
-        // Of long documents, an earlier search may have read less than this one has to.
-        let short: Vec<Id> =
-            known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.state.doc_id).collect();
-        for (doc_id, document) in self.load_by_id(owner, short).await? {
+        // An earlier search may have read less of a long document than this one needs.
+        let short: Vec<DocId> =
+            known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.doc_id()).collect();
+        for (doc_id, document) in self.load_by_id(collection, short).await? {
             known.remove(&doc_id);
             loaded.insert(doc_id, document);
         }
-        let candidates = answer.hits.iter().filter_map(|hit| {
-            let known = known.remove(&hit.doc_id).map(Source::Known);
-            let document = known.or_else(|| loaded.remove(&hit.doc_id).map(|loaded| Source::Loaded(Box::new(loaded))));
-            document.map(|document| Found { document, score: hit.score })
+        let mut loaded = self.analyse(request, loaded, limit).await?;
+        let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
+            let (document, loaded) = match known.remove(doc_id) {
+                Some(document) => (document, None),
+                None => loaded.remove(doc_id).map(|(document, loaded)| (document, Some(loaded)))?,
+            };
+            Some(Candidate {
+                document,
+                loaded,
+                collection,
+                position,
+                first_stage_score: *score,
+                score: 0.0,
+                passages: Vec::new(),
+                complete: false,
+            })
         });
-        Ok(Retrieved {
+        Ok(CandidateList {
+            collection,
             candidates: candidates.collect(),
-            reading_limit: limit,
             statistics: answer.statistics,
             total: answer.total,
             filtered: 0,
         })
     }
 
-    /// Whole documents of one collection.
+    /// Analyses documents on a blocking thread, for a search that reads `limit` bytes of each, and caches their terms.
+    /// Documents without the exact phrase that the request asks for are left out.
+    async fn analyse(
+        &self,
+        request: &Arc<SearchRequest>,
+        loaded: HashMap<DocId, LoadedDocument>,
+        limit: usize,
+    ) -> Result<HashMap<DocId, Analysed>> {
+        if loaded.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let (request, vectors) = (Arc::clone(request), self.vectors.clone());
+        let analysing = self.runtime.spawn_blocking(move || analyse(&request, loaded, limit, &vectors));
+        analysing.await.map_err(Error::internal)
+    }
+
+    /// Reads whole documents of one collection.
     pub(super) async fn load_by_id(
         &self,
-        owner: Option<Id>,
-        doc_ids: Vec<Id>,
-    ) -> Result<HashMap<Uuid, LoadedDocument>> {
+        collection: Collection,
+        doc_ids: Vec<DocId>,
+    ) -> Result<HashMap<DocId, LoadedDocument>> {
         if doc_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let loaded = self.store.load_documents(owner, doc_ids).await?;
-        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id.0, loaded)).collect())
+        let loaded = self.store.load_documents(collection, doc_ids).await?;
+        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
     }
 }
 
-/// Whose documents a scope holds; `None`: the shared web.
-pub fn owner(scope: Scope) -> Option<Id> {
-    match scope {
-        Scope::Web => None,
-        Scope::Workspace { organization_id } => Some(Id(organization_id)),
-    }
+type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
+
+fn analyse(
+    request: &SearchRequest,
+    loaded: HashMap<DocId, LoadedDocument>,
+    limit: usize,
+    vectors: &VectorCache,
+) -> HashMap<DocId, Analysed> {
+    let mut phrase = request.exact_match.then(|| Phrase::new(&request.query));
+    let matching =
+        loaded.into_iter().filter(|(_, loaded)| phrase.as_mut().is_none_or(|phrase| contains(loaded, phrase)));
+    let analysed = matching.map(|(doc_id, loaded)| {
+        let document = Arc::new(RankedDocument::of(&loaded, limit));
+        vectors.put(&document);
+        (doc_id, (document, Box::new(loaded)))
+    });
+    analysed.collect()
 }
 
-/// The first rewrite replaces the query at the index; the others are searched too.
+fn contains(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
+    let LoadedDocument { document, capture, .. } = loaded;
+    let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
+    texts.into_iter().flatten().any(|text| phrase.is_in(text, document.language.as_deref()))
+}
+
+/// Returns the texts to search for: the rewrites, the first of which replaces the query at the index.
 fn texts(request: &SearchRequest) -> Vec<String> {
     let rewrites: Vec<String> = request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
     if rewrites.is_empty() { vec![request.query.clone()] } else { rewrites }
@@ -216,7 +239,7 @@ fn filters(request: &SearchRequest) -> Filters {
     Filters {
         language: request.language.clone(),
         country: request.country.clone(),
-        published_after: request.published_after.map(ingest::clock::to_ms),
+        published_after: request.published_after,
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }
@@ -230,10 +253,10 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
     request
 }
 
-/// How many results the policy removed on the way to `max_results` kept ones: the filtered ranking is the
-/// unfiltered one without what was dropped.
-fn count_dropped(unfiltered: &engine::FirstStageAnswer, kept: &engine::FirstStageAnswer, max_results: usize) -> usize {
-    let kept: HashSet<Uuid> = kept.hits.iter().map(|hit| hit.doc_id).collect();
+/// Counts the results that the policy removed before `max_results` were kept. The filtered ranking is the unfiltered one
+/// without the removed results.
+fn count_dropped(unfiltered: &FirstStageAnswer, kept: &FirstStageAnswer, max_results: usize) -> usize {
+    let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;
     for hit in &unfiltered.hits {

@@ -1,40 +1,40 @@
-//! The terms of documents, kept in memory: most of what a search would do is to analyse its candidates again.
+//! Cache of documents' terms: without it, most of a search is spent on analysing its candidates again.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use docstore::{DocumentState, LoadedDocument};
+use model::{DocId, Timestamp};
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
-use uuid::Uuid;
 
 use crate::documents::passages as stored_passages;
 
-/// Memory for terms. A page of 1,500 characters takes about 4 kB.
+/// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
 
-/// At least so much of a content is analysed, so that a document is not analysed again for each search in which it has
-/// a larger share of what is read.
+/// Minimum of analysed content, so that a document is not analysed again for each search that reads a larger share of
+/// it.
 const LEAST_BYTES: usize = 64 * 1024;
 
 thread_local! {
-    /// Remembers stems from one document to the next.
+    /// Keeps stems from one document to the next.
     static ANALYZERS: RefCell<Analyzers> = RefCell::default();
 }
 
-/// What ranking asks of one state of a document.
+/// Facts and terms of one state of a document, as ranking needs them.
 pub struct RankedDocument {
     pub state: DocumentState,
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
     pub content_digest: Box<str>,
     pub host: Box<str>,
     pub terms: TermVector,
 }
 
 impl RankedDocument {
-    /// Analyses a document that was read from the docstore, as far as a search that reads `limit` bytes needs.
+    /// Analyses as much of a document as a search that reads `limit` bytes needs.
     pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
         let LoadedDocument { document, capture, passages } = loaded;
         let spans: Vec<PassageSpan> = passages.iter().map(stored_passages::span).collect();
@@ -58,27 +58,27 @@ impl RankedDocument {
         }
     }
 
-    pub fn doc_id(&self) -> Uuid {
-        self.state.doc_id.0
+    pub fn doc_id(&self) -> DocId {
+        self.state.doc_id
     }
 }
 
-/// The documents that searches met last.
+/// The documents that recent searches ranked.
 #[derive(Clone)]
-pub struct VectorCache(moka::sync::Cache<Uuid, Arc<RankedDocument>>);
+pub struct VectorCache(moka::sync::Cache<DocId, Arc<RankedDocument>>);
 
 impl VectorCache {
     pub fn new() -> Self {
-        let weight = |_: &Uuid, document: &Arc<RankedDocument>| {
+        let weight = |_: &DocId, document: &Arc<RankedDocument>| {
             let text = document.content_digest.len() + document.host.len();
             u32::try_from(document.terms.memory() + text + size_of::<RankedDocument>()).unwrap_or(u32::MAX)
         };
         Self(moka::sync::Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build())
     }
 
-    /// What is known of exactly this state.
+    /// Returns the document if it was ranked in exactly this state.
     pub fn get(&self, state: &DocumentState) -> Option<Arc<RankedDocument>> {
-        self.0.get(&state.doc_id.0).filter(|document| document.state == *state)
+        self.0.get(&state.doc_id).filter(|document| document.state == *state)
     }
 
     pub fn put(&self, document: &Arc<RankedDocument>) {

@@ -3,18 +3,19 @@
 pub mod overview;
 mod window;
 
-pub use overview::{GroupBy, KeyStatus, UsageOverview, UsageRequest};
+pub use overview::{GroupBy, UsageOverview, UsageRequest, key_state};
 pub use window::{Interval, Window};
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docstore::{Docstore, Id, StoreError, UsageEvent as Row};
-use ingest::clock::{now_ms, to_ms};
+use docstore::{Docstore, StoreError, UsageEvent as Row};
+use ingest::clock::from_date_time;
+use model::{ApiKeyId, Clock, OrganizationId};
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, oneshot};
-use uuid::Uuid;
 
 use crate::{App, Identity};
 
@@ -32,7 +33,7 @@ const PRUNE_AT_ONCE: i64 = 20_000;
 /// One authenticated request that was answered.
 #[derive(Clone, Debug)]
 pub struct UsageEvent {
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     pub identity: Identity,
     /// The route's pattern with its method, such as `POST /v1/search`.
     pub route: &'static str,
@@ -43,7 +44,7 @@ pub struct UsageEvent {
 
 enum Message {
     /// With the key that was used, where it was one.
-    Event(Row, Option<Id>),
+    Event(Row, Option<ApiKeyId>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -54,10 +55,10 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Single requests are kept for `retention`; their counts for ever.
-    pub fn start(store: Docstore, retention: Duration) -> Self {
+    pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
         tokio::spawn(write(store.clone(), events, !retention.is_zero()));
-        tokio::spawn(prune(store, retention));
+        tokio::spawn(prune(store, clock, retention));
         Self { queue, dropped: AtomicU64::new(0) }
     }
 
@@ -74,16 +75,16 @@ impl App {
     /// Never waits.
     pub fn record_usage(&self, event: UsageEvent) {
         let key = match event.identity {
-            Identity::ApiKey(id) => Some(Id(id)),
+            Identity::ApiKey(id) => Some(id),
             Identity::Subject(_) => None,
         };
         let row = Row {
-            organization_id: Id(event.organization_id),
+            organization_id: event.organization_id,
             identity: event.identity.rate_key(),
             route: event.route.to_owned(),
             status: i32::from(event.status),
             duration_us: i64::try_from(event.duration.as_micros()).unwrap_or(i64::MAX),
-            created_at: to_ms(event.at),
+            created_at: from_date_time(event.at),
         };
         if self.usage.queue.try_send(Message::Event(row, key)).is_err() {
             metrics::counter!("retrieval_usage_events_dropped_total").increment(1);
@@ -150,13 +151,12 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     }
 }
 
-async fn prune(store: Docstore, retention: Duration) {
-    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
+async fn prune(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) {
     loop {
         tokio::time::sleep(PRUNE_EVERY).await;
         // In parts, so that nobody waits for long behind one of them.
         loop {
-            match store.prune_usage_events(now_ms().saturating_sub(retention), PRUNE_AT_ONCE).await {
+            match store.prune_usage_events(clock.now() - retention, PRUNE_AT_ONCE).await {
                 Ok(pruned) if pruned as i64 >= PRUNE_AT_ONCE => {}
                 Ok(_) => break,
                 Err(error) => {

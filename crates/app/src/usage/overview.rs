@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docstore::{ApiKey, DurationHistogram};
-use ingest::clock::{from_ms, now_ms};
+use ingest::clock::to_date_time;
+use model::{ApiKeyId, KeyState, Timestamp};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::window::{Part, Window};
 use crate::error::Result;
@@ -18,7 +18,7 @@ const SEARCH: &str = "POST /v1/search";
 pub struct UsageRequest {
     pub window: Window,
     /// Only requests of these keys; empty: of all credentials.
-    pub api_key_ids: Vec<Uuid>,
+    pub api_key_ids: Vec<ApiKeyId>,
     pub group_by: GroupBy,
 }
 
@@ -65,30 +65,22 @@ pub struct EndpointUsage {
 
 #[derive(Clone, Debug)]
 pub struct KeyUsage {
-    pub api_key_id: Uuid,
+    pub api_key_id: ApiKeyId,
     pub key_prefix: String,
     pub name: String,
-    pub status: KeyStatus,
+    pub status: KeyState,
     pub totals: Totals,
     pub last_used_at: Option<OffsetDateTime>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum KeyStatus {
-    Active,
-    Expired,
-    Revoked,
-}
-
-impl KeyStatus {
-    pub fn of(key: &ApiKey) -> Self {
-        if key.revoked_at.is_some() {
-            KeyStatus::Revoked
-        } else if key.expires_at.is_some_and(|at| at <= now_ms()) {
-            KeyStatus::Expired
-        } else {
-            KeyStatus::Active
-        }
+/// Returns the state of the key at `now`.
+pub fn key_state(key: &ApiKey, now: Timestamp) -> KeyState {
+    if key.revoked_at.is_some() {
+        KeyState::Revoked
+    } else if key.expires_at.is_some_and(|at| at <= now) {
+        KeyState::Expired
+    } else {
+        KeyState::Active
     }
 }
 
@@ -143,7 +135,7 @@ impl App {
             }
         }
         let keys = self.store.list_api_keys(organization_id).await?;
-        Ok(counts.overview(&request, keys))
+        Ok(counts.overview(&request, keys, self.clock.now()))
     }
 }
 
@@ -196,8 +188,8 @@ struct Counts {
     all: Count,
     by_route: BTreeMap<String, Count>,
     by_identity: HashMap<String, Count>,
-    by_bucket: HashMap<i64, Count>,
-    by_group: BTreeMap<String, HashMap<i64, Point>>,
+    by_bucket: HashMap<Timestamp, Count>,
+    by_group: BTreeMap<String, HashMap<Timestamp, Point>>,
 }
 
 impl Counts {
@@ -216,7 +208,7 @@ impl Counts {
         }
     }
 
-    fn add(&mut self, at: i64, identity: String, route: String, one: &Count) {
+    fn add(&mut self, at: Timestamp, identity: String, route: String, one: &Count) {
         if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&identity)) {
             return;
         }
@@ -246,15 +238,15 @@ impl Counts {
         self.by_identity.entry(identity).or_default().add(one);
     }
 
-    fn overview(mut self, request: &UsageRequest, keys: Vec<ApiKey>) -> UsageOverview {
-        let buckets: Vec<i64> = self.window.buckets().collect();
+    fn overview(mut self, request: &UsageRequest, keys: Vec<ApiKey>, now: Timestamp) -> UsageOverview {
+        let buckets: Vec<Timestamp> = self.window.buckets().collect();
         let none = Count::default();
         let latency = buckets
             .iter()
-            .map(|bucket| (from_ms(*bucket), self.by_bucket.get(bucket).unwrap_or(&none).totals()))
+            .map(|bucket| (to_date_time(*bucket), self.by_bucket.get(bucket).unwrap_or(&none).totals()))
             .collect();
         let labels: HashMap<String, &ApiKey> =
-            keys.iter().map(|key| (Identity::ApiKey(key.id.0).rate_key(), key)).collect();
+            keys.iter().map(|key| (Identity::ApiKey(key.id).rate_key(), key)).collect();
         if self.group_by == GroupBy::None {
             // Zeros are an answer too.
             self.by_group.entry(String::new()).or_default();
@@ -268,7 +260,7 @@ impl Counts {
             series.extend(buckets.iter().map(|bucket| {
                 let point = points.get(bucket).copied().unwrap_or_default();
                 SeriesPoint {
-                    bucket: from_ms(*bucket),
+                    bucket: to_date_time(*bucket),
                     group_id: group_id.clone(),
                     group_label: group_label.clone(),
                     requests: point.requests,
@@ -283,17 +275,17 @@ impl Counts {
             .map(|(route, count)| EndpointUsage { route: route.clone(), totals: count.totals() })
             .collect();
         endpoints.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.totals.requests));
-        let asked = |key: &&ApiKey| request.api_key_ids.is_empty() || request.api_key_ids.contains(&key.id.0);
+        let asked = |key: &&ApiKey| request.api_key_ids.is_empty() || request.api_key_ids.contains(&key.id);
         let mut key_usage: Vec<KeyUsage> = keys
             .iter()
             .filter(asked)
             .map(|key| KeyUsage {
-                api_key_id: key.id.0,
+                api_key_id: key.id,
                 key_prefix: key.prefix.clone(),
                 name: key.name.clone(),
-                status: KeyStatus::of(key),
-                totals: self.by_identity.get(&Identity::ApiKey(key.id.0).rate_key()).unwrap_or(&none).totals(),
-                last_used_at: key.last_used_at.map(from_ms),
+                status: key_state(key, now),
+                totals: self.by_identity.get(&Identity::ApiKey(key.id).rate_key()).unwrap_or(&none).totals(),
+                last_used_at: key.last_used_at.map(to_date_time),
             })
             .collect();
         key_usage.sort_by_key(|key| std::cmp::Reverse(key.totals.requests));
@@ -309,18 +301,10 @@ impl Counts {
     }
 }
 
-/// What people call a route, a status class or a credential that is no key.
+/// Returns the display name of a status class, an access token or the MCP route; other groups keep their name. The table of
+/// operations has the names of operations.
 pub fn label(group: &str) -> String {
     let known = match group {
-        SEARCH => "Search",
-        "POST /v1/document" => "Read document",
-        "POST /v1/feedback" => "Feedback",
-        "GET /v1/files" => "List files",
-        "POST /v1/files/presign" => "Presign upload",
-        "DELETE /v1/files/{name}" => "Delete file",
-        "POST /v1/files/index" => "Start indexing",
-        "GET /v1/files/index/{sync_id}" => "Indexing status",
-        "GET /v1/usage" => "Usage",
         "POST /mcp" => "MCP",
         "2xx" => "Success",
         "4xx" => "Client error",

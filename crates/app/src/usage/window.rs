@@ -1,7 +1,8 @@
 //! Which requests an overview is made of, and from which tables their counts come.
 
 use docstore::{DAY, HOUR};
-use ingest::clock::{from_ms, to_ms};
+use ingest::clock::{from_date_time, to_date_time};
+use model::Timestamp;
 use time::{Duration, OffsetDateTime};
 
 use crate::Error;
@@ -29,11 +30,11 @@ impl Interval {
     }
 }
 
-/// `[from, to)`, in milliseconds since the Unix epoch.
+/// `[from, to)`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Window {
-    pub(super) from: i64,
-    pub(super) to: i64,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
     pub interval: Interval,
 }
 
@@ -41,9 +42,9 @@ pub struct Window {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Part {
     /// Single requests: of hours that the window cuts.
-    Requests { from: i64, to: i64 },
+    Requests { from: Timestamp, to: Timestamp },
     /// Whole hours or days.
-    Rollups { period: i64, from: i64, to: i64 },
+    Rollups { period: i64, from: Timestamp, to: Timestamp },
 }
 
 impl Window {
@@ -76,27 +77,27 @@ impl Window {
             };
             return Err(Error::invalid(field, message));
         }
-        Ok(Self { from: to_ms(from), to: to_ms(end), interval })
+        Ok(Self { from: from_date_time(from), to: from_date_time(end), interval })
     }
 
     pub fn from(&self) -> OffsetDateTime {
-        from_ms(self.from)
+        to_date_time(self.from)
     }
 
     pub fn to(&self) -> OffsetDateTime {
-        from_ms(self.to)
+        to_date_time(self.to)
     }
 
     /// The starts of all buckets; the first one may begin before the window.
-    pub(super) fn buckets(&self) -> impl Iterator<Item = i64> {
+    pub(super) fn buckets(&self) -> impl Iterator<Item = Timestamp> {
         let length = self.interval.milliseconds();
-        let first = self.bucket_of(self.from);
-        (0..).map(move |number| first + number * length).take_while(move |start| *start < self.to)
+        let first = self.bucket_of(self.from).as_millis();
+        let starts = (0..).map(move |number| Timestamp::from_millis(first + number * length));
+        starts.take_while(move |start| *start < self.to)
     }
 
-    pub(super) fn bucket_of(&self, at: i64) -> i64 {
-        let length = self.interval.milliseconds();
-        at.div_euclid(length) * length
+    pub(super) fn bucket_of(&self, at: Timestamp) -> Timestamp {
+        down(at, self.interval.milliseconds())
     }
 
     /// Together exactly the window: single requests at its ends, whole hours, and days between where a bucket is a day.
@@ -123,12 +124,12 @@ impl Window {
     }
 }
 
-fn down(at: i64, period: i64) -> i64 {
-    at.div_euclid(period) * period
+fn down(at: Timestamp, period: i64) -> Timestamp {
+    Timestamp::from_millis(at.as_millis().div_euclid(period) * period)
 }
 
-fn up(at: i64, period: i64) -> i64 {
-    down(at.saturating_add(period - 1), period)
+fn up(at: Timestamp, period: i64) -> Timestamp {
+    down(Timestamp::from_millis(at.as_millis().saturating_add(period - 1)), period)
 }
 
 #[cfg(test)]
@@ -189,11 +190,15 @@ mod tests {
             for part in window.parts() {
                 let (from, to) = match part {
                     Part::Requests { from, to } => {
-                        assert!(to - from < 2 * HOUR);
+                        assert!(to.as_millis() - from.as_millis() < 2 * HOUR);
                         (from, to)
                     }
                     Part::Rollups { period, from, to } => {
-                        assert!(from % period == 0 && to % period == 0 && period <= window.interval.milliseconds());
+                        assert!(
+                            down(from, period) == from
+                                && down(to, period) == to
+                                && period <= window.interval.milliseconds()
+                        );
                         (from, to)
                     }
                 };

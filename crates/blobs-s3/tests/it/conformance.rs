@@ -12,16 +12,14 @@ async fn the_client_and_the_embedded_server_conform() {
     fixture.server.stop().await;
 }
 
-/// Against whatever store the environment names; says so when it names none.
+/// Runs against the store named in the environment; prints a note if there is none.
 #[tokio::test]
 async fn the_client_conforms_with_another_store() {
     let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let (Some(endpoint), Some(access_key_id), Some(secret_access_key), Some(bucket)) =
         (variable("TEST_S3_ENDPOINT"), variable("TEST_S3_KEY"), variable("TEST_S3_SECRET"), variable("TEST_S3_BUCKET"))
     else {
-        println!(
-            "NOT RUN: TEST_S3_ENDPOINT, TEST_S3_KEY, TEST_S3_SECRET and TEST_S3_BUCKET name no store to test with"
-        );
+        println!("NOT RUN: set TEST_S3_ENDPOINT, TEST_S3_KEY, TEST_S3_SECRET and TEST_S3_BUCKET to test another store");
         return;
     };
     let store = S3Store::new(S3Options {

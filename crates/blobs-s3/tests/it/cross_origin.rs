@@ -1,4 +1,4 @@
-//! A page of any origin may put to a presigned URL that it was given, and do nothing else.
+//! CORS: pages of any origin may PUT to a presigned URL, and nothing else.
 
 use reqwest::Method;
 
@@ -26,12 +26,12 @@ async fn a_browser_may_put_to_a_presigned_url() {
     for (expected, body) in [(403, "xx"), (200, "x")] {
         let answer = fixture.http.put(&url).header("origin", "https://app.example").body(body).send().await.unwrap();
         assert_eq!(answer.status(), expected);
-        assert_eq!(answer.headers()["access-control-allow-origin"], "*", "also when it is refused");
+        assert_eq!(answer.headers()["access-control-allow-origin"], "*", "also on rejection");
     }
 }
 
 #[tokio::test]
-async fn a_browser_may_do_nothing_else() {
+async fn other_cross_origin_requests_are_rejected() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("k", 1, "n");
     let plain = url.split('?').next().unwrap();

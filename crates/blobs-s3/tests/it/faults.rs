@@ -1,4 +1,4 @@
-//! Servers that misbehave: every call ends in bounded time with an error that says what can be done.
+//! Faulty servers: every call returns within bounded time with a classified error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,19 +11,19 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::server::options;
 
-/// What the server does with each connection, once it has read a head.
+/// Reaction of the server to each request.
 #[derive(Clone, Copy)]
 enum Fault {
     Answer(&'static str),
     Hang,
     Close,
-    /// Sends this, then neither more nor an end.
+    /// Sends this and keeps the connection open without sending more.
     Stall(&'static str),
-    /// 500 this many times, and then an empty 200.
+    /// Returns 500 this many times, then an empty 200.
     RecoverAfter(usize),
 }
 
-/// A server with a fault, a client of it, and how many requests the server has seen.
+/// Starts a server with a fault. Returns a client of it and the request counter.
 async fn faulty(fault: Fault) -> (S3Store, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -72,12 +72,12 @@ async fn misbehave(mut connection: TcpStream, fault: Fault, number: usize) {
         }
         Fault::Hang => tokio::time::sleep(Duration::from_secs(3600)).await,
     }
-    // No more of the answer comes. The client may still be sending its body.
+    // Nothing more is sent, but the client may still be sending its body.
     let _ = connection.shutdown().await;
     let _ = tokio::time::timeout(Duration::from_secs(1), connection.read_to_end(&mut head)).await;
 }
 
-/// Runs every call of the seam, and gives each one's error.
+/// Makes every call of the interface and returns the errors.
 async fn errors_of_all_calls(store: &S3Store) -> Vec<(&'static str, Option<BlobError>)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -102,41 +102,41 @@ async fn all_calls_are_unavailable(fault: Fault) {
         let error = error.unwrap_or_else(|| panic!("{call} succeeded"));
         assert_eq!(error.kind, BlobErrorKind::Unavailable, "{call}: {error}");
     }
-    // 7 calls of 3 attempts and a ping; each attempt at most 0.5 s and a pause.
+    // 7 calls with 3 attempts and a ping; each attempt takes at most 0.5 s and a delay.
     let took = started.elapsed();
     assert!(took < Duration::from_secs(22 * 600 / 1000 + 10), "{took:?}");
-    assert_eq!(seen.load(Ordering::SeqCst), 22, "three attempts a call, one for the ping");
+    assert_eq!(seen.load(Ordering::SeqCst), 22, "three attempts per call, one for the ping");
 }
 
 #[tokio::test]
-async fn a_server_that_fails_is_unavailable() {
+async fn a_failing_server_is_unavailable() {
     let answer = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     all_calls_are_unavailable(Fault::Answer(answer)).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_overloaded_is_unavailable() {
+async fn an_overloaded_server_is_unavailable() {
     let answer = "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     all_calls_are_unavailable(Fault::Answer(answer)).await;
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_unavailable() {
+async fn a_hanging_server_is_unavailable() {
     all_calls_are_unavailable(Fault::Hang).await;
 }
 
 #[tokio::test]
-async fn a_server_that_closes_the_connection_is_unavailable() {
+async fn a_closed_connection_is_unavailable() {
     all_calls_are_unavailable(Fault::Close).await;
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_no_http_is_unavailable() {
+async fn a_server_without_http_is_unavailable() {
     all_calls_are_unavailable(Fault::Answer("SSH-2.0-whatever\r\n")).await;
 }
 
 #[tokio::test]
-async fn nobody_there_is_unavailable() {
+async fn a_refused_connection_is_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -162,24 +162,24 @@ async fn a_body_is_unavailable(fault: Fault) {
 }
 
 #[tokio::test]
-async fn a_body_that_stalls_is_unavailable() {
+async fn a_stalled_body_is_unavailable() {
     a_body_is_unavailable(Fault::Stall(HEAD_OF_TEN_BYTES)).await;
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_unavailable() {
+async fn an_interrupted_body_is_unavailable() {
     a_body_is_unavailable(Fault::Answer(HEAD_OF_TEN_BYTES)).await;
 }
 
 #[tokio::test]
-async fn a_body_that_is_larger_than_allowed_is_not_read() {
+async fn a_body_over_the_limit_is_not_read() {
     let (store, seen) = faulty(Fault::Stall(HEAD_OF_TEN_BYTES)).await;
     assert_eq!(store.get("k", 9).await.unwrap_err().kind, BlobErrorKind::TooLarge);
-    assert_eq!(seen.load(Ordering::SeqCst), 1, "trying again would not make it smaller");
+    assert_eq!(seen.load(Ordering::SeqCst), 1, "not retried");
 }
 
 #[tokio::test]
-async fn an_answer_that_makes_no_sense_is_failed() {
+async fn a_malformed_response_is_failed() {
     let (store, _) = faulty(Fault::Answer(
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nx-amz-tagging-count: many\r\nConnection: close\r\n\r\nhi",
     ))
@@ -190,7 +190,7 @@ async fn an_answer_that_makes_no_sense_is_failed() {
 }
 
 #[tokio::test]
-async fn a_404_that_names_no_key_is_not_a_missing_object() {
+async fn a_404_without_error_code_is_not_a_missing_object() {
     let (store, _) =
         faulty(Fault::Answer("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot here\n"))
             .await;
@@ -198,14 +198,14 @@ async fn a_404_that_names_no_key_is_not_a_missing_object() {
 }
 
 #[tokio::test]
-async fn a_server_that_recovers_is_not_noticed() {
+async fn a_recovering_server_is_retried_to_success() {
     let (store, seen) = faulty(Fault::RecoverAfter(2)).await;
     assert_eq!(store.put("k", "x".into()).await.unwrap().etag, "abc");
     assert_eq!(seen.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_tried_again() {
+async fn a_denied_call_is_not_retried() {
     let (store, seen) =
         faulty(Fault::Answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")).await;
     assert_eq!(store.head("k").await.unwrap_err().kind, BlobErrorKind::Denied);

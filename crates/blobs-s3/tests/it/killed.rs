@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of uploads loses nothing that was acknowledged, and leaves nothing torn.
+//! `kill -9` during uploads loses no acknowledged object and leaves no partial one.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ use crate::server::{Server, http_client, options, server_options};
 
 const ROOT: &str = "BLOBS_S3_TEST_SERVER_ROOT";
 
-/// Not a test: the other process. This program starts itself with the variable set.
+/// Server process, not a test: the test program starts itself with the variable set.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "the server that `acknowledged_objects_survive_kill_9` starts and kills"]
 async fn server_process() {
@@ -39,12 +39,12 @@ fn start_process(root: &Path) -> (Child, String) {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let address = lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_owned)).unwrap();
-    // Whatever else the child says must not block it.
+    // Drain the output so that it does not block the child.
     std::thread::spawn(move || lines.for_each(drop));
     (child, format!("http://{address}"))
 }
 
-/// The content tells its key, and its length is that of no other version.
+/// Content that identifies its key, with a length unique to its version.
 fn content(writer: usize, version: usize) -> Vec<u8> {
     format!("{writer}:{version};").into_bytes().repeat(500 * (version + 1))
 }
@@ -53,7 +53,7 @@ fn content(writer: usize, version: usize) -> Vec<u8> {
 async fn acknowledged_objects_survive_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let mut used_urls = Vec::new();
-    // What each writer's key must hold at least: the last version that was acknowledged.
+    // Last acknowledged version per writer.
     let acknowledged = Mutex::new([None::<usize>; 4]);
     let mut next_version = 0;
     for round in 0..3 {
@@ -80,7 +80,7 @@ async fn acknowledged_objects_survive_kill_9() {
             }
         });
         let kill = async {
-            // Not before each writer got something through.
+            // Kill only after every writer made progress.
             while acknowledged
                 .lock()
                 .unwrap()
@@ -101,7 +101,7 @@ async fn acknowledged_objects_survive_kill_9() {
     for (writer, version) in acknowledged.into_inner().unwrap().into_iter().enumerate() {
         let version = version.unwrap();
         let (meta, body) = store.get(&format!("k{writer}"), u64::MAX).await.unwrap().unwrap();
-        // The put that the kill broke off may have counted, although nobody heard of it.
+        // The interrupted put may be committed although it was not acknowledged.
         let possible = [content(writer, version % 40), content(writer, (version + 1) % 40)];
         assert!(possible.iter().any(|content| *content == body), "writer {writer}: {} bytes", body.len());
         assert_eq!(meta.size, body.len() as u64);
@@ -109,11 +109,11 @@ async fn acknowledged_objects_survive_kill_9() {
     for (round, url) in used_urls.iter().enumerate() {
         let found = store.get(&format!("presigned-{round}"), 1).await.unwrap();
         assert_eq!(found.unwrap().1, "x");
-        // The signature covers the address, which is another one now: what the old one used up is in the journal.
+        // The signature covers the address, which has changed, so check that the journal contains the used one.
         let signature = url.rsplit('=').next().unwrap();
         let journal = std::fs::read_to_string(folder.path().join("journal")).unwrap();
         assert!(journal.contains(signature));
     }
-    assert_eq!(std::fs::read_dir(folder.path().join("incoming")).unwrap().count(), 0, "nothing half done is left");
+    assert_eq!(std::fs::read_dir(folder.path().join("incoming")).unwrap().count(), 0, "no partial file is left");
     server.stop().await;
 }

@@ -1,4 +1,4 @@
-//! The client and the embedded server, against each other and against servers that misbehave.
+//! The client and the embedded server, against each other and against faulty servers.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod conformance;

@@ -1,4 +1,4 @@
-//! A presigned URL authorizes one PUT of exactly its size to its key, for its time.
+//! A presigned URL authorizes one PUT of exactly its size to its key, for a limited time.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use crate::server::{Fixture, MAX_OBJECT_BYTES};
 
 #[tokio::test]
-async fn the_right_size_is_stored_whatever_its_content_type() {
+async fn the_exact_size_is_stored_with_any_content_type() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("plain", 5, "1");
     assert_eq!(fixture.put(&url, "hello").await, 200);
@@ -23,7 +23,7 @@ async fn the_right_size_is_stored_whatever_its_content_type() {
     assert_eq!(request.send().await.unwrap().status(), 200);
 
     let url = fixture.presign("empty", 0, "3");
-    // This client leaves out the length of an empty body unless it is told, and then the signature does not hold.
+    // This client omits the length of an empty body unless set, which invalidates the signature.
     let request = fixture.http.put(&url).header("content-length", 0);
     assert_eq!(request.send().await.unwrap().status(), 200);
     assert_eq!(fixture.stored("empty").await.as_deref(), Some(&b""[..]));
@@ -34,22 +34,22 @@ async fn the_right_size_is_stored_whatever_its_content_type() {
 }
 
 #[tokio::test]
-async fn another_length_is_refused() {
+async fn another_length_is_rejected() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("k", 5, "n");
     for body in ["", "hell", "hello!"] {
         assert_eq!(fixture.put(&url, body).await, 403, "{body:?}");
     }
-    // A client that is still sending must see the answer, not a reset connection.
+    // A client that is still sending must receive the response, not a connection reset.
     for size in [1_000_000, 20_000_000] {
         assert_eq!(fixture.put(&url, vec![7; size]).await, 403, "{size} bytes");
     }
     assert_eq!(fixture.stored("k").await, None);
-    assert_eq!(fixture.put(&url, "hello").await, 200, "refusals do not use the URL up");
+    assert_eq!(fixture.put(&url, "hello").await, 200, "rejections do not use up the URL");
 }
 
 #[tokio::test]
-async fn a_body_without_a_length_is_refused() {
+async fn a_body_without_a_length_is_rejected() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("k", 5, "n");
     let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"hello"))]);
@@ -58,7 +58,7 @@ async fn a_body_without_a_length_is_refused() {
 }
 
 #[tokio::test]
-async fn too_old_too_new_and_too_long_lived_urls_are_refused() {
+async fn urls_outside_their_lifetime_are_rejected() {
     let fixture = Fixture::start().await;
     let now = OffsetDateTime::now_utc();
     let at = |offset: i64| fixture.presign_at("k", 1, "n", now + time::Duration::seconds(offset));
@@ -67,11 +67,11 @@ async fn too_old_too_new_and_too_long_lived_urls_are_refused() {
     assert_eq!(fixture.put(&at(-890), "x").await, 200, "still valid");
 
     let stretched = at(-3600).replace("X-Amz-Expires=900", "X-Amz-Expires=90000");
-    assert_eq!(fixture.put(&stretched, "x").await, 403, "a longer life is another signature");
+    assert_eq!(fixture.put(&stretched, "x").await, 403, "the lifetime is signed");
 }
 
 #[tokio::test]
-async fn lifetimes_that_the_scheme_does_not_know_are_not_signed() {
+async fn unsupported_lifetimes_are_not_signed() {
     let fixture = Fixture::start().await;
     for (seconds, is_possible) in [(0, false), (1, true), (604_800, true), (604_801, false)] {
         let request = PresignPut { key: "k", size: 1, expires_in: Duration::from_secs(seconds), nonce: "n" };
@@ -81,7 +81,7 @@ async fn lifetimes_that_the_scheme_does_not_know_are_not_signed() {
 }
 
 #[tokio::test]
-async fn another_key_method_or_signature_is_refused() {
+async fn another_key_method_or_signature_is_rejected() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("mine", 1, "n");
     assert_eq!(fixture.put(&url.replace("/mine?", "/yours?"), "x").await, 403);
@@ -108,13 +108,13 @@ async fn a_url_works_once() {
     assert_eq!(fixture.put(&url, "first").await, 200);
     assert_eq!(fixture.put(&url, "again").await, 403);
     let respelled = url.replace("X-Amz-Signature=", "X-Amz-%53ignature=");
-    assert_eq!(fixture.put(&respelled, "again").await, 403, "the same signature in another spelling");
+    assert_eq!(fixture.put(&respelled, "again").await, 403, "another encoding of the same signature");
     assert_eq!(fixture.stored("k").await.as_deref(), Some(&b"first"[..]));
-    assert_eq!(fixture.put(&fixture.presign("k", 5, "m"), "other").await, 200, "another nonce, another URL");
+    assert_eq!(fixture.put(&fixture.presign("k", 5, "m"), "other").await, 200, "another nonce makes another URL");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_concurrent_uses_one_wins() {
+async fn one_of_several_concurrent_uses_wins() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("k", 100_000, "n");
     let puts = (0..8u8).map(|writer| fixture.put(&url, vec![writer; 100_000]));
@@ -122,11 +122,11 @@ async fn of_concurrent_uses_one_wins() {
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
     assert!(statuses.iter().all(|status| matches!(status, 200 | 403)), "{statuses:?}");
     let stored = fixture.stored("k").await.unwrap();
-    assert!(stored.len() == 100_000 && stored.iter().all(|byte| *byte == stored[0]), "one of them, whole");
+    assert!(stored.len() == 100_000 && stored.iter().all(|byte| *byte == stored[0]), "one complete body");
 }
 
 #[tokio::test]
-async fn an_upload_that_breaks_off_leaves_nothing_and_gives_the_url_back() {
+async fn an_interrupted_upload_leaves_nothing_and_releases_the_url() {
     let fixture = Fixture::start().await;
     let size = 3_000_000;
     let url = fixture.presign("k", size, "n");
@@ -135,7 +135,7 @@ async fn an_upload_that_breaks_off_leaves_nothing_and_gives_the_url_back() {
     let mut connection = TcpStream::connect(address).await.unwrap();
     let head = format!("PUT {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {size}\r\n\r\n");
     connection.write_all(head.as_bytes()).await.unwrap();
-    // More than one slice, so that the server has a file open.
+    // More than one slice, so that the server has opened a file.
     connection.write_all(&vec![7; 2_000_000]).await.unwrap();
     let incoming = fixture.folder.path().join("incoming");
     let files = || std::fs::read_dir(&incoming).unwrap().count();
@@ -148,14 +148,14 @@ async fn an_upload_that_breaks_off_leaves_nothing_and_gives_the_url_back() {
 }
 
 #[tokio::test]
-async fn larger_than_the_store_allows_is_refused_before_the_body() {
+async fn oversized_uploads_are_rejected_before_the_body() {
     let fixture = Fixture::start().await;
     let size = MAX_OBJECT_BYTES + 1;
     let url = fixture.presign("k", size, "n");
     let address = fixture.server.endpoint.strip_prefix("http://").unwrap();
     let target = url.strip_prefix(&fixture.server.endpoint).unwrap();
     let mut connection = TcpStream::connect(address).await.unwrap();
-    // A client that waits for leave gets the refusal and need not send anything.
+    // A client that waits for `100 Continue` gets the rejection without sending the body.
     let head =
         format!("PUT {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {size}\r\nExpect: 100-continue\r\n\r\n");
     connection.write_all(head.as_bytes()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The S3 protocol beyond what the seam asks for, spoken by hand where a client would be too well-behaved.
+//! S3 protocol beyond the blob interface, with raw requests where a client would be too well-behaved.
 
 use blobs::{BlobErrorKind, BlobStore};
 use blobs_s3::S3Store;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::server::{BUCKET, Fixture, KEY, SECRET, options};
 
-/// The library with its own way to send requests: a second client implementation, unlike ours.
+/// The library with its own HTTP client: an independent second implementation.
 fn plain_client(fixture: &Fixture) -> S3Client {
     let region = Region::Custom { name: "us-east-1".to_owned(), endpoint: fixture.server.endpoint.clone() };
     let credentials = StaticProvider::new_minimal(KEY.to_owned(), SECRET.to_owned());
@@ -18,7 +18,7 @@ fn plain_client(fixture: &Fixture) -> S3Client {
 }
 
 #[tokio::test]
-async fn ranges_give_parts() {
+async fn ranges_return_parts() {
     let fixture = Fixture::start().await;
     let content: Vec<u8> = (0..600_000u32).map(|position| (position % 251) as u8).collect();
     fixture.store.put("k", content.clone().into()).await.unwrap();
@@ -55,12 +55,12 @@ async fn ranges_give_parts() {
     };
     match client.get_object(request).await {
         Err(RusotoError::Unknown(response)) => assert_eq!(response.status.as_u16(), 416),
-        other => panic!("a range behind the end: {:?}", other.map(|_| ())),
+        other => panic!("a range beyond the end: {:?}", other.map(|_| ())),
     }
 }
 
 #[tokio::test]
-async fn listings_go_on_by_token_and_by_key() {
+async fn listings_continue_by_token_and_by_key() {
     let fixture = Fixture::start().await;
     for number in 0..7 {
         fixture.store.put(&format!("k{number}"), "x".into()).await.unwrap();
@@ -88,7 +88,7 @@ async fn listings_go_on_by_token_and_by_key() {
 }
 
 #[tokio::test]
-async fn a_wrong_digest_is_refused() {
+async fn a_wrong_digest_is_rejected() {
     let fixture = Fixture::start().await;
     let put = |digest: &str| PutObjectRequest {
         bucket: BUCKET.to_owned(),
@@ -106,7 +106,7 @@ async fn a_wrong_digest_is_refused() {
 }
 
 #[tokio::test]
-async fn another_bucket_and_other_keys_are_refused() {
+async fn other_buckets_and_credentials_are_rejected() {
     let fixture = Fixture::start().await;
     let client = plain_client(&fixture);
     let other = HeadBucketRequest { bucket: "other".to_owned(), ..Default::default() };
@@ -127,16 +127,16 @@ async fn another_bucket_and_other_keys_are_refused() {
         assert_eq!(store.prepare().await.unwrap_err().kind, BlobErrorKind::Denied);
         assert_eq!(store.ping().await.unwrap_err().kind, BlobErrorKind::Denied);
     }
-    assert_eq!(wrong_bucket.prepare().await.unwrap_err().kind, BlobErrorKind::Denied, "there is one bucket");
+    assert_eq!(wrong_bucket.prepare().await.unwrap_err().kind, BlobErrorKind::Denied, "the server has one bucket");
     assert_eq!(wrong_bucket.ping().await.unwrap_err().kind, BlobErrorKind::Failed);
     assert_eq!(wrong_bucket.put("k", "x".into()).await.unwrap_err().kind, BlobErrorKind::Failed);
-    assert_eq!(wrong_bucket.get("k", 1).await.unwrap_err().kind, BlobErrorKind::Failed, "not the object is missing");
+    assert_eq!(wrong_bucket.get("k", 1).await.unwrap_err().kind, BlobErrorKind::Failed, "not a missing object");
 }
 
-/// Keys that HTTP clients would not send as they are. The signature is made by the seam's presigner for another key,
-/// so what is proven is that nothing of it reaches the disk; `store` tests that keys are never paths.
+/// Request targets that HTTP clients would normalize. They are unsigned, so this only proves that nothing reaches the
+/// disk; the tests of `store` prove that keys are never paths.
 #[tokio::test]
-async fn hostile_targets_reach_nothing() {
+async fn hostile_targets_are_rejected() {
     let fixture = Fixture::start().await;
     let address = fixture.server.endpoint.strip_prefix("http://").unwrap();
     for target in [
@@ -161,7 +161,7 @@ async fn hostile_targets_reach_nothing() {
     assert!(!fixture.folder.path().parent().unwrap().join("evil").exists());
 }
 
-/// Signed in the header, by a client that leaves keys as they are.
+/// Signed in the header by a client that does not normalize keys.
 #[tokio::test]
 async fn hostile_keys_are_only_names() {
     let fixture = Fixture::start().await;

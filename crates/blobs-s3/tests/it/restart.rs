@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the server ended, however it ended.
+//! Acknowledged objects survive a stop and a restart of the server.
 
 use blobs::BlobStore;
 use s3_server::{S3Server, S3ServerError};
@@ -19,7 +19,7 @@ async fn objects_and_used_urls_survive_a_restart() {
     let Fixture { server, store, http, folder } = fixture;
     server.stop().await;
 
-    // The same address, because it is signed.
+    // The same address, because the signature covers it.
     let server = S3Server::open(server_options(folder.path())).unwrap();
     let listener = tokio::net::TcpListener::bind(old_endpoint.strip_prefix("http://").unwrap()).await.unwrap();
     let serving = tokio::spawn(server.serve(listener, std::future::pending()));
@@ -29,26 +29,26 @@ async fn objects_and_used_urls_survive_a_restart() {
     let (_, body) = store.get("kept", 100).await.unwrap().unwrap();
     assert_eq!(body, "content");
     let again = http.put(&url).body("again").send().await.unwrap();
-    assert_eq!(again.status(), 403, "a used URL stays used");
+    assert_eq!(again.status(), 403, "a used URL stays used up");
     serving.abort();
 }
 
 #[tokio::test]
-async fn a_stop_lets_an_upload_end() {
+async fn shutdown_lets_a_running_upload_finish() {
     let fixture = Fixture::start().await;
     let url = fixture.presign("k", 2, "n");
     let address = fixture.server.endpoint.strip_prefix("http://").unwrap().to_owned();
     let target = url.strip_prefix(&fixture.server.endpoint).unwrap();
     let mut connection = TcpStream::connect(&address).await.unwrap();
-    // The server asks for the body, so it is in the middle of the upload.
+    // `100 Continue` shows that the upload has started.
     let head = format!("PUT {target} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
     connection.write_all(head.as_bytes()).await.unwrap();
-    let mut go_on = [0; 25];
-    connection.read_exact(&mut go_on).await.unwrap();
-    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut interim = [0; 25];
+    connection.read_exact(&mut interim).await.unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
 
     let stopping = tokio::spawn(fixture.server.stop());
-    // Stopped means that nobody is let in any more.
+    // The server stops accepting connections.
     while TcpStream::connect(&address).await.is_ok() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
@@ -60,7 +60,7 @@ async fn a_stop_lets_an_upload_end() {
 }
 
 #[tokio::test]
-async fn one_folder_has_one_server() {
+async fn a_folder_is_used_by_one_server_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path()).await;
     let second = S3Server::open(server_options(folder.path()));

@@ -1,4 +1,4 @@
-//! An embedded store on a free port of the loopback interface.
+//! Embedded store on a free loopback port.
 
 use std::path::Path;
 use std::time::Duration;
@@ -74,7 +74,7 @@ pub fn options(endpoint: &str) -> S3Options {
     }
 }
 
-/// A server with its folder and a client of it.
+/// Server with its folder and a client.
 pub struct Fixture {
     pub server: Server,
     pub store: S3Store,
@@ -90,7 +90,7 @@ impl Fixture {
         Self { server, store, http: http_client(), folder }
     }
 
-    /// A URL for now.
+    /// Presigns a URL that is valid from now.
     pub fn presign(&self, key: &str, size: u64, nonce: &str) -> String {
         self.presign_at(key, size, nonce, OffsetDateTime::now_utc())
     }

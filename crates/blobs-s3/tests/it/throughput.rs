@@ -1,4 +1,4 @@
-//! Sizes and numbers. The figures are printed, not judged: they depend on the machine.
+//! Large and many objects. Measurements are printed but not asserted, because they depend on the machine.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use s3_server::{Durability, S3ServerOptions};
 use crate::server::{Fixture, Server, server_options};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_megabytes_there_and_back() {
+async fn twenty_megabytes_round_trip() {
     let fixture = Fixture::start().await;
     let size = 20 * 1024 * 1024;
     let content: Bytes = (0..size as u32).map(|position| (position % 251) as u8).collect::<Vec<_>>().into();
@@ -19,7 +19,7 @@ async fn twenty_megabytes_there_and_back() {
     let stored = started.elapsed();
     let path = fixture.folder.path().join("copy");
     let meta = fixture.store.get_to_file("large", &path, size).await.unwrap().unwrap();
-    println!("20 MiB: put in {stored:?}, got to a file in {:?}", started.elapsed() - stored);
+    println!("20 MiB: put in {stored:?}, downloaded to a file in {:?}", started.elapsed() - stored);
     assert_eq!((meta.size, &meta.etag), (size, &put.etag));
     assert!(std::fs::read(&path).unwrap() == content, "the same bytes");
 
@@ -44,19 +44,19 @@ async fn many_small_objects() {
     let started = Instant::now();
     let puts = stream::iter(&keys).map(|key| fixture.store.put(key, body.clone())).buffer_unordered(8);
     let _: Vec<_> = puts.try_collect().await.unwrap();
-    println!("put: {:.0} a second", rate(started));
+    println!("put: {:.0} per second", rate(started));
 
     let started = Instant::now();
     let gets = stream::iter(&keys).map(|key| fixture.store.get(key, 4096)).buffer_unordered(8);
     let got: Vec<_> = gets.try_collect().await.unwrap();
-    println!("get: {:.0} a second", rate(started));
+    println!("get: {:.0} per second", rate(started));
     assert!(got.iter().all(|object| object.as_ref().is_some_and(|(_, found)| *found == body)));
 
     let started = Instant::now();
     for key in &keys[..1000] {
         fixture.store.get(key, 4096).await.unwrap();
     }
-    println!("one get after another: {:?} each", started.elapsed() / 1000);
+    println!("sequential get: {:?} each", started.elapsed() / 1000);
 
     let started = Instant::now();
     let mut after = None;
@@ -78,6 +78,6 @@ async fn many_small_objects() {
     let started = Instant::now();
     let puts = stream::iter(&keys[..1000]).map(|key| store.put(key, body.clone())).buffer_unordered(8);
     let _: Vec<_> = puts.try_collect().await.unwrap();
-    println!("put that survives a power cut: {:.0} a second", 1000.0 / started.elapsed().as_secs_f64());
+    println!("put with power-cut durability: {:.0} per second", 1000.0 / started.elapsed().as_secs_f64());
     server.stop().await;
 }

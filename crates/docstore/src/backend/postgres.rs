@@ -8,11 +8,11 @@ use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use model::DocId;
 use tokio_postgres::config::SslMode;
 
 use crate::backend::CONNECTION_WAIT;
 use crate::error::{Result, StoreError};
-use crate::types::Id;
 
 pub type Conn = AsyncPgConnection;
 
@@ -79,8 +79,8 @@ const DOCUMENT_LOCK_CLASS: i32 = 0x646f_6373;
 /// Until the end of the transaction nobody else stores these documents, known or new.
 ///
 /// A row lock cannot do that: there is no row yet to lock of a document that two transactions are about to insert.
-async fn lock_documents(connection: &mut Conn, doc_ids: &[Id]) -> Result<()> {
-    let group = |id: &Id| i32::from(id.0.as_u128() as u16 % DOCUMENT_LOCKS);
+async fn lock_documents(connection: &mut Conn, doc_ids: &[DocId]) -> Result<()> {
+    let group = |id: &DocId| i32::from(id.0.as_u128() as u16 % DOCUMENT_LOCKS);
     // In order, each once: two batches never wait for each other crosswise.
     let groups: BTreeSet<i32> = doc_ids.iter().map(group).collect();
     diesel::sql_query("SELECT pg_advisory_xact_lock($1, lock_group) FROM unnest($2) AS lock_group")

@@ -8,10 +8,10 @@ use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
+use model::DocId;
 
 use crate::backend::CONNECTION_WAIT;
 use crate::error::{Result, SQLITE_BUSY, StoreError};
-use crate::types::Id;
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
 
@@ -71,7 +71,7 @@ macro_rules! insert_missing_rows {
 pub mod queries;
 
 /// SQLite has one writer at a time: a transaction that writes has all documents to itself.
-async fn lock_documents(_connection: &mut Conn, _doc_ids: &[Id]) -> Result<()> {
+async fn lock_documents(_connection: &mut Conn, _doc_ids: &[DocId]) -> Result<()> {
     Ok(())
 }
 

@@ -1,15 +1,17 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{ApiKeyId, OrganizationId, Timestamp};
 
 use super::balances::post_balance_entry;
 use super::{Conn, audit};
 use crate::error::Result;
 use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization};
 use crate::schema::{api_keys, organizations};
-use crate::types::Id;
+use crate::types::Bind;
 
 pub async fn check_answers(connection: &mut Conn) -> Result<()> {
-    let _: Option<Id> = organizations::table.select(organizations::id).first(connection).await.optional()?;
+    let _: Option<OrganizationId> =
+        organizations::table.select(organizations::id).first(connection).await.optional()?;
     Ok(())
 }
 
@@ -34,9 +36,9 @@ pub async fn list_organizations(connection: &mut Conn) -> Result<Vec<Organizatio
         .await?)
 }
 
-pub async fn find_organization(connection: &mut Conn, organization_id: Id) -> Result<Option<Organization>> {
+pub async fn find_organization(connection: &mut Conn, organization_id: OrganizationId) -> Result<Option<Organization>> {
     Ok(organizations::table
-        .find(organization_id)
+        .find(Bind(organization_id))
         .select(Organization::as_select())
         .first(connection)
         .await
@@ -48,9 +50,9 @@ pub async fn create_api_key(connection: &mut Conn, key: ApiKey, entry: AuditEntr
     audit::record(connection, entry).await
 }
 
-pub async fn list_api_keys(connection: &mut Conn, organization_id: Id) -> Result<Vec<ApiKey>> {
+pub async fn list_api_keys(connection: &mut Conn, organization_id: OrganizationId) -> Result<Vec<ApiKey>> {
     Ok(api_keys::table
-        .filter(api_keys::organization_id.eq(organization_id))
+        .filter(api_keys::organization_id.eq(Bind(organization_id)))
         .order((api_keys::created_at, api_keys::id))
         .select(ApiKey::as_select())
         .load(connection)
@@ -67,13 +69,18 @@ pub async fn find_key_by_digest(connection: &mut Conn, digest: Vec<u8>) -> Resul
         .optional()?)
 }
 
-pub async fn revoke_api_key(connection: &mut Conn, key_id: Id, now: i64, entry: AuditEntry) -> Result<Option<ApiKey>> {
-    let revoked = diesel::update(api_keys::table.find(key_id).filter(api_keys::revoked_at.is_null()))
-        .set(api_keys::revoked_at.eq(now))
+pub async fn revoke_api_key(
+    connection: &mut Conn,
+    key_id: ApiKeyId,
+    now: Timestamp,
+    entry: AuditEntry,
+) -> Result<Option<ApiKey>> {
+    let revoked = diesel::update(api_keys::table.find(Bind(key_id)).filter(api_keys::revoked_at.is_null()))
+        .set(api_keys::revoked_at.eq(Bind(now)))
         .execute(connection)
         .await?;
     let key: Option<ApiKey> =
-        api_keys::table.find(key_id).select(ApiKey::as_select()).first(connection).await.optional()?;
+        api_keys::table.find(Bind(key_id)).select(ApiKey::as_select()).first(connection).await.optional()?;
     // Who revokes a key knows its id alone.
     if let Some(key) = key.as_ref().filter(|_| revoked > 0) {
         audit::record(connection, AuditEntry { organization_id: Some(key.organization_id), ..entry }).await?;
@@ -81,13 +88,13 @@ pub async fn revoke_api_key(connection: &mut Conn, key_id: Id, now: i64, entry: 
     Ok(key)
 }
 
-pub async fn touch_api_keys(connection: &mut Conn, mut used: Vec<(Id, i64)>) -> Result<()> {
+pub async fn touch_api_keys(connection: &mut Conn, mut used: Vec<(ApiKeyId, Timestamp)>) -> Result<()> {
     // Several instances note the same keys: in one order, none waits for another crosswise.
     used.sort_unstable();
     for (key_id, at) in used {
-        diesel::update(api_keys::table.find(key_id))
-            .filter(api_keys::last_used_at.is_null().or(api_keys::last_used_at.lt(at)))
-            .set(api_keys::last_used_at.eq(at))
+        diesel::update(api_keys::table.find(Bind(key_id)))
+            .filter(api_keys::last_used_at.is_null().or(api_keys::last_used_at.lt(Bind(at))))
+            .set(api_keys::last_used_at.eq(Bind(at)))
             .execute(connection)
             .await?;
     }

@@ -2,17 +2,20 @@ use std::collections::HashSet;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
 
 use super::Conn;
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
+use crate::nul::strip_nul;
 use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
-use crate::types::{Id, make_storable};
+use crate::types::{Bind, bind_all};
 
 /// Stores the ranked lists and grants what they show to the organizations that saw them.
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
-    insert_rows!(connection, searches::table, rows.into_iter().map(storable_search).collect())?;
+    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
+    insert_rows!(connection, searches::table, rows)?;
     grant(connection, granted).await
 }
 
@@ -22,12 +25,13 @@ async fn grant(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
     // In one order, each once, so that transactions that grant the same never wait for each other crosswise.
     granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
     granted.dedup_by_key(|grant| (grant.doc_id, grant.organization_id));
-    let mut doc_ids: Vec<Id> = granted.iter().map(|grant| grant.doc_id).collect();
+    let mut doc_ids: Vec<DocId> = granted.iter().map(|grant| grant.doc_id).collect();
     doc_ids.dedup();
-    let mut existing: HashSet<Id> = HashSet::with_capacity(doc_ids.len());
+    let mut existing: HashSet<DocId> = HashSet::with_capacity(doc_ids.len());
     for part in doc_ids.chunks(VALUES_AT_ONCE) {
-        let query = documents::table.filter(documents::doc_id.eq_any(part.to_vec())).order(documents::doc_id);
-        let found: Vec<Id> = keep_rows!(query.select(documents::doc_id)).load(connection).await?;
+        let query =
+            documents::table.filter(documents::doc_id.eq_any(bind_all(part.iter().copied()))).order(documents::doc_id);
+        let found: Vec<DocId> = keep_rows!(query.select(documents::doc_id)).load(connection).await?;
         existing.extend(found);
     }
     granted.retain(|grant| existing.contains(&grant.doc_id));
@@ -35,15 +39,14 @@ async fn grant(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
     Ok(())
 }
 
-fn storable_search(mut search: Search) -> Search {
-    make_storable(&mut search.query);
-    search
-}
-
-pub async fn find_search(connection: &mut Conn, organization_id: Id, search_id: Id) -> Result<Option<Search>> {
+pub async fn find_search(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    search_id: SearchId,
+) -> Result<Option<Search>> {
     Ok(searches::table
-        .find(search_id)
-        .filter(searches::organization_id.eq(organization_id))
+        .find(Bind(search_id))
+        .filter(searches::organization_id.eq(Bind(organization_id)))
         .select(Search::as_select())
         .first(connection)
         .await
@@ -54,9 +57,13 @@ pub async fn grant_document(connection: &mut Conn, granted: Grant) -> Result<()>
     grant(connection, vec![granted]).await
 }
 
-pub async fn is_granted(connection: &mut Conn, organization_id: Id, doc_id: Id) -> Result<bool> {
-    let found: Option<Id> =
-        grants::table.find((organization_id, doc_id)).select(grants::doc_id).first(connection).await.optional()?;
+pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
+    let found: Option<DocId> = grants::table
+        .find((Bind(organization_id), Bind(doc_id)))
+        .select(grants::doc_id)
+        .first(connection)
+        .await
+        .optional()?;
     Ok(found.is_some())
 }
 
@@ -64,7 +71,7 @@ pub async fn is_granted(connection: &mut Conn, organization_id: Id, doc_id: Id) 
 /// the search that it is about, and the title and address of the document.
 pub async fn export_feedback(
     connection: &mut Conn,
-    after: Option<(i64, Id)>,
+    after: Option<(Timestamp, FeedbackId)>,
     limit: i64,
 ) -> Result<Vec<FeedbackExport>> {
     let mut query = feedback::table
@@ -79,17 +86,20 @@ pub async fn export_feedback(
         .select((Feedback::as_select(), Option::<Search>::as_select(), Option::<Document>::as_select()))
         .into_boxed();
     if let Some((at, id)) = after {
-        let later = feedback::created_at.gt(at);
-        query = query.filter(later.or(feedback::created_at.eq(at).and(feedback::feedback_id.gt(id))));
+        let later = feedback::created_at.gt(Bind(at));
+        query = query.filter(later.or(feedback::created_at.eq(Bind(at)).and(feedback::feedback_id.gt(Bind(id)))));
     }
     let rows: Vec<(Feedback, Option<Search>, Option<Document>)> = query.load(connection).await?;
     Ok(rows.into_iter().map(|(event, search, document)| FeedbackExport { event, search, document }).collect())
 }
 
-pub async fn record_feedback(connection: &mut Conn, mut row: Feedback) -> Result<()> {
-    for text in [&mut row.comment, &mut row.query, &mut row.client_model].into_iter().flatten() {
-        make_storable(text);
-    }
+pub async fn record_feedback(connection: &mut Conn, row: Feedback) -> Result<()> {
+    let row = Feedback {
+        comment: row.comment.map(strip_nul),
+        query: row.query.map(strip_nul),
+        client_model: row.client_model.map(strip_nul),
+        ..row
+    };
     diesel::insert_into(feedback::table).values(row).execute(connection).await?;
     Ok(())
 }

@@ -1,11 +1,12 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{AuditEntryId, Timestamp};
 
 use super::Conn;
 use crate::error::Result;
 use crate::rows::{AuditEntry, AuditFilter};
 use crate::schema::audit_entries;
-use crate::types::Id;
+use crate::types::Bind;
 
 /// Called in the transaction of the change that the entry tells of.
 pub async fn record(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
@@ -17,7 +18,7 @@ pub async fn record(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
 pub async fn list_audit_entries(
     connection: &mut Conn,
     filter: AuditFilter,
-    before: Option<(i64, Id)>,
+    before: Option<(Timestamp, AuditEntryId)>,
     limit: i64,
 ) -> Result<Vec<AuditEntry>> {
     let mut query = audit_entries::table
@@ -26,17 +27,17 @@ pub async fn list_audit_entries(
         .select(AuditEntry::as_select())
         .into_boxed();
     if let Some(organization_id) = filter.organization_id {
-        query = query.filter(audit_entries::organization_id.eq(organization_id));
+        query = query.filter(audit_entries::organization_id.eq(Bind(organization_id)));
     }
     if let Some(action) = filter.action {
-        query = query.filter(audit_entries::action.eq(action));
+        query = query.filter(audit_entries::action.eq(Bind(action)));
     }
     if let Some(since) = filter.since {
-        query = query.filter(audit_entries::created_at.ge(since));
+        query = query.filter(audit_entries::created_at.ge(Bind(since)));
     }
     if let Some((at, id)) = before {
-        let earlier = audit_entries::created_at.lt(at);
-        query = query.filter(earlier.or(audit_entries::created_at.eq(at).and(audit_entries::id.lt(id))));
+        let earlier = audit_entries::created_at.lt(Bind(at));
+        query = query.filter(earlier.or(audit_entries::created_at.eq(Bind(at)).and(audit_entries::id.lt(Bind(id)))));
     }
     Ok(query.load(connection).await?)
 }

@@ -1,6 +1,7 @@
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{BalanceEntryId, BalanceReason, OrganizationId, SearchId, Timestamp};
 use uuid::Uuid;
 
 use super::usage::count_spending;
@@ -8,7 +9,7 @@ use super::{Conn, audit};
 use crate::error::Result;
 use crate::rows::{AuditEntry, BalanceEntry};
 use crate::schema::{balance_entries, balances, searches};
-use crate::types::Id;
+use crate::types::Bind;
 
 /// What balances are spent on.
 const SEARCH_ROUTE: &str = "POST /v1/search";
@@ -18,7 +19,7 @@ const SEARCH_ROUTE: &str = "POST /v1/search";
 pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> Result<Option<i64>> {
     if entry.cents >= 0 {
         diesel::insert_into(balances::table)
-            .values((balances::organization_id.eq(entry.organization_id), balances::cents.eq(0)))
+            .values((balances::organization_id.eq(Bind(entry.organization_id)), balances::cents.eq(0)))
             .on_conflict(balances::organization_id)
             .do_nothing()
             .execute(connection)
@@ -28,7 +29,7 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
     // stored number: where that overflows, PostgreSQL fails and SQLite goes on with a rounded one.
     let least = 0_i64.saturating_sub(entry.cents);
     let most = i64::MAX.saturating_sub(entry.cents.max(0));
-    let changed = diesel::update(balances::table.find(entry.organization_id))
+    let changed = diesel::update(balances::table.find(Bind(entry.organization_id)))
         .filter(balances::cents.between(least, most))
         .set(balances::cents.eq(balances::cents + entry.cents))
         .execute(connection)
@@ -53,15 +54,15 @@ pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: 
 
 pub async fn find_unrecorded_searches(
     connection: &mut Conn,
-    organization_id: Id,
-    from: i64,
-    before: i64,
-) -> Result<Vec<Id>> {
+    organization_id: OrganizationId,
+    from: Timestamp,
+    before: Timestamp,
+) -> Result<Vec<SearchId>> {
     let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
-    let unrecorded: Vec<Option<Id>> = balance_entries::table
-        .filter(balance_entries::organization_id.eq(organization_id))
-        .filter(balance_entries::created_at.ge(from))
-        .filter(balance_entries::created_at.lt(before))
+    let unrecorded: Vec<Option<SearchId>> = balance_entries::table
+        .filter(balance_entries::organization_id.eq(Bind(organization_id)))
+        .filter(balance_entries::created_at.ge(Bind(from)))
+        .filter(balance_entries::created_at.lt(Bind(before)))
         .filter(balance_entries::cents.lt(0))
         .filter(balance_entries::search_id.is_not_null())
         .filter(not(exists(recorded)))
@@ -73,22 +74,22 @@ pub async fn find_unrecorded_searches(
 
 pub async fn refund_searches(
     connection: &mut Conn,
-    organization_id: Id,
-    search_ids: Vec<Id>,
-    from: i64,
-    now: i64,
+    organization_id: OrganizationId,
+    search_ids: Vec<SearchId>,
+    from: Timestamp,
+    now: Timestamp,
 ) -> Result<usize> {
     // Whoever refunds has the balance, so that two instances that look at the same time do not both do so.
-    let balance = lock_rows!(balances::table.find(organization_id).select(balances::cents));
+    let balance = lock_rows!(balances::table.find(Bind(organization_id)).select(balances::cents));
     if balance.first::<i64>(connection).await.optional()?.is_none() {
         return Ok(0);
     }
     let mut refunded = 0;
     for search_id in search_ids {
         let entries: Vec<BalanceEntry> = balance_entries::table
-            .filter(balance_entries::organization_id.eq(organization_id))
-            .filter(balance_entries::created_at.ge(from))
-            .filter(balance_entries::search_id.eq(search_id))
+            .filter(balance_entries::organization_id.eq(Bind(organization_id)))
+            .filter(balance_entries::created_at.ge(Bind(from)))
+            .filter(balance_entries::search_id.eq(Bind(search_id)))
             .order(balance_entries::cents)
             .select(BalanceEntry::as_select())
             .load(connection)
@@ -96,9 +97,9 @@ pub async fn refund_searches(
         let spent = entries.iter().fold(0_i64, |sum, entry| sum.saturating_add(entry.cents));
         let Some(debit) = entries.into_iter().next().filter(|_| spent < 0) else { continue };
         let refund = BalanceEntry {
-            id: Id(Uuid::now_v7()),
+            id: BalanceEntryId(Uuid::now_v7()),
             cents: spent.saturating_neg(),
-            reason: "refund".to_owned(),
+            reason: BalanceReason::Refund,
             created_at: now,
             ..debit
         };
@@ -110,24 +111,24 @@ pub async fn refund_searches(
 /// The ledger of an organization, oldest first, after the entry given by its time and id.
 pub async fn list_balance_entries(
     connection: &mut Conn,
-    organization_id: Id,
-    after: Option<(i64, Id)>,
+    organization_id: OrganizationId,
+    after: Option<(Timestamp, BalanceEntryId)>,
     limit: i64,
 ) -> Result<Vec<BalanceEntry>> {
     let mut query = balance_entries::table
-        .filter(balance_entries::organization_id.eq(organization_id))
+        .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .order((balance_entries::created_at, balance_entries::id))
         .limit(limit)
         .select(BalanceEntry::as_select())
         .into_boxed();
     if let Some((at, id)) = after {
-        let later = balance_entries::created_at.gt(at);
-        query = query.filter(later.or(balance_entries::created_at.eq(at).and(balance_entries::id.gt(id))));
+        let later = balance_entries::created_at.gt(Bind(at));
+        query = query.filter(later.or(balance_entries::created_at.eq(Bind(at)).and(balance_entries::id.gt(Bind(id)))));
     }
     Ok(query.load(connection).await?)
 }
 
 /// Cents, or `None` for an organization that never had a balance.
-pub async fn find_balance(connection: &mut Conn, organization_id: Id) -> Result<Option<i64>> {
-    Ok(balances::table.find(organization_id).select(balances::cents).first(connection).await.optional()?)
+pub async fn find_balance(connection: &mut Conn, organization_id: OrganizationId) -> Result<Option<i64>> {
+    Ok(balances::table.find(Bind(organization_id)).select(balances::cents).first(connection).await.optional()?)
 }

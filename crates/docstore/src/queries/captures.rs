@@ -2,26 +2,27 @@ use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{CaptureFormat, CaptureId, DocId, IndexName, Timestamp};
 
-use super::outbox::enqueue;
+use super::outbox::enqueue_documents;
 use super::{Conn, lock_documents};
 use crate::backend::VALUES_AT_ONCE;
 use crate::documents::{NewDocument, Saved};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, passages};
-use crate::types::Id;
+use crate::types::{Bind, bind_all};
 
 /// Stores documents with their captures, and queues those that changed for their index, all in the
 /// caller's transaction. A document that comes twice in one batch is stored as it came last. The answer
 /// is in the order of the batch.
-pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now: i64) -> Result<Vec<Saved>> {
-    let mut doc_ids: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now: Timestamp) -> Result<Vec<Saved>> {
+    let mut doc_ids: Vec<DocId> = batch.iter().map(|new| new.document.doc_id).collect();
     doc_ids.sort_unstable();
     doc_ids.dedup();
     lock_documents(connection, &doc_ids).await?;
     let stored = stored_versions(connection, &doc_ids).await?;
-    let last: HashMap<Id, usize> =
+    let last: HashMap<DocId, usize> =
         batch.iter().enumerate().map(|(position, new)| (new.document.doc_id, position)).collect();
     let mut outcome = vec![Saved::Unchanged; batch.len()];
     let mut changes = Changes::default();
@@ -36,14 +37,14 @@ pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now:
 
 /// Which content a stored capture has.
 struct StoredContent {
-    format: String,
+    format: CaptureFormat,
     digest: String,
 }
 
 impl StoredContent {
     /// A snippet that says the same as the whole page is still another capture.
     fn is_of(&self, capture: &Capture) -> bool {
-        (&self.format, &self.digest) == (&capture.format, &capture.content_digest)
+        self.format == capture.format && self.digest == capture.content_digest
     }
 }
 
@@ -51,25 +52,25 @@ impl StoredContent {
 /// transaction: a document that is removed meanwhile must not come back by what was read here.
 async fn stored_versions(
     connection: &mut Conn,
-    doc_ids: &[Id],
-) -> Result<HashMap<Id, (Document, Option<StoredContent>)>> {
+    doc_ids: &[DocId],
+) -> Result<HashMap<DocId, (Document, Option<StoredContent>)>> {
     let mut stored = HashMap::new();
     for part in doc_ids.chunks(VALUES_AT_ONCE) {
         let known: Vec<Document> = lock_rows!(
             documents::table
-                .filter(documents::doc_id.eq_any(part.to_vec()))
+                .filter(documents::doc_id.eq_any(bind_all(part.iter().copied())))
                 .order(documents::doc_id)
                 .select(Document::as_select())
         )
         .load(connection)
         .await?;
-        let capture_ids: Vec<Id> = known.iter().filter_map(|document| document.latest_capture_id).collect();
-        let contents: Vec<(Id, String, String)> = captures::table
-            .filter(captures::capture_id.eq_any(capture_ids))
+        let capture_ids: Vec<CaptureId> = known.iter().filter_map(|document| document.latest_capture_id).collect();
+        let contents: Vec<(DocId, CaptureFormat, String)> = captures::table
+            .filter(captures::capture_id.eq_any(bind_all(capture_ids)))
             .select((captures::doc_id, captures::format, captures::content_digest))
             .load(connection)
             .await?;
-        let mut contents: HashMap<Id, StoredContent> =
+        let mut contents: HashMap<DocId, StoredContent> =
             contents.into_iter().map(|(doc_id, format, digest)| (doc_id, StoredContent { format, digest })).collect();
         stored.extend(known.into_iter().map(|document| {
             let content = contents.remove(&document.doc_id);
@@ -85,19 +86,19 @@ struct Changes {
     inserted: Vec<Document>,
     updated: Vec<Document>,
     /// Documents whose older captures go.
-    replaced: Vec<Id>,
+    replaced: Vec<DocId>,
     /// Captures whose content was read again and is the same.
-    reread: Vec<(Id, Capture)>,
+    reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
     passages: Vec<Passage>,
-    queued: HashSet<(&'static str, Id)>,
+    queued: HashSet<(IndexName, DocId)>,
 }
 
 impl Changes {
-    fn add(&mut self, new: NewDocument, stored: &HashMap<Id, (Document, Option<StoredContent>)>) -> Saved {
+    fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<StoredContent>)>) -> Saved {
         let NewDocument { mut document, capture, passages } = new;
         let doc_id = document.doc_id;
-        let index = if document.organization_id.is_some() { "workspace" } else { "web" };
+        let index = document.collection.index();
         let Some((before, content)) = stored.get(&doc_id) else {
             document.latest_capture_id = Some(capture.capture_id);
             self.captures.push(capture);
@@ -134,19 +135,19 @@ impl Changes {
         saved
     }
 
-    async fn write(self, connection: &mut Conn, now: i64) -> Result<()> {
+    async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
         insert_rows!(connection, documents::table, self.inserted)?;
         for part in self.replaced.chunks(VALUES_AT_ONCE) {
-            let old = captures::table.filter(captures::doc_id.eq_any(part.to_vec()));
+            let old = captures::table.filter(captures::doc_id.eq_any(bind_all(part.iter().copied())));
             diesel::delete(old).execute(connection).await?;
         }
         for document in self.updated {
-            diesel::update(documents::table.find(document.doc_id)).set(document).execute(connection).await?;
+            diesel::update(documents::table.find(Bind(document.doc_id))).set(document).execute(connection).await?;
         }
         for (capture_id, Capture { captured_at, fetched_from, etag, last_modified, .. }) in self.reread {
-            diesel::update(captures::table.find(capture_id))
+            diesel::update(captures::table.find(Bind(capture_id)))
                 .set((
-                    captures::captured_at.eq(captured_at),
+                    captures::captured_at.eq(Bind(captured_at)),
                     captures::fetched_from.eq(fetched_from),
                     captures::etag.eq(etag),
                     captures::last_modified.eq(last_modified),
@@ -156,11 +157,11 @@ impl Changes {
         }
         insert_rows!(connection, captures::table, self.captures)?;
         insert_rows!(connection, passages::table, self.passages)?;
-        for index in ["web", "workspace"] {
-            let mut doc_ids: Vec<Id> =
+        for index in IndexName::ALL.iter().copied() {
+            let mut doc_ids: Vec<DocId> =
                 self.queued.iter().filter(|(name, _)| *name == index).map(|(_, doc_id)| *doc_id).collect();
             doc_ids.sort_unstable();
-            enqueue(connection, index, doc_ids, now).await?;
+            enqueue_documents(connection, index, doc_ids, now).await?;
         }
         Ok(())
     }
@@ -168,21 +169,33 @@ impl Changes {
 
 /// Whether the rows differ in nothing but the times of reading.
 fn says_the_same(new: &Document, before: &Document) -> bool {
-    let timeless =
-        |document: &Document| Document { last_seen_at: 0, last_crawled_at: None, first_seen_at: 0, ..document.clone() };
+    let timeless = |document: &Document| Document {
+        last_seen_at: Timestamp::UNIX_EPOCH,
+        last_crawled_at: None,
+        first_seen_at: Timestamp::UNIX_EPOCH,
+        ..document.clone()
+    };
     timeless(new) == timeless(before)
 }
 
 /// The latest capture was found to be what the page still says: it counts as read at `now`. Nothing, when it has been
 /// replaced meanwhile.
-pub async fn confirm_capture(connection: &mut Conn, doc_id: Id, capture_id: Id, now: i64) -> Result<()> {
-    let document = documents::table.find(doc_id).filter(documents::latest_capture_id.eq(capture_id));
+pub async fn confirm_capture(
+    connection: &mut Conn,
+    doc_id: DocId,
+    capture_id: CaptureId,
+    now: Timestamp,
+) -> Result<()> {
+    let document = documents::table.find(Bind(doc_id)).filter(documents::latest_capture_id.eq(Bind(capture_id)));
     let confirmed = diesel::update(document)
-        .set((documents::last_seen_at.eq(now), documents::last_crawled_at.eq(now)))
+        .set((documents::last_seen_at.eq(Bind(now)), documents::last_crawled_at.eq(Bind(now))))
         .execute(connection)
         .await?;
     if confirmed > 0 {
-        diesel::update(captures::table.find(capture_id)).set(captures::captured_at.eq(now)).execute(connection).await?;
+        diesel::update(captures::table.find(Bind(capture_id)))
+            .set(captures::captured_at.eq(Bind(now)))
+            .execute(connection)
+            .await?;
     }
     Ok(())
 }

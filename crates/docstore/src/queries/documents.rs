@@ -2,25 +2,26 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
-use super::outbox::enqueue;
+use super::outbox::enqueue_documents;
 use crate::backend::VALUES_AT_ONCE;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, grants, passages};
-use crate::types::Id;
+use crate::types::{Bind, bind_all};
 
 /// A document of the shared web or of the organization's own workspace.
 pub async fn find_document_by_url(
     connection: &mut Conn,
-    organization_id: Id,
+    organization_id: OrganizationId,
     canonical_url: String,
 ) -> Result<Option<Document>> {
     Ok(documents::table
         .filter(documents::canonical_url.eq(canonical_url))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
         .filter(documents::removed_at.is_null())
         .select(Document::as_select())
         .first(connection)
@@ -45,26 +46,36 @@ pub async fn find_web_page(
 }
 
 /// The content of this web page is out of date. Nothing for a workspace document: what it holds is its file's to say.
-pub async fn mark_stale(connection: &mut Conn, organization_id: Id, doc_id: Id, now: i64) -> Result<()> {
-    let granted =
-        grants::table.filter(grants::organization_id.eq(organization_id)).filter(grants::doc_id.eq(documents::doc_id));
+pub async fn mark_stale(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    now: Timestamp,
+) -> Result<()> {
+    let granted = grants::table
+        .filter(grants::organization_id.eq(Bind(organization_id)))
+        .filter(grants::doc_id.eq(documents::doc_id));
     diesel::update(documents::table)
-        .filter(documents::doc_id.eq(doc_id))
+        .filter(documents::doc_id.eq(Bind(doc_id)))
         .filter(documents::organization_id.is_null())
         .filter(diesel::dsl::exists(granted))
-        .set(documents::stale_at.eq(now))
+        .set(documents::stale_at.eq(Bind(now)))
         .execute(connection)
         .await?;
     Ok(())
 }
 
 /// A document that was granted to the organization.
-pub async fn find_granted_document(connection: &mut Conn, organization_id: Id, doc_id: Id) -> Result<Option<Document>> {
+pub async fn find_granted_document(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+) -> Result<Option<Document>> {
     Ok(documents::table
         .inner_join(grants::table.on(grants::doc_id.eq(documents::doc_id)))
-        .filter(documents::doc_id.eq(doc_id))
-        .filter(grants::organization_id.eq(organization_id))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::doc_id.eq(Bind(doc_id)))
+        .filter(grants::organization_id.eq(Bind(organization_id)))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
         .filter(documents::removed_at.is_null())
         .select(Document::as_select())
         .first(connection)
@@ -75,13 +86,13 @@ pub async fn find_granted_document(connection: &mut Conn, organization_id: Id, d
 /// The latest capture of a document that the caller has found visible, with its passages.
 pub async fn find_latest_capture(
     connection: &mut Conn,
-    organization_id: Id,
-    doc_id: Id,
+    organization_id: OrganizationId,
+    doc_id: DocId,
 ) -> Result<Option<StoredCapture>> {
     let capture = captures::table
         .inner_join(documents::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq(doc_id))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(organization_id)))
+        .filter(documents::doc_id.eq(Bind(doc_id)))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
         .filter(documents::removed_at.is_null())
         .select(Capture::as_select())
         .first(connection)
@@ -89,7 +100,7 @@ pub async fn find_latest_capture(
         .optional()?;
     let Some(capture) = capture else { return Ok(None) };
     let passages = passages::table
-        .filter(passages::capture_id.eq(capture.capture_id))
+        .filter(passages::capture_id.eq(Bind(capture.capture_id)))
         .order(passages::ordinal)
         .select(Passage::as_select())
         .load(connection)
@@ -97,19 +108,22 @@ pub async fn find_latest_capture(
     Ok(Some(StoredCapture { capture, passages }))
 }
 
-/// The documents of one collection (`None`: the shared web; else that organization's workspace), with
-/// their latest captures, in no particular order. Ids of other collections and of removed documents are
+/// The documents of one collection with their latest captures, in no particular order. Ids of other collections and of removed documents are
 /// left out.
-pub async fn load_documents(connection: &mut Conn, owner: Option<Id>, doc_ids: Vec<Id>) -> Result<Vec<LoadedDocument>> {
+pub async fn load_documents(
+    connection: &mut Conn,
+    collection: Collection,
+    doc_ids: Vec<DocId>,
+) -> Result<Vec<LoadedDocument>> {
     let query = documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
         .into_boxed();
-    let query = match owner {
-        None => query.filter(documents::organization_id.is_null()),
-        Some(owner) => query.filter(documents::organization_id.eq(owner)),
+    let query = match collection {
+        Collection::Web => query.filter(documents::organization_id.is_null()),
+        Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
     };
     let rows: Vec<(Document, Capture)> = query.load(connection).await?;
     let mut by_capture = passages_by_capture(connection, &rows).await?;
@@ -125,33 +139,36 @@ pub async fn load_documents(connection: &mut Conn, owner: Option<Id>, doc_ids: V
 /// Which content the documents of one collection have now, in no particular order.
 pub async fn find_latest_states(
     connection: &mut Conn,
-    owner: Option<Id>,
-    doc_ids: Vec<Id>,
+    collection: Collection,
+    doc_ids: Vec<DocId>,
 ) -> Result<Vec<DocumentState>> {
     let query = documents::table
-        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())
         .select((documents::doc_id, documents::latest_capture_id.assume_not_null(), documents::last_seen_at))
         .into_boxed();
-    let query = match owner {
-        None => query.filter(documents::organization_id.is_null()),
-        Some(owner) => query.filter(documents::organization_id.eq(owner)),
+    let query = match collection {
+        Collection::Web => query.filter(documents::organization_id.is_null()),
+        Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
     };
-    let rows: Vec<(Id, Id, i64)> = query.load(connection).await?;
+    let rows: Vec<(DocId, CaptureId, Timestamp)> = query.load(connection).await?;
     let state = |(doc_id, capture_id, last_seen_at)| DocumentState { doc_id, capture_id, last_seen_at };
     Ok(rows.into_iter().map(state).collect())
 }
 
-async fn passages_by_capture(connection: &mut Conn, rows: &[(Document, Capture)]) -> Result<HashMap<Id, Vec<Passage>>> {
-    let capture_ids: Vec<Id> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
+async fn passages_by_capture(
+    connection: &mut Conn,
+    rows: &[(Document, Capture)],
+) -> Result<HashMap<CaptureId, Vec<Passage>>> {
+    let capture_ids: Vec<CaptureId> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
     let found = passages::table
-        .filter(passages::capture_id.eq_any(capture_ids))
+        .filter(passages::capture_id.eq_any(bind_all(capture_ids)))
         .order((passages::capture_id, passages::ordinal))
         .select(Passage::as_select())
         .load(connection)
         .await?;
-    let mut by_capture: HashMap<Id, Vec<Passage>> = HashMap::with_capacity(rows.len());
+    let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
     for passage in found {
         by_capture.entry(passage.capture_id).or_default().push(passage);
     }
@@ -159,10 +176,10 @@ async fn passages_by_capture(connection: &mut Conn, rows: &[(Document, Capture)]
 }
 
 /// What an index must know of these documents: all tenants together, for the indexer alone.
-pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<Id>) -> Result<Vec<(Document, Capture)>> {
+pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<Vec<(Document, Capture)>> {
     Ok(documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(doc_ids))
+        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
@@ -173,12 +190,16 @@ pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<Id>) -> Resul
 /// Ids of every listed document with a capture, web or workspace, in id order after `after`.
 pub async fn list_indexable_documents(
     connection: &mut Conn,
-    workspace: bool,
-    after: Option<Id>,
+    index: IndexName,
+    after: Option<DocId>,
     limit: i64,
-) -> Result<Vec<Id>> {
+) -> Result<Vec<DocId>> {
+    let is_workspace = match index {
+        IndexName::Web => false,
+        IndexName::Workspace => true,
+    };
     let mut query = documents::table
-        .filter(documents::organization_id.is_not_null().eq(workspace))
+        .filter(documents::organization_id.is_not_null().eq(is_workspace))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())
@@ -187,34 +208,39 @@ pub async fn list_indexable_documents(
         .select(documents::doc_id)
         .into_boxed();
     if let Some(after) = after {
-        query = query.filter(documents::doc_id.gt(after));
+        query = query.filter(documents::doc_id.gt(Bind(after)));
     }
     Ok(query.load(connection).await?)
 }
 
 /// Ids of all documents of one organization's workspace, removed ones included.
-pub async fn list_workspace_documents(connection: &mut Conn, organization_id: Id) -> Result<Vec<Id>> {
+pub async fn list_workspace_documents(connection: &mut Conn, organization_id: OrganizationId) -> Result<Vec<DocId>> {
     Ok(documents::table
-        .filter(documents::organization_id.eq(organization_id))
+        .filter(documents::organization_id.eq(Bind(organization_id)))
         .select(documents::doc_id)
         .load(connection)
         .await?)
 }
 
 /// From now on the document answers nowhere; its rows stay until they are purged.
-pub async fn hide_workspace_document(connection: &mut Conn, organization_id: Id, doc_id: Id, now: i64) -> Result<bool> {
+pub async fn hide_workspace_document(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    now: Timestamp,
+) -> Result<bool> {
     let hidden = diesel::update(
         documents::table
-            .find(doc_id)
-            .filter(documents::organization_id.eq(organization_id))
+            .find(Bind(doc_id))
+            .filter(documents::organization_id.eq(Bind(organization_id)))
             .filter(documents::removed_at.is_null()),
     )
-    .set(documents::removed_at.eq(now))
+    .set(documents::removed_at.eq(Bind(now)))
     .execute(connection)
     .await?;
     if hidden > 0 {
-        diesel::delete(grants::table.filter(grants::doc_id.eq(doc_id))).execute(connection).await?;
-        enqueue(connection, "workspace", vec![doc_id], now).await?;
+        diesel::delete(grants::table.filter(grants::doc_id.eq(Bind(doc_id)))).execute(connection).await?;
+        enqueue_documents(connection, IndexName::Workspace, vec![doc_id], now).await?;
     }
     Ok(hidden > 0)
 }
@@ -223,27 +249,29 @@ pub async fn hide_workspace_document(connection: &mut Conn, organization_id: Id,
 /// many there were.
 pub async fn purge_workspace_documents(
     connection: &mut Conn,
-    organization_id: Id,
-    doc_ids: Vec<Id>,
-    now: i64,
+    organization_id: OrganizationId,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
 ) -> Result<usize> {
     let mut doc_ids = doc_ids;
     doc_ids.sort_unstable();
     let mut purged = 0;
     for part in doc_ids.chunks(VALUES_AT_ONCE) {
         // Locked in order first: a search that is granted them at the same time does so too.
-        let known: Vec<Id> = lock_rows!(
+        let known: Vec<DocId> = lock_rows!(
             documents::table
-                .filter(documents::organization_id.eq(organization_id))
-                .filter(documents::doc_id.eq_any(part.to_vec()))
+                .filter(documents::organization_id.eq(Bind(organization_id)))
+                .filter(documents::doc_id.eq_any(bind_all(part.iter().copied())))
                 .order(documents::doc_id)
                 .select(documents::doc_id)
         )
         .load(connection)
         .await?;
-        diesel::delete(documents::table.filter(documents::doc_id.eq_any(known.clone()))).execute(connection).await?;
+        diesel::delete(documents::table.filter(documents::doc_id.eq_any(bind_all(known.clone()))))
+            .execute(connection)
+            .await?;
         purged += known.len();
-        enqueue(connection, "workspace", known, now).await?;
+        enqueue_documents(connection, IndexName::Workspace, known, now).await?;
     }
     Ok(purged)
 }

@@ -1,28 +1,43 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{DocId, IndexName, Timestamp};
 
 use super::Conn;
 use crate::backend::VALUES_AT_ONCE;
 use crate::error::Result;
-use crate::rows::{NewOutboxEntry, OutboxEntry};
+use crate::rows::{NewOutboxEntry, OutboxEntry, OutboxWork};
 use crate::schema::{leases, outbox};
-use crate::types::Id;
+use crate::types::Bind;
 
 /// Queues documents for their index, in the caller's transaction.
-pub async fn enqueue(connection: &mut Conn, index_name: &str, doc_ids: Vec<Id>, now: i64) -> Result<()> {
-    let entry = |doc_id| NewOutboxEntry { index_name: index_name.to_owned(), doc_id, created_at: now };
-    insert_rows!(connection, outbox::table, doc_ids.into_iter().map(entry).collect())?;
+pub async fn enqueue_documents(
+    connection: &mut Conn,
+    index: IndexName,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
+) -> Result<()> {
+    enqueue(connection, index, doc_ids.into_iter().map(OutboxWork::Document), now).await
+}
+
+pub async fn enqueue_clear(connection: &mut Conn, index: IndexName, now: Timestamp) -> Result<()> {
+    enqueue(connection, index, std::iter::once(OutboxWork::ClearIndex), now).await
+}
+
+async fn enqueue(
+    connection: &mut Conn,
+    index: IndexName,
+    work: impl Iterator<Item = OutboxWork>,
+    now: Timestamp,
+) -> Result<()> {
+    let entries = work.map(|work| NewOutboxEntry { index_name: index, work, created_at: now }).collect();
+    insert_rows!(connection, outbox::table, entries)?;
     Ok(())
 }
 
-pub async fn enqueue_documents(connection: &mut Conn, index_name: String, doc_ids: Vec<Id>, now: i64) -> Result<()> {
-    enqueue(connection, &index_name, doc_ids, now).await
-}
-
 /// The oldest entries of one index.
-pub async fn pending_outbox(connection: &mut Conn, index_name: String, limit: i64) -> Result<Vec<OutboxEntry>> {
+pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64) -> Result<Vec<OutboxEntry>> {
     Ok(outbox::table
-        .filter(outbox::index_name.eq(index_name))
+        .filter(outbox::index_name.eq(Bind(index)))
         .order(outbox::id)
         .limit(limit)
         .select(OutboxEntry::as_select())
@@ -38,17 +53,17 @@ pub async fn complete_outbox(connection: &mut Conn, ids: Vec<i64>) -> Result<()>
 }
 
 /// The ids of the oldest and the newest entry of one index.
-pub async fn outbox_bounds(connection: &mut Conn, index_name: String) -> Result<Option<(i64, i64)>> {
+pub async fn outbox_bounds(connection: &mut Conn, index: IndexName) -> Result<Option<(i64, i64)>> {
     let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
-        .filter(outbox::index_name.eq(index_name))
+        .filter(outbox::index_name.eq(Bind(index)))
         .select((diesel::dsl::min(outbox::id), diesel::dsl::max(outbox::id)))
         .first(connection)
         .await?;
     Ok(oldest.zip(newest))
 }
 
-pub async fn count_outbox(connection: &mut Conn, index_name: String) -> Result<i64> {
-    Ok(outbox::table.filter(outbox::index_name.eq(index_name)).count().get_result(connection).await?)
+pub async fn count_outbox(connection: &mut Conn, index: IndexName) -> Result<i64> {
+    Ok(outbox::table.filter(outbox::index_name.eq(Bind(index))).count().get_result(connection).await?)
 }
 
 /// Takes or renews the lease. `false` while another owner's has not expired.
@@ -56,20 +71,20 @@ pub async fn acquire_lease(
     connection: &mut Conn,
     name: String,
     owner: String,
-    now: i64,
-    expires_at: i64,
+    now: Timestamp,
+    expires_at: Timestamp,
 ) -> Result<bool> {
     let renewed = diesel::update(
-        leases::table.find(name.clone()).filter(leases::owner.eq(owner.clone()).or(leases::expires_at.le(now))),
+        leases::table.find(name.clone()).filter(leases::owner.eq(owner.clone()).or(leases::expires_at.le(Bind(now)))),
     )
-    .set((leases::owner.eq(owner.clone()), leases::expires_at.eq(expires_at)))
+    .set((leases::owner.eq(owner.clone()), leases::expires_at.eq(Bind(expires_at))))
     .execute(connection)
     .await?;
     if renewed > 0 {
         return Ok(true);
     }
     let taken = diesel::insert_into(leases::table)
-        .values((leases::name.eq(name), leases::owner.eq(owner), leases::expires_at.eq(expires_at)))
+        .values((leases::name.eq(name), leases::owner.eq(owner), leases::expires_at.eq(Bind(expires_at))))
         .on_conflict(leases::name)
         .do_nothing()
         .execute(connection)

@@ -1,16 +1,17 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{DocId, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
 use super::documents::purge_workspace_documents;
 use crate::error::{Result, StoreError};
-use crate::rows::{IndexRun, RunMode, RunState, RunStats};
+use crate::rows::IndexRun;
 use crate::runs::FileResult;
 use crate::schema::{files, index_runs};
-use crate::types::Id;
+use crate::types::{Bind, bind_all};
 
-/// Each lost attempt means that another request queued a run and a worker claimed it in between.
+/// Attempts to queue a run. Each lost one means that another request queued a run and a worker claimed it in between.
 const REQUEST_ATTEMPTS: usize = 5;
 
 /// Queues the run, or returns the one that waits already (made a full one if the new one is).
@@ -36,28 +37,32 @@ async fn join_waiting_run(connection: &mut Conn, run: &IndexRun) -> Result<Optio
     // Locked, so that a worker does not claim it as incremental while it is made a full one.
     let waiting: Option<IndexRun> = lock_rows!(
         index_runs::table
-            .filter(index_runs::organization_id.eq(run.organization_id))
-            .filter(index_runs::state.eq(RunState::Queued.as_str()))
+            .filter(index_runs::organization_id.eq(Bind(run.organization_id)))
+            .filter(index_runs::state.eq(Bind(RunState::Queued)))
             .select(IndexRun::as_select())
     )
     .first(connection)
     .await
     .optional()?;
     let Some(mut waiting) = waiting else { return Ok(None) };
-    if run.mode() == RunMode::Full && waiting.mode() != RunMode::Full {
-        diesel::update(index_runs::table.find(waiting.sync_id))
-            .set(index_runs::mode.eq(RunMode::Full.as_str()))
+    if run.mode == RunMode::Full && waiting.mode != RunMode::Full {
+        diesel::update(index_runs::table.find(Bind(waiting.sync_id)))
+            .set(index_runs::mode.eq(Bind(RunMode::Full)))
             .execute(connection)
             .await?;
-        waiting.mode = RunMode::Full.as_str().to_owned();
+        waiting.mode = RunMode::Full;
     }
     Ok(Some(waiting))
 }
 
-pub async fn find_run(connection: &mut Conn, organization_id: Id, sync_id: Id) -> Result<Option<IndexRun>> {
+pub async fn find_run(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    sync_id: SyncId,
+) -> Result<Option<IndexRun>> {
     Ok(index_runs::table
-        .find(sync_id)
-        .filter(index_runs::organization_id.eq(organization_id))
+        .find(Bind(sync_id))
+        .filter(index_runs::organization_id.eq(Bind(organization_id)))
         .select(IndexRun::as_select())
         .first(connection)
         .await
@@ -65,8 +70,8 @@ pub async fn find_run(connection: &mut Conn, organization_id: Id, sync_id: Id) -
 }
 
 /// A run of whatever organization, for the operator alone.
-pub async fn find_any_run(connection: &mut Conn, sync_id: Id) -> Result<Option<IndexRun>> {
-    Ok(index_runs::table.find(sync_id).select(IndexRun::as_select()).first(connection).await.optional()?)
+pub async fn find_any_run(connection: &mut Conn, sync_id: SyncId) -> Result<Option<IndexRun>> {
+    Ok(index_runs::table.find(Bind(sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
 /// Takes over a run whose worker died, else the oldest queued one of an organization without a run in
@@ -74,14 +79,14 @@ pub async fn find_any_run(connection: &mut Conn, sync_id: Id) -> Result<Option<I
 pub async fn claim_run(
     connection: &mut Conn,
     owner: String,
-    now: i64,
-    lease_expires_at: i64,
+    now: Timestamp,
+    lease_expires_at: Timestamp,
 ) -> Result<Option<IndexRun>> {
-    let in_flight = [RunState::Planning.as_str(), RunState::Running.as_str()];
+    let in_flight = [RunState::Planning, RunState::Running];
     let abandoned: Option<IndexRun> = lock_free_rows!(
         index_runs::table
-            .filter(index_runs::state.eq_any(in_flight))
-            .filter(index_runs::lease_expires_at.le(now))
+            .filter(index_runs::state.eq_any(bind_all(in_flight)))
+            .filter(index_runs::lease_expires_at.le(Bind(now)))
             .order(index_runs::requested_at)
             .select(IndexRun::as_select())
     )
@@ -94,11 +99,11 @@ pub async fn claim_run(
             // In the same statement: a list read before it may be older than the run that it finds.
             let other_runs = diesel::alias!(index_runs as other_runs);
             let busy = other_runs
-                .filter(other_runs.field(index_runs::state).eq_any(in_flight))
+                .filter(other_runs.field(index_runs::state).eq_any(bind_all(in_flight)))
                 .select(other_runs.field(index_runs::organization_id));
             let queued: Option<IndexRun> = lock_free_rows!(
                 index_runs::table
-                    .filter(index_runs::state.eq(RunState::Queued.as_str()))
+                    .filter(index_runs::state.eq(Bind(RunState::Queued)))
                     .filter(index_runs::organization_id.ne_all(busy))
                     .order(index_runs::requested_at)
                     .select(IndexRun::as_select())
@@ -110,23 +115,23 @@ pub async fn claim_run(
             run
         }
     };
-    let state = if run.state() == RunState::Queued { RunState::Planning } else { run.state() };
-    diesel::update(index_runs::table.find(run.sync_id))
+    let state = if run.state == RunState::Queued { RunState::Planning } else { run.state };
+    diesel::update(index_runs::table.find(Bind(run.sync_id)))
         .set((
-            index_runs::state.eq(state.as_str()),
-            index_runs::started_at.eq(run.started_at.unwrap_or(now)),
+            index_runs::state.eq(Bind(state)),
+            index_runs::started_at.eq(Bind(run.started_at.unwrap_or(now))),
             index_runs::lease_owner.eq(&owner),
-            index_runs::lease_expires_at.eq(lease_expires_at),
+            index_runs::lease_expires_at.eq(Bind(lease_expires_at)),
         ))
         .execute(connection)
         .await?;
-    Ok(index_runs::table.find(run.sync_id).select(IndexRun::as_select()).first(connection).await.optional()?)
+    Ok(index_runs::table.find(Bind(run.sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
 /// Every run in flight may be taken over at once.
 pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
     Ok(diesel::update(index_runs::table.filter(index_runs::lease_expires_at.is_not_null()))
-        .set(index_runs::lease_expires_at.eq(0))
+        .set(index_runs::lease_expires_at.eq(Bind(Timestamp::UNIX_EPOCH)))
         .execute(connection)
         .await?)
 }
@@ -134,21 +139,21 @@ pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
 /// Keeps the run. `false` when it belongs to another worker by now.
 pub async fn extend_run_lease(
     connection: &mut Conn,
-    sync_id: Id,
+    sync_id: SyncId,
     owner: String,
-    lease_expires_at: i64,
+    lease_expires_at: Timestamp,
 ) -> Result<bool> {
-    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
-        .set(index_runs::lease_expires_at.eq(lease_expires_at))
+    let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
+        .set(index_runs::lease_expires_at.eq(Bind(lease_expires_at)))
         .execute(connection)
         .await?;
     Ok(kept > 0)
 }
 
 /// The plan stands: `enumerated` files were found.
-pub async fn begin_running(connection: &mut Conn, sync_id: Id, owner: String, enumerated: i64) -> Result<bool> {
-    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
-        .set((index_runs::state.eq(RunState::Running.as_str()), index_runs::enumerated.eq(enumerated)))
+pub async fn begin_running(connection: &mut Conn, sync_id: SyncId, owner: String, enumerated: i64) -> Result<bool> {
+    let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
+        .set((index_runs::state.eq(Bind(RunState::Running)), index_runs::enumerated.eq(enumerated)))
         .execute(connection)
         .await?;
     Ok(kept > 0)
@@ -158,11 +163,11 @@ pub async fn begin_running(connection: &mut Conn, sync_id: Id, owner: String, en
 /// the run belongs to another worker by now.
 pub async fn record_file_results(
     connection: &mut Conn,
-    organization_id: Id,
-    sync_id: Id,
+    organization_id: OrganizationId,
+    sync_id: SyncId,
     owner: String,
     results: Vec<FileResult>,
-    now: i64,
+    now: Timestamp,
 ) -> Result<bool> {
     let mut counts = RunStats::default();
     for result in &results {
@@ -174,7 +179,7 @@ pub async fn record_file_results(
     let mut documents = Vec::with_capacity(results.len());
     let mut unreadable = Vec::new();
     for result in results {
-        diesel::update(files::table.find(result.object_key).filter(files::organization_id.eq(organization_id)))
+        diesel::update(files::table.find(result.object_key).filter(files::organization_id.eq(Bind(organization_id))))
             .set(result.changes)
             .execute(connection)
             .await?;
@@ -193,11 +198,11 @@ pub async fn record_file_results(
 /// Purges documents whose object is gone and counts them. `false` as above.
 pub async fn record_deletions(
     connection: &mut Conn,
-    organization_id: Id,
-    sync_id: Id,
+    organization_id: OrganizationId,
+    sync_id: SyncId,
     owner: String,
-    doc_ids: Vec<Id>,
-    now: i64,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
 ) -> Result<bool> {
     // First whether the run is still ours: what is deleted must be counted.
     if !add_counts(connection, sync_id, owner.clone(), RunStats::default()).await? {
@@ -208,9 +213,9 @@ pub async fn record_deletions(
     add_counts(connection, sync_id, owner, counts).await
 }
 
-async fn add_counts(connection: &mut Conn, sync_id: Id, owner: String, counts: RunStats) -> Result<bool> {
+async fn add_counts(connection: &mut Conn, sync_id: SyncId, owner: String, counts: RunStats) -> Result<bool> {
     let add = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+    let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
         .set((
             index_runs::fetched.eq(index_runs::fetched + add(counts.fetched)),
             index_runs::indexed.eq(index_runs::indexed + add(counts.indexed)),
@@ -227,19 +232,19 @@ async fn add_counts(connection: &mut Conn, sync_id: Id, owner: String, counts: R
 /// Ends the run, for good. `false` as above.
 pub async fn finish_run(
     connection: &mut Conn,
-    sync_id: Id,
+    sync_id: SyncId,
     owner: String,
     error: Option<String>,
-    now: i64,
+    now: Timestamp,
 ) -> Result<bool> {
     let state = if error.is_none() { RunState::Completed } else { RunState::Failed };
-    let kept = diesel::update(index_runs::table.find(sync_id).filter(index_runs::lease_owner.eq(owner)))
+    let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
         .set((
-            index_runs::state.eq(state.as_str()),
-            index_runs::completed_at.eq(now),
+            index_runs::state.eq(Bind(state)),
+            index_runs::completed_at.eq(Bind(now)),
             index_runs::error.eq(error),
             index_runs::lease_owner.eq(None::<String>),
-            index_runs::lease_expires_at.eq(None::<i64>),
+            index_runs::lease_expires_at.eq(Bind(None::<Timestamp>)),
         ))
         .execute(connection)
         .await?;

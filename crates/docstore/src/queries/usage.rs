@@ -2,23 +2,24 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use model::{OrganizationId, Timestamp};
 
 use super::Conn;
 use crate::error::Result;
 use crate::histogram::DurationHistogram;
 use crate::rows::{BalanceEntry, DAY, HOUR, UsageEvent, UsageRollup};
 use crate::schema::{balance_entries, usage_events, usage_rollups};
-use crate::types::Id;
+use crate::types::Bind;
 
 /// Organization, period, start, identity, route: in the order of the table's key, in which cells are locked.
-type Cell = (Id, i64, i64, String, String);
+type Cell = (OrganizationId, i64, Timestamp, String, String);
 
 /// Counts requests into their hours and days, and stores them one by one where that is asked for.
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {
     let mut cells: BTreeMap<Cell, (UsageRollup, DurationHistogram)> = BTreeMap::new();
     for event in &events {
         for period in [HOUR, DAY] {
-            let start = event.created_at.div_euclid(period) * period;
+            let start = start_of(period, event.created_at);
             let cell = (event.organization_id, period, start, event.identity.clone(), event.route.clone());
             let (rollup, histogram) =
                 cells.entry(cell.clone()).or_insert_with(|| (empty(cell), DurationHistogram::default()));
@@ -36,6 +37,18 @@ pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_e
         insert_rows!(connection, usage_events::table, events)?;
     }
     Ok(())
+}
+
+/// The cell as a primary key.
+fn key(
+    (organization_id, period, start, identity, route): Cell,
+) -> (Bind<OrganizationId>, i64, Bind<Timestamp>, String, String) {
+    (Bind(organization_id), period, Bind(start), identity, route)
+}
+
+/// The start of the period that a time lies in.
+fn start_of(period: i64, at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.as_millis().div_euclid(period) * period)
 }
 
 fn empty((organization_id, period, start, identity, route): Cell) -> UsageRollup {
@@ -57,11 +70,11 @@ fn empty((organization_id, period, start, identity, route): Cell) -> UsageRollup
 /// A cell exists before it is locked and changed: of two instances that meet in a new one, neither is lost.
 async fn add_to(connection: &mut Conn, cell: Cell, more: UsageRollup, histogram: DurationHistogram) -> Result<()> {
     make(connection, cell.clone()).await?;
-    let row = usage_rollups::table.find(cell.clone());
+    let row = usage_rollups::table.find(key(cell.clone()));
     let stored: Vec<u8> = lock_rows!(row.select(usage_rollups::histogram)).first(connection).await?;
     let mut all = DurationHistogram::from_bytes(&stored).unwrap_or_default();
     all.merge(&histogram);
-    diesel::update(usage_rollups::table.find(cell))
+    diesel::update(usage_rollups::table.find(key(cell)))
         .set((
             usage_rollups::requests.eq(usage_rollups::requests + more.requests),
             usage_rollups::client_errors.eq(usage_rollups::client_errors + more.client_errors),
@@ -83,10 +96,10 @@ async fn make(connection: &mut Conn, cell: Cell) -> Result<()> {
 pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: &str) -> Result<()> {
     let Some(identity) = &entry.identity else { return Ok(()) };
     for period in [HOUR, DAY] {
-        let start = entry.created_at.div_euclid(period) * period;
+        let start = start_of(period, entry.created_at);
         let cell = (entry.organization_id, period, start, identity.clone(), route.to_owned());
         make(connection, cell.clone()).await?;
-        diesel::update(usage_rollups::table.find(cell))
+        diesel::update(usage_rollups::table.find(key(cell)))
             .set(usage_rollups::spend_cents.eq(usage_rollups::spend_cents - entry.cents))
             .execute(connection)
             .await?;
@@ -97,16 +110,16 @@ pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: 
 /// The cells of one organization that start in `[from, to)`, in order of their start.
 pub async fn list_usage_rollups(
     connection: &mut Conn,
-    organization_id: Id,
+    organization_id: OrganizationId,
     period: i64,
-    from: i64,
-    to: i64,
+    from: Timestamp,
+    to: Timestamp,
 ) -> Result<Vec<UsageRollup>> {
     Ok(usage_rollups::table
-        .filter(usage_rollups::organization_id.eq(organization_id))
+        .filter(usage_rollups::organization_id.eq(Bind(organization_id)))
         .filter(usage_rollups::period.eq(period))
-        .filter(usage_rollups::start.ge(from))
-        .filter(usage_rollups::start.lt(to))
+        .filter(usage_rollups::start.ge(Bind(from)))
+        .filter(usage_rollups::start.lt(Bind(to)))
         .order(usage_rollups::start)
         .select(UsageRollup::as_select())
         .load(connection)
@@ -116,14 +129,14 @@ pub async fn list_usage_rollups(
 /// The single requests of one organization in `[from, to)`, as far as they are kept.
 pub async fn list_usage_events(
     connection: &mut Conn,
-    organization_id: Id,
-    from: i64,
-    to: i64,
+    organization_id: OrganizationId,
+    from: Timestamp,
+    to: Timestamp,
 ) -> Result<Vec<UsageEvent>> {
     Ok(usage_events::table
-        .filter(usage_events::organization_id.eq(organization_id))
-        .filter(usage_events::created_at.ge(from))
-        .filter(usage_events::created_at.lt(to))
+        .filter(usage_events::organization_id.eq(Bind(organization_id)))
+        .filter(usage_events::created_at.ge(Bind(from)))
+        .filter(usage_events::created_at.lt(Bind(to)))
         .select(UsageEvent::as_select())
         .load(connection)
         .await?)
@@ -132,15 +145,15 @@ pub async fn list_usage_events(
 /// What was spent in `[from, to)`: time, identity and cents of each entry, refunds as negative cents.
 pub async fn list_spending(
     connection: &mut Conn,
-    organization_id: Id,
-    from: i64,
-    to: i64,
-) -> Result<Vec<(i64, String, i64)>> {
-    let entries: Vec<(i64, String, i64)> = balance_entries::table
-        .filter(balance_entries::organization_id.eq(organization_id))
+    organization_id: OrganizationId,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<(Timestamp, String, i64)>> {
+    let entries: Vec<(Timestamp, String, i64)> = balance_entries::table
+        .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .filter(balance_entries::identity.is_not_null())
-        .filter(balance_entries::created_at.ge(from))
-        .filter(balance_entries::created_at.lt(to))
+        .filter(balance_entries::created_at.ge(Bind(from)))
+        .filter(balance_entries::created_at.lt(Bind(to)))
         .select((balance_entries::created_at, balance_entries::identity.assume_not_null(), balance_entries::cents))
         .load(connection)
         .await?;
@@ -148,9 +161,9 @@ pub async fn list_spending(
 }
 
 /// Forgets single requests of before `before`; at most about `limit` of them. Returns how many.
-pub async fn prune_usage_events(connection: &mut Conn, before: i64, limit: i64) -> Result<usize> {
-    let newest: Option<i64> = usage_events::table
-        .filter(usage_events::created_at.lt(before))
+pub async fn prune_usage_events(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let newest: Option<Timestamp> = usage_events::table
+        .filter(usage_events::created_at.lt(Bind(before)))
         .order(usage_events::created_at)
         .offset(limit)
         .select(usage_events::created_at)
@@ -158,5 +171,5 @@ pub async fn prune_usage_events(connection: &mut Conn, before: i64, limit: i64) 
         .await
         .optional()?;
     let end = newest.unwrap_or(before);
-    Ok(diesel::delete(usage_events::table.filter(usage_events::created_at.lt(end))).execute(connection).await?)
+    Ok(diesel::delete(usage_events::table.filter(usage_events::created_at.lt(Bind(end)))).execute(connection).await?)
 }

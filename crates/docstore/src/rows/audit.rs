@@ -1,34 +1,37 @@
 use diesel::prelude::*;
+use model::{AuditAction, AuditEntryId, OrganizationId, Timestamp};
+use uuid::Uuid;
 
 use crate::schema::audit_entries;
-use crate::types::{Details, Id};
+use crate::types::{Details, row};
 
-/// What was changed by hand, by whom. Written in the transaction of the change.
-#[derive(Clone, Debug, Identifiable, Insertable, Queryable, Selectable)]
-#[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
-pub struct AuditEntry {
-    pub id: Id,
-    pub created_at: i64,
-    /// Who did it, such as `cli:alice@host`.
-    pub actor: String,
-    /// What was done, such as `key.created`.
-    pub action: String,
-    /// Whose it is. It may be gone by now.
-    pub organization_id: Option<Id>,
-    /// What was changed: an organization, a key, an entry of the ledger.
-    pub subject_id: Option<Id>,
-    /// What it was changed to. Never a secret.
-    pub details: Details,
+row! {
+    /// What was changed by hand, by whom. Written in the transaction of the change.
+    #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
+    #[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
+    pub struct AuditEntry {
+        pub id: AuditEntryId,
+        pub created_at: Timestamp,
+        /// Who did it, such as `cli:alice@host`.
+        pub actor: String,
+        pub action: AuditAction,
+        /// Whose it is. It may be gone by now.
+        pub organization_id: Option<OrganizationId>,
+        /// What was changed: an organization, a key, an entry of the ledger.
+        pub subject_id: Option<Uuid>,
+        /// What it was changed to. Never a secret.
+        pub details: Details,
+    }
 }
 
 impl AuditEntry {
     /// An entry that says no more than who did what.
-    pub fn new(id: Id, now: i64, actor: &str, action: &str) -> Self {
+    pub fn new(id: AuditEntryId, now: Timestamp, actor: &str, action: AuditAction) -> Self {
         Self {
             id,
             created_at: now,
             actor: actor.to_owned(),
-            action: action.to_owned(),
+            action,
             organization_id: None,
             subject_id: None,
             details: Details::default(),
@@ -39,8 +42,8 @@ impl AuditEntry {
 /// Which entries are listed: those that meet all that is given.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    pub organization_id: Option<Id>,
-    pub action: Option<String>,
-    /// Of this time or later, in milliseconds since the Unix epoch.
-    pub since: Option<i64>,
+    pub organization_id: Option<OrganizationId>,
+    pub action: Option<AuditAction>,
+    /// Of this time or later.
+    pub since: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Rows as both backends hold them. Times are milliseconds since the Unix epoch.
+//! Rows as both backends hold them.
 
 mod account;
 mod activity;
@@ -13,7 +13,7 @@ pub use account::{ApiKey, BalanceEntry, Organization};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, Document, Grant, Passage};
-pub use file::{File, FileChanges, FileOutcome, Withdrawal};
-pub use outbox::{NewOutboxEntry, OutboxEntry};
-pub use run::{IndexRun, RunMode, RunState, RunStats};
+pub use file::{File, FileChanges, Withdrawal};
+pub use outbox::{NewOutboxEntry, OutboxEntry, OutboxWork};
+pub use run::IndexRun;
 pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};

@@ -1,9 +1,10 @@
 //! Organizations and their keys.
 
-use docstore::{ApiKey, Id, StoreError};
+use docstore::{ApiKey, StoreError};
+use model::{ApiKeyId, OrganizationId, Scope};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, audit_entry, new_organization, organization};
+use crate::support::{Database, NOW, at, audit_entry, new_organization, organization};
 
 on_both_backends!(
     organizations_are_listed_in_the_order_of_their_creation,
@@ -15,17 +16,17 @@ on_both_backends!(
 );
 
 /// One key has one digest: `digest`, over and over.
-pub fn key(organization_id: Uuid, digest: u8) -> ApiKey {
+pub fn key(organization_id: OrganizationId, digest: u8) -> ApiKey {
     ApiKey {
-        id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
+        id: Uuid::new_v4().into(),
+        organization_id,
         name: "a key".to_owned(),
         prefix: "rk_abc".to_owned(),
         digest: vec![digest; 32],
-        scopes: "search:read document:read".to_owned(),
+        scopes: vec![Scope::SearchRead, Scope::DocumentRead],
         limit_rps: Some(7),
         created_at: NOW,
-        expires_at: Some(NOW + 1),
+        expires_at: Some(at(1)),
         revoked_at: None,
         last_used_at: None,
     }
@@ -37,7 +38,7 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
         let mut one = organization();
         one.name = format!("number {n}");
         one.billed = n == 2;
-        one.created_at = NOW + n;
+        one.created_at = at(n);
         db.create_organization(one.clone(), None, audit_entry()).await.unwrap();
         expected.push(one);
     }
@@ -45,7 +46,7 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
     let listed = db.list_organizations().await.unwrap();
     assert_eq!(listed.len(), 3);
     for (listed, expected) in listed.iter().zip(&expected) {
-        let found = db.find_organization(expected.id.into()).await.unwrap().unwrap();
+        let found = db.find_organization(expected.id).await.unwrap().unwrap();
         for one in [listed, &found] {
             assert_eq!(
                 (one.id, &one.name, one.billed, one.created_at),
@@ -53,7 +54,7 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
             );
         }
     }
-    assert!(db.find_organization(Uuid::new_v4()).await.unwrap().is_none());
+    assert!(db.find_organization(Uuid::new_v4().into()).await.unwrap().is_none());
     assert!(matches!(
         db.create_organization(expected[0].clone(), None, audit_entry()).await,
         Err(StoreError::Conflict)
@@ -66,13 +67,13 @@ async fn a_key_is_found_by_its_digest_with_its_organization(db: Database) {
     db.create_api_key(our_key.clone(), audit_entry()).await.unwrap();
     db.create_api_key(key(theirs, 2), audit_entry()).await.unwrap();
     let (found, owner) = db.find_key_by_digest(vec![1; 32]).await.unwrap().unwrap();
-    assert_eq!((found.id, owner.id), (our_key.id, ours.into()));
+    assert_eq!((found.id, owner.id), (our_key.id, ours));
     assert_eq!((found.name, found.prefix, found.digest), (our_key.name, our_key.prefix, our_key.digest));
-    assert_eq!((found.scopes, found.limit_rps, found.expires_at), (our_key.scopes, Some(7), Some(NOW + 1)));
+    assert_eq!((found.scopes, found.limit_rps, found.expires_at), (our_key.scopes, Some(7), Some(at(1))));
     assert!(db.find_key_by_digest(vec![3; 32]).await.unwrap().is_none());
     assert!(db.find_key_by_digest(vec![1; 31]).await.unwrap().is_none());
     assert!(db.find_key_by_digest(vec![]).await.unwrap().is_none());
-    let listed: Vec<Id> = db.list_api_keys(ours).await.unwrap().into_iter().map(|key| key.id).collect();
+    let listed: Vec<ApiKeyId> = db.list_api_keys(ours).await.unwrap().into_iter().map(|key| key.id).collect();
     assert_eq!(listed, [our_key.id]);
 }
 
@@ -81,14 +82,14 @@ async fn a_key_keeps_the_time_of_its_first_revocation(db: Database) {
     let (one, other) = (key(organization_id, 1), key(organization_id, 2));
     db.create_api_key(one.clone(), audit_entry()).await.unwrap();
     db.create_api_key(other.clone(), audit_entry()).await.unwrap();
-    for now in [NOW + 1, NOW + 2] {
-        let revoked = db.revoke_api_key(one.id.into(), now, audit_entry()).await.unwrap().unwrap();
-        assert_eq!((revoked.id, revoked.revoked_at), (one.id, Some(NOW + 1)));
+    for now in [at(1), at(2)] {
+        let revoked = db.revoke_api_key(one.id, now, audit_entry()).await.unwrap().unwrap();
+        assert_eq!((revoked.id, revoked.revoked_at), (one.id, Some(at(1))));
     }
     // It is still found, so that it can be told from a key that never was.
-    assert_eq!(db.find_key_by_digest(one.digest).await.unwrap().unwrap().0.revoked_at, Some(NOW + 1));
+    assert_eq!(db.find_key_by_digest(one.digest).await.unwrap().unwrap().0.revoked_at, Some(at(1)));
     assert_eq!(db.find_key_by_digest(other.digest).await.unwrap().unwrap().0.revoked_at, None);
-    assert!(db.revoke_api_key(Uuid::new_v4(), NOW, audit_entry()).await.unwrap().is_none());
+    assert!(db.revoke_api_key(Uuid::new_v4().into(), NOW, audit_entry()).await.unwrap().is_none());
 }
 
 async fn one_digest_is_one_key(db: Database) {
@@ -99,7 +100,7 @@ async fn one_digest_is_one_key(db: Database) {
 }
 
 async fn a_key_without_its_organization_is_refused(db: Database) {
-    assert!(matches!(db.create_api_key(key(Uuid::new_v4(), 1), audit_entry()).await, Err(StoreError::Query(_))));
+    assert!(matches!(db.create_api_key(key(Uuid::new_v4().into(), 1), audit_entry()).await, Err(StoreError::Query(_))));
     assert_eq!(db.count("api_keys").await, 0);
 }
 
@@ -109,11 +110,11 @@ async fn the_last_use_never_moves_back(db: Database) {
     for key in [&one, &other, &unused] {
         db.create_api_key(key.clone(), audit_entry()).await.unwrap();
     }
-    db.touch_api_keys(vec![(one.id, NOW + 5), (other.id, NOW + 1), (Id(Uuid::new_v4()), NOW)]).await.unwrap();
+    db.touch_api_keys(vec![(one.id, at(5)), (other.id, at(1)), (Uuid::new_v4().into(), NOW)]).await.unwrap();
     // Another instance comes later with what it saw earlier.
-    db.touch_api_keys(vec![(other.id, NOW + 2), (one.id, NOW + 3)]).await.unwrap();
+    db.touch_api_keys(vec![(other.id, at(2)), (one.id, at(3))]).await.unwrap();
     db.touch_api_keys(vec![]).await.unwrap();
-    for (key, expected) in [(one, Some(NOW + 5)), (other, Some(NOW + 2)), (unused, None)] {
+    for (key, expected) in [(one, Some(at(5))), (other, Some(at(2))), (unused, None)] {
         assert_eq!(db.find_key_by_digest(key.digest).await.unwrap().unwrap().0.last_used_at, expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Searches, grants, feedback and usage.
 
-use docstore::{Feedback, Grant, Id, Search, Strings};
+use docstore::{Feedback, Grant, Search};
+use model::{DocId, FeedbackEvent, OrganizationId};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization, page};
@@ -14,31 +15,31 @@ on_both_backends!(
     text_that_postgres_cannot_hold_is_stored_without_it,
 );
 
-fn search(organization_id: Uuid, results: &[Id]) -> Search {
+fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
     Search {
-        search_id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
+        search_id: Uuid::new_v4().into(),
+        organization_id,
         identity: "key:1".to_owned(),
-        session_id: Id(Uuid::new_v4()),
+        session_id: Uuid::new_v4().into(),
         query: "what's \"quoted\", 日本語, 🦀?".to_owned(),
-        results: Strings(results.iter().map(Id::to_string).collect()),
+        results: results.to_vec(),
         created_at: NOW,
     }
 }
 
-fn grant(organization_id: Uuid, doc_id: Id) -> Grant {
-    Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW }
+fn grant(organization_id: OrganizationId, doc_id: DocId) -> Grant {
+    Grant { organization_id, doc_id, granted_at: NOW }
 }
 
-fn feedback(organization_id: Uuid) -> Feedback {
+fn feedback(organization_id: OrganizationId) -> Feedback {
     Feedback {
-        feedback_id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
+        feedback_id: Uuid::new_v4().into(),
+        organization_id,
         identity: "key:1".to_owned(),
-        session_id: Id(Uuid::new_v4()),
-        event_type: "result_used".to_owned(),
-        search_id: Some(Id(Uuid::new_v4())),
-        doc_id: Some(Id(Uuid::new_v4())),
+        session_id: Uuid::new_v4().into(),
+        event_type: FeedbackEvent::PassageUsed,
+        search_id: Some(Uuid::new_v4().into()),
+        doc_id: Some(Uuid::new_v4().into()),
         passage_id: None,
         comment: Some("good".to_owned()),
         query: None,
@@ -48,7 +49,7 @@ fn feedback(organization_id: Uuid) -> Feedback {
     }
 }
 
-async fn pages(db: &Database, count: usize) -> Vec<Id> {
+async fn pages(db: &Database, count: usize) -> Vec<DocId> {
     let batch: Vec<_> = (0..count).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
     let ids = batch.iter().map(|new| new.document.doc_id).collect();
     db.save_documents(batch, NOW).await.unwrap();
@@ -57,12 +58,12 @@ async fn pages(db: &Database, count: usize) -> Vec<Id> {
 
 async fn a_search_is_found_by_its_own_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    let stored = search(ours, &[Id(Uuid::new_v4()), Id(Uuid::new_v4())]);
+    let stored = search(ours, &[Uuid::new_v4().into(), Uuid::new_v4().into()]);
     db.record_searches(vec![stored.clone()], vec![]).await.unwrap();
-    let found = db.find_search(ours, stored.search_id.into()).await.unwrap().unwrap();
+    let found = db.find_search(ours, stored.search_id).await.unwrap().unwrap();
     assert_eq!((found.query, found.results, found.session_id), (stored.query, stored.results, stored.session_id));
-    assert!(db.find_search(theirs, stored.search_id.into()).await.unwrap().is_none());
-    assert!(db.find_search(ours, Uuid::new_v4()).await.unwrap().is_none());
+    assert!(db.find_search(theirs, stored.search_id).await.unwrap().is_none());
+    assert!(db.find_search(ours, Uuid::new_v4().into()).await.unwrap().is_none());
 }
 
 async fn searches_grant_what_they_show(db: Database) {
@@ -75,7 +76,7 @@ async fn searches_grant_what_they_show(db: Database) {
     db.record_searches(vec![search(ours, &ids)], granted).await.unwrap();
     for (organization_id, expected) in [(ours, [true, true, false]), (theirs, [false, false, true])] {
         for (doc_id, expected) in ids.iter().zip(expected) {
-            assert_eq!(db.is_granted(organization_id, (*doc_id).into()).await.unwrap(), expected);
+            assert_eq!(db.is_granted(organization_id, *doc_id).await.unwrap(), expected);
         }
     }
     assert_eq!((db.count("searches").await, db.count("grants").await), (3, 3));
@@ -84,13 +85,13 @@ async fn searches_grant_what_they_show(db: Database) {
 async fn a_document_that_went_meanwhile_costs_no_search(db: Database) {
     let ours = new_organization(&db).await;
     let kept = pages(&db, 1).await[0];
-    let purged = Id(Uuid::new_v4());
+    let purged = Uuid::new_v4().into();
     let stored = search(ours, &[purged, kept]);
     db.record_searches(vec![stored.clone()], vec![grant(ours, purged), grant(ours, kept)]).await.unwrap();
-    assert!(db.find_search(ours, stored.search_id.into()).await.unwrap().is_some());
-    assert!(db.is_granted(ours, kept.into()).await.unwrap());
+    assert!(db.find_search(ours, stored.search_id).await.unwrap().is_some());
+    assert!(db.is_granted(ours, kept).await.unwrap());
     db.grant_document(grant(ours, purged)).await.unwrap();
-    assert!(!db.is_granted(ours, purged.into()).await.unwrap());
+    assert!(!db.is_granted(ours, purged).await.unwrap());
 }
 
 async fn a_large_batch_of_searches_is_stored(db: Database) {
@@ -123,8 +124,8 @@ async fn text_that_postgres_cannot_hold_is_stored_without_it(db: Database) {
     odd.query = "a\0b".to_owned();
     // One caller's NUL must not cost the searches of the others in its batch.
     db.record_searches(vec![odd.clone(), plain.clone()], vec![]).await.unwrap();
-    assert!(db.find_search(ours, plain.search_id.into()).await.unwrap().is_some());
-    assert_eq!(db.find_search(ours, odd.search_id.into()).await.unwrap().unwrap().query, "ab");
+    assert!(db.find_search(ours, plain.search_id).await.unwrap().is_some());
+    assert_eq!(db.find_search(ours, odd.search_id).await.unwrap().unwrap().query, "ab");
 
     let mut odd = feedback(ours);
     odd.comment = Some("c\0d".to_owned());

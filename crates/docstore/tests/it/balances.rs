@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use docstore::{BalanceEntry, Id, Search, StoreError, Strings};
+use docstore::{BalanceEntry, Search, StoreError};
+use model::{BalanceReason, OrganizationId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization};
+use crate::support::{Database, NOW, at, new_organization};
 
 on_both_backends!(
     an_organization_without_a_balance_has_none,
@@ -17,19 +18,19 @@ on_both_backends!(
     searches_that_were_paid_and_never_recorded_are_refunded_once,
 );
 
-pub fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+pub fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
     BalanceEntry {
-        id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
+        id: Uuid::new_v4().into(),
+        organization_id,
         cents,
-        reason: "test".to_owned(),
+        reason: BalanceReason::Added,
         search_id: None,
         created_at: NOW,
         identity: None,
     }
 }
 
-async fn post(db: &Database, organization_id: Uuid, cents: i64) -> Option<i64> {
+async fn post(db: &Database, organization_id: OrganizationId, cents: i64) -> Option<i64> {
     db.post_balance_entry(entry(organization_id, cents)).await.unwrap()
 }
 
@@ -112,38 +113,38 @@ async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Databa
     for organization_id in [ours, theirs] {
         post(&db, organization_id, 100).await;
     }
-    let debit = |organization_id: Uuid, created_at: i64| BalanceEntry {
-        search_id: Some(Id(Uuid::new_v4())),
+    let debit = |organization_id: OrganizationId, created_at: Timestamp| BalanceEntry {
+        search_id: Some(Uuid::new_v4().into()),
         created_at,
         identity: Some("key:1".to_owned()),
         ..entry(organization_id, -3)
     };
     let (answered, given_back, lost) = (debit(ours, NOW), debit(ours, NOW), debit(ours, NOW));
-    let (too_early, too_late, another) = (debit(ours, NOW - 1), debit(ours, NOW + 10), debit(theirs, NOW));
+    let (too_early, too_late, another) = (debit(ours, at(-1)), debit(ours, at(10)), debit(theirs, NOW));
     for debit in [&answered, &given_back, &lost, &too_early, &too_late, &another] {
         db.post_balance_entry(debit.clone()).await.unwrap().unwrap();
     }
-    let refund = BalanceEntry { id: Id(Uuid::new_v4()), cents: 3, ..given_back };
+    let refund = BalanceEntry { id: Uuid::new_v4().into(), cents: 3, ..given_back };
     let given_back = refund.search_id.unwrap();
     db.post_balance_entry(refund).await.unwrap().unwrap();
     let search = Search {
         search_id: answered.search_id.unwrap(),
-        organization_id: ours.into(),
+        organization_id: ours,
         identity: "key:1".to_owned(),
-        session_id: Id(Uuid::new_v4()),
+        session_id: Uuid::new_v4().into(),
         query: "walrus".to_owned(),
-        results: Strings(vec![]),
+        results: Vec::new(),
         created_at: NOW,
     };
     db.record_searches(vec![search], vec![]).await.unwrap();
 
     assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 4 * 3));
-    let unrecorded = db.find_unrecorded_searches(ours, NOW, NOW + 10).await.unwrap();
+    let unrecorded = db.find_unrecorded_searches(ours, NOW, at(10)).await.unwrap();
     let expected: HashSet<_> = [given_back, lost.search_id.unwrap()].into();
     assert_eq!(unrecorded.iter().copied().collect::<HashSet<_>>(), expected);
-    assert_eq!(db.refund_searches(theirs, unrecorded.clone(), NOW, NOW + 20).await.unwrap(), 0);
+    assert_eq!(db.refund_searches(theirs, unrecorded.clone(), NOW, at(20)).await.unwrap(), 0);
     // Two instances look at the same time.
-    let refund = || db.refund_searches(ours, unrecorded.clone(), NOW, NOW + 20);
+    let refund = || db.refund_searches(ours, unrecorded.clone(), NOW, at(20));
     let (one, other) = tokio::join!(refund(), refund());
     assert_eq!(one.unwrap() + other.unwrap(), 1);
     assert_eq!(refund().await.unwrap(), 0);
@@ -152,5 +153,5 @@ async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Databa
     let ledger = db.list_balance_entries(ours, None, 100).await.unwrap();
     let refunds: Vec<_> = ledger.iter().filter(|entry| entry.search_id == lost.search_id && entry.cents == 3).collect();
     assert_eq!(refunds.len(), 1);
-    assert_eq!((refunds[0].created_at, refunds[0].identity.as_deref()), (NOW + 20, Some("key:1")));
+    assert_eq!((refunds[0].created_at, refunds[0].identity.as_deref()), (at(20), Some("key:1")));
 }

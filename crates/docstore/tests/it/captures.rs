@@ -1,8 +1,9 @@
 //! Storing documents with their content.
 
-use docstore::{DocumentState, Grant, Id, NewDocument, Saved, StoreError};
+use docstore::{DocumentState, Grant, NewDocument, Saved, StoreError};
+use model::{CaptureFormat, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use crate::support::{Database, NOW, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, documents_of, new_organization, page, workspace_document};
 
 on_both_backends!(
     a_new_document_is_stored_whole_and_queued,
@@ -28,9 +29,8 @@ on_both_backends!(
     staleness_is_said_by_those_who_were_granted_the_page,
 );
 
-async fn queued(db: &Database, index: &str) -> Vec<Id> {
-    let entries = db.pending_outbox(index.to_owned(), 100_000).await.unwrap();
-    entries.into_iter().map(|entry| entry.doc_id).collect()
+async fn queued(db: &Database, index: IndexName) -> Vec<DocId> {
+    documents_of(&db.pending_outbox(index, 100_000).await.unwrap())
 }
 
 /// Forgets what was queued so far.
@@ -38,7 +38,7 @@ async fn drain(db: &Database) {
     db.execute("DELETE FROM outbox").await;
 }
 
-fn read_at(mut new: NewDocument, time: i64) -> NewDocument {
+fn read_at(mut new: NewDocument, time: Timestamp) -> NewDocument {
     new.document.first_seen_at = time;
     new.document.last_seen_at = time;
     new.document.last_crawled_at = Some(time);
@@ -57,15 +57,14 @@ async fn a_new_document_is_stored_whole_and_queued(db: Database) {
     let saved = db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
     assert_eq!(saved, [Saved::Stored, Saved::Stored]);
 
-    for (new, owner) in [(web, None), (own, Some(organization_id.into()))] {
-        let loaded = db.load_documents(owner, vec![new.document.doc_id]).await.unwrap().remove(0);
+    for (new, collection) in [(web, Collection::Web), (own, Collection::Workspace(organization_id))] {
+        let loaded = db.load_documents(collection, vec![new.document.doc_id]).await.unwrap().remove(0);
         let mut expected = new.document.clone();
         expected.latest_capture_id = Some(new.capture.capture_id);
         assert_eq!(loaded.document, expected);
         assert_eq!(loaded.capture, new.capture);
         assert_eq!(loaded.passages, new.passages);
-        let index = if owner.is_some() { "workspace" } else { "web" };
-        assert_eq!(queued(&db, index).await, [new.document.doc_id]);
+        assert_eq!(queued(&db, collection.index()).await, [new.document.doc_id]);
     }
 }
 
@@ -74,24 +73,24 @@ async fn the_same_content_again_moves_only_the_times(db: Database) {
     save(&db, first.clone()).await;
     drain(&db).await;
 
-    let again = read_at(page("https://example.com/", "the same"), NOW + 5);
+    let again = read_at(page("https://example.com/", "the same"), at(5));
     assert_ne!(again.capture.capture_id, first.capture.capture_id);
     assert_eq!(save(&db, again).await, Saved::Unchanged);
 
-    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.document.first_seen_at, NOW);
-    assert_eq!(loaded.document.last_seen_at, NOW + 5);
-    assert_eq!(loaded.document.last_crawled_at, Some(NOW + 5));
-    assert_eq!(loaded.capture.captured_at, NOW + 5);
+    assert_eq!(loaded.document.last_seen_at, at(5));
+    assert_eq!(loaded.document.last_crawled_at, Some(at(5)));
+    assert_eq!(loaded.capture.captured_at, at(5));
     assert_eq!(loaded.capture.capture_id, first.capture.capture_id);
     let state =
-        DocumentState { doc_id: first.document.doc_id, capture_id: first.capture.capture_id, last_seen_at: NOW + 5 };
-    assert_eq!(db.find_latest_states(None, vec![first.document.doc_id]).await.unwrap(), [state]);
-    let stranger = Some(docstore::Id(uuid::Uuid::from_u128(7)));
+        DocumentState { doc_id: first.document.doc_id, capture_id: first.capture.capture_id, last_seen_at: at(5) };
+    assert_eq!(db.find_latest_states(Collection::Web, vec![first.document.doc_id]).await.unwrap(), [state]);
+    let stranger = Collection::Workspace(OrganizationId(uuid::Uuid::from_u128(7)));
     assert!(db.find_latest_states(stranger, vec![first.document.doc_id]).await.unwrap().is_empty());
     assert_eq!(loaded.passages, first.passages);
     assert_eq!(db.count("captures").await, 1);
-    assert_eq!(queued(&db, "web").await, []);
+    assert_eq!(queued(&db, IndexName::Web).await, []);
 }
 
 async fn changed_content_replaces_capture_and_passages(db: Database) {
@@ -100,16 +99,16 @@ async fn changed_content_replaces_capture_and_passages(db: Database) {
     db.save_documents(vec![first.clone(), other.clone()], NOW).await.unwrap();
     drain(&db).await;
 
-    let changed = read_at(page("https://example.com/", "what it says now"), NOW + 5);
+    let changed = read_at(page("https://example.com/", "what it says now"), at(5));
     assert_eq!(save(&db, changed.clone()).await, Saved::Stored);
 
-    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.capture, changed.capture);
     assert_eq!(loaded.passages, changed.passages);
     assert_eq!(loaded.document.latest_capture_id, Some(changed.capture.capture_id));
     assert_eq!(loaded.document.first_seen_at, NOW);
-    assert_eq!(loaded.document.last_seen_at, NOW + 5);
-    assert_eq!(queued(&db, "web").await, [first.document.doc_id]);
+    assert_eq!(loaded.document.last_seen_at, at(5));
+    assert_eq!(queued(&db, IndexName::Web).await, [first.document.doc_id]);
     // The old ones are gone, the neighbour's are not.
     assert_eq!(db.count("captures").await, 2);
     assert_eq!(db.count("passages").await, (changed.passages.len() + other.passages.len()) as i64);
@@ -124,11 +123,11 @@ async fn a_changed_description_keeps_the_capture(db: Database) {
     described.document.description = Some("Said anew".to_owned());
     assert_eq!(save(&db, described).await, Saved::Described);
 
-    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.document.description.as_deref(), Some("Said anew"));
     assert_eq!(loaded.capture, first.capture);
     assert_eq!(loaded.passages, first.passages);
-    assert_eq!(queued(&db, "web").await, [first.document.doc_id]);
+    assert_eq!(queued(&db, IndexName::Web).await, [first.document.doc_id]);
 }
 
 async fn a_value_that_is_gone_is_gone_in_the_store(db: Database) {
@@ -138,7 +137,7 @@ async fn a_value_that_is_gone_is_gone_in_the_store(db: Database) {
     poorer.document.title = None;
     poorer.document.published_at = None;
     assert_eq!(save(&db, poorer).await, Saved::Described);
-    let loaded = db.load_documents(None, vec![first.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!((loaded.document.title, loaded.document.published_at), (None, None));
 }
 
@@ -149,7 +148,7 @@ async fn of_a_document_that_comes_twice_the_last_counts(db: Database) {
     let batch = vec![earlier, between, last.clone()];
     let saved = db.save_documents(batch, NOW).await.unwrap();
     assert_eq!(saved, [Saved::Unchanged, Saved::Stored, Saved::Stored]);
-    let loaded = db.load_documents(None, vec![last.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![last.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.capture, last.capture);
     assert_eq!(loaded.passages, last.passages);
     assert_eq!(db.count("captures").await, 2);
@@ -158,7 +157,7 @@ async fn of_a_document_that_comes_twice_the_last_counts(db: Database) {
 
 async fn an_empty_batch_is_nothing(db: Database) {
     assert_eq!(db.save_documents(vec![], NOW).await.unwrap(), []);
-    assert!(db.load_documents(None, vec![]).await.unwrap().is_empty());
+    assert!(db.load_documents(Collection::Web, vec![]).await.unwrap().is_empty());
     assert!(db.load_for_indexing(vec![]).await.unwrap().is_empty());
 }
 
@@ -172,13 +171,13 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
     };
     let saved = db.save_documents(batch(&|_| false), NOW).await.unwrap();
     assert_eq!(saved, [Saved::Stored; 800]);
-    assert_eq!((queued(&db, "web").await.len(), queued(&db, "workspace").await.len()), (500, 300));
+    assert_eq!((queued(&db, IndexName::Web).await.len(), queued(&db, IndexName::Workspace).await.len()), (500, 300));
     drain(&db).await;
 
     let third = |n: usize| n.is_multiple_of(3);
     let again = batch(&third);
-    let saved = db.save_documents(again.clone(), NOW + 1).await.unwrap();
-    let changed: Vec<Id> = again
+    let saved = db.save_documents(again.clone(), at(1)).await.unwrap();
+    let changed: Vec<DocId> = again
         .iter()
         .zip(&saved)
         .filter(|(_, saved)| **saved == Saved::Stored)
@@ -191,8 +190,8 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
             .enumerate()
             .all(|(n, saved)| (*saved == Saved::Stored) == third(if n < 500 { n } else { n - 500 }))
     );
-    let mut entries = queued(&db, "web").await;
-    entries.extend(queued(&db, "workspace").await);
+    let mut entries = queued(&db, IndexName::Web).await;
+    entries.extend(queued(&db, IndexName::Workspace).await);
     entries.sort_unstable();
     let mut expected = changed;
     expected.sort_unstable();
@@ -205,7 +204,7 @@ async fn more_rows_than_a_statement_binds_are_stored(db: Database) {
     // documents of seventeen are beyond both.
     let long = page("https://example.com/long", &"0123456789".repeat(12_000));
     assert_eq!(save(&db, long.clone()).await, Saved::Stored);
-    let loaded = db.load_documents(None, vec![long.document.doc_id]).await.unwrap().remove(0);
+    let loaded = db.load_documents(Collection::Web, vec![long.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.passages.len(), 12_000);
     assert_eq!(loaded.passages, long.passages);
 
@@ -213,7 +212,7 @@ async fn more_rows_than_a_statement_binds_are_stored(db: Database) {
     let saved = db.save_documents(many, NOW).await.unwrap();
     assert_eq!(saved, vec![Saved::Stored; 4_000]);
     assert_eq!(db.count("documents").await, 4_001);
-    assert_eq!(db.count_outbox("web".to_owned()).await.unwrap(), 4_001);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 4_001);
 }
 
 async fn a_removed_document_comes_back_when_it_is_read_again(db: Database) {
@@ -221,14 +220,14 @@ async fn a_removed_document_comes_back_when_it_is_read_again(db: Database) {
     let first = workspace_document(organization_id, "a.md", "the same");
     let doc_id = first.document.doc_id;
     save(&db, first.clone()).await;
-    assert!(db.hide_workspace_document(organization_id, doc_id.into(), NOW + 1).await.unwrap());
+    assert!(db.hide_workspace_document(organization_id, doc_id, at(1)).await.unwrap());
     drain(&db).await;
 
-    let again = read_at(workspace_document(organization_id, "a.md", "the same"), NOW + 2);
+    let again = read_at(workspace_document(organization_id, "a.md", "the same"), at(2));
     assert_eq!(save(&db, again).await, Saved::Described);
     let found = db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().unwrap();
     assert_eq!((found.first_seen_at, found.removed_at), (NOW, None));
-    assert_eq!(queued(&db, "workspace").await, [doc_id]);
+    assert_eq!(queued(&db, IndexName::Workspace).await, [doc_id]);
 }
 
 async fn content_read_before_the_removal_does_not_bring_a_document_back(db: Database) {
@@ -237,8 +236,8 @@ async fn content_read_before_the_removal_does_not_bring_a_document_back(db: Data
     let doc_id = first.document.doc_id;
     save(&db, first).await;
     // A run read the object, its owner deletes the file, and only then the run stores what it read.
-    let late = read_at(workspace_document(organization_id, "a.md", "what it says now"), NOW + 1);
-    assert!(db.hide_workspace_document(organization_id, doc_id.into(), NOW + 2).await.unwrap());
+    let late = read_at(workspace_document(organization_id, "a.md", "what it says now"), at(1));
+    assert!(db.hide_workspace_document(organization_id, doc_id, at(2)).await.unwrap());
     save(&db, late.clone()).await;
     assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
@@ -251,10 +250,10 @@ async fn a_removal_while_content_is_stored_holds(db: Database) {
         let first = workspace_document(organization_id, &name, "what it said");
         let doc_id = first.document.doc_id;
         save(&db, first.clone()).await;
-        let late = read_at(workspace_document(organization_id, &name, "what it says now"), NOW + 1);
+        let late = read_at(workspace_document(organization_id, &name, "what it says now"), at(1));
         let (storing, removing) = (db.store.clone(), db.store.clone());
-        let storing = tokio::spawn(async move { storing.save_documents(vec![late], NOW + 3).await.unwrap() });
-        let removing = async move { removing.hide_workspace_document(organization_id, doc_id.into(), NOW + 2).await };
+        let storing = tokio::spawn(async move { storing.save_documents(vec![late], at(3)).await.unwrap() });
+        let removing = async move { removing.hide_workspace_document(organization_id, doc_id, at(2)).await };
         assert!(tokio::spawn(removing).await.unwrap().unwrap());
         storing.await.unwrap();
         assert!(db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().is_none());
@@ -278,8 +277,8 @@ fn unlisted(mut new: NewDocument) -> NewDocument {
     new
 }
 
-async fn indexable(db: &Database) -> Vec<Id> {
-    db.list_indexable_documents(false, None, 10).await.unwrap()
+async fn indexable(db: &Database) -> Vec<DocId> {
+    db.list_indexable_documents(IndexName::Web, None, 10).await.unwrap()
 }
 
 async fn an_unlisted_page_is_stored_and_never_queued(db: Database) {
@@ -287,7 +286,7 @@ async fn an_unlisted_page_is_stored_and_never_queued(db: Database) {
     let doc_id = new.document.doc_id;
     assert_eq!(save(&db, new.clone()).await, Saved::Stored);
     assert_eq!(save(&db, unlisted(page("https://example.com/secret", "second"))).await, Saved::Stored);
-    assert_eq!(queued(&db, "web").await, []);
+    assert_eq!(queued(&db, IndexName::Web).await, []);
     assert_eq!(indexable(&db).await, []);
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
     let (document, capture) = db.find_web_page("https://example.com/secret".to_owned()).await.unwrap().unwrap();
@@ -300,7 +299,7 @@ async fn a_listed_page_stays_listed(db: Database) {
     save(&db, listed.clone()).await;
     drain(&db).await;
     assert_eq!(save(&db, unlisted(page("https://example.com/", "second"))).await, Saved::Stored);
-    assert_eq!(queued(&db, "web").await, [listed.document.doc_id]);
+    assert_eq!(queued(&db, IndexName::Web).await, [listed.document.doc_id]);
     assert_eq!(indexable(&db).await, [listed.document.doc_id]);
 }
 
@@ -308,13 +307,13 @@ async fn a_page_that_becomes_listed_is_queued(db: Database) {
     let new = page("https://example.com/", "the same");
     save(&db, unlisted(new.clone())).await;
     assert_eq!(save(&db, new.clone()).await, Saved::Described);
-    assert_eq!(queued(&db, "web").await, [new.document.doc_id]);
+    assert_eq!(queued(&db, IndexName::Web).await, [new.document.doc_id]);
     assert_eq!(db.load_for_indexing(vec![new.document.doc_id]).await.unwrap().len(), 1);
 }
 
 async fn a_whole_page_replaces_a_snippet_of_the_same_text(db: Database) {
     let mut snippet = page("https://example.com/", "the same");
-    snippet.capture.format = "text".to_owned();
+    snippet.capture.format = CaptureFormat::Text;
     save(&db, snippet.clone()).await;
     let whole = page("https://example.com/", "the same");
     assert_eq!(save(&db, whole.clone()).await, Saved::Stored);
@@ -327,7 +326,7 @@ async fn validators_are_those_of_the_last_reading(db: Database) {
     new.capture.etag = Some("\"1\"".to_owned());
     new.capture.fetched_from = Some("https://example.com/".to_owned());
     save(&db, new.clone()).await;
-    let mut again = read_at(page("https://example.com/", "the same"), NOW + 5);
+    let mut again = read_at(page("https://example.com/", "the same"), at(5));
     again.capture.etag = Some("\"2\"".to_owned());
     again.capture.last_modified = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
     save(&db, again.clone()).await;
@@ -341,18 +340,18 @@ async fn a_confirmed_capture_is_as_new(db: Database) {
     let new = page("https://example.com/", "the same");
     save(&db, new.clone()).await;
     drain(&db).await;
-    db.confirm_capture(new.document.doc_id, new.capture.capture_id, NOW + 7).await.unwrap();
+    db.confirm_capture(new.document.doc_id, new.capture.capture_id, at(7)).await.unwrap();
     let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
-    assert_eq!((document.last_seen_at, document.last_crawled_at), (NOW + 7, Some(NOW + 7)));
-    assert_eq!((document.first_seen_at, capture.unwrap().captured_at), (NOW, NOW + 7));
-    assert_eq!(queued(&db, "web").await, []);
+    assert_eq!((document.last_seen_at, document.last_crawled_at), (at(7), Some(at(7))));
+    assert_eq!((document.first_seen_at, capture.unwrap().captured_at), (NOW, at(7)));
+    assert_eq!(queued(&db, IndexName::Web).await, []);
 }
 
 async fn a_capture_that_was_replaced_is_not_confirmed(db: Database) {
     let old = page("https://example.com/", "old");
     save(&db, old.clone()).await;
     save(&db, page("https://example.com/", "new")).await;
-    db.confirm_capture(old.document.doc_id, old.capture.capture_id, NOW + 7).await.unwrap();
+    db.confirm_capture(old.document.doc_id, old.capture.capture_id, at(7)).await.unwrap();
     let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
     assert_eq!((document.last_seen_at, capture.unwrap().captured_at), (NOW, NOW));
 }
@@ -363,17 +362,17 @@ async fn staleness_is_said_by_those_who_were_granted_the_page(db: Database) {
     let own = workspace_document(granted, "a.md", "a file");
     db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
     for doc_id in [web.document.doc_id, own.document.doc_id] {
-        let grant = Grant { organization_id: Id(granted), doc_id, granted_at: NOW };
+        let grant = Grant { organization_id: granted, doc_id, granted_at: NOW };
         db.grant_document(grant).await.unwrap();
     }
-    let stale_at = async |doc_id: Id| db.find_granted_document(granted, doc_id.0).await.unwrap().unwrap().stale_at;
-    db.mark_stale(stranger, web.document.doc_id.0, NOW + 1).await.unwrap();
+    let stale_at = async |doc_id: DocId| db.find_granted_document(granted, doc_id).await.unwrap().unwrap().stale_at;
+    db.mark_stale(stranger, web.document.doc_id, at(1)).await.unwrap();
     assert_eq!(stale_at(web.document.doc_id).await, None);
     for new in [&web, &own] {
-        db.mark_stale(granted, new.document.doc_id.0, NOW + 2).await.unwrap();
+        db.mark_stale(granted, new.document.doc_id, at(2)).await.unwrap();
     }
-    assert_eq!(stale_at(web.document.doc_id).await, Some(NOW + 2));
+    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)));
     assert_eq!(stale_at(own.document.doc_id).await, None);
     save(&db, page("https://example.com/", "read again")).await;
-    assert_eq!(stale_at(web.document.doc_id).await, Some(NOW + 2), "when it was said stays known");
+    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)), "when it was said stays known");
 }

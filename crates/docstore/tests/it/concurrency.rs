@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use docstore::{BalanceEntry, Docstore, Grant, Id, NewDocument, Search, Strings};
+use docstore::{BalanceEntry, Docstore, Grant, NewDocument, Search};
+use model::{BalanceReason, Collection, DocId, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, page};
+use crate::support::{Database, NOW, at, new_organization, page};
 
 on_both_backends!(
     writers_that_read_first_wait_for_each_other,
@@ -21,12 +22,12 @@ on_both_backends!(
     more_callers_than_connections_are_all_served,
 );
 
-fn entry(organization_id: Uuid, cents: i64) -> BalanceEntry {
+fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
     BalanceEntry {
-        id: Id(Uuid::new_v4()),
-        organization_id: organization_id.into(),
+        id: Uuid::new_v4().into(),
+        organization_id,
         cents,
-        reason: "test".to_owned(),
+        reason: BalanceReason::Added,
         search_id: None,
         created_at: NOW,
         identity: None,
@@ -42,7 +43,7 @@ async fn write_in_turns(db: &Database, stores: [Docstore; 2]) {
             tokio::spawn(async move {
                 for round in 0..20 {
                     let new = page(&format!("https://example.com/{writer}"), &format!("round {round}"));
-                    store.save_documents(vec![new], NOW + round).await.unwrap();
+                    store.save_documents(vec![new], at(round)).await.unwrap();
                     store.post_balance_entry(entry(organization_id, 1)).await.unwrap();
                 }
             })
@@ -125,7 +126,7 @@ async fn searches_recorded_at_once_grant_in_any_order(db: Database) {
     let organization_id = new_organization(&db).await;
     for round in 0..10 {
         let batch: Vec<_> = (0..20).map(|n| page(&format!("https://example.com/{round}/{n}"), "a page")).collect();
-        let ids: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+        let ids: Vec<DocId> = batch.iter().map(|new| new.document.doc_id).collect();
         db.save_documents(batch, NOW).await.unwrap();
         let recorders: Vec<_> = (0..6)
             .map(|recorder| {
@@ -135,15 +136,15 @@ async fn searches_recorded_at_once_grant_in_any_order(db: Database) {
                     ids.reverse();
                 }
                 let search = Search {
-                    search_id: Id(Uuid::new_v4()),
-                    organization_id: organization_id.into(),
+                    search_id: Uuid::new_v4().into(),
+                    organization_id,
                     identity: "key".to_owned(),
-                    session_id: Id(Uuid::new_v4()),
+                    session_id: Uuid::new_v4().into(),
                     query: "a question".to_owned(),
-                    results: Strings(vec![]),
+                    results: Vec::new(),
                     created_at: NOW,
                 };
-                let grant = |doc_id| Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW };
+                let grant = |doc_id| Grant { organization_id, doc_id, granted_at: NOW };
                 let granted = ids.into_iter().map(grant).collect();
                 tokio::spawn(async move { store.record_searches(vec![search], granted).await.unwrap() })
             })
@@ -168,10 +169,10 @@ async fn a_reader_never_sees_a_document_without_its_passages(db: Database) {
             tokio::spawn(async move {
                 while !done.load(Ordering::Relaxed) {
                     let (capture, passages) = if reader % 2 == 0 {
-                        let stored = store.find_latest_capture(organization_id, doc_id.into()).await.unwrap().unwrap();
+                        let stored = store.find_latest_capture(organization_id, doc_id).await.unwrap().unwrap();
                         (stored.capture, stored.passages)
                     } else {
-                        let loaded = store.load_documents(None, vec![doc_id]).await.unwrap().remove(0);
+                        let loaded = store.load_documents(Collection::Web, vec![doc_id]).await.unwrap().remove(0);
                         assert_eq!(loaded.document.latest_capture_id, Some(loaded.capture.capture_id));
                         (loaded.capture, loaded.passages)
                     };

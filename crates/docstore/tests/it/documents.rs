@@ -1,9 +1,10 @@
 //! Who sees which document.
 
-use docstore::{Document, Grant, Id, Saved};
+use docstore::{Document, Grant, Saved};
+use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, documents_of, new_organization, page, workspace_document};
 
 on_both_backends!(
     a_web_document_is_known_to_all_by_its_address,
@@ -18,20 +19,20 @@ on_both_backends!(
     what_is_loaded_for_indexing_is_of_all_tenants,
 );
 
-async fn grant(db: &Database, organization_id: Uuid, doc_id: Id) {
-    db.grant_document(Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW }).await.unwrap();
+async fn grant(db: &Database, organization_id: OrganizationId, doc_id: DocId) {
+    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
 }
 
-async fn by_url(db: &Database, organization_id: Uuid, document: &Document) -> bool {
+async fn by_url(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
     db.find_document_by_url(organization_id, document.canonical_url.clone()).await.unwrap().is_some()
 }
 
-async fn by_id(db: &Database, organization_id: Uuid, document: &Document) -> bool {
-    db.find_granted_document(organization_id, document.doc_id.into()).await.unwrap().is_some()
+async fn by_id(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
+    db.find_granted_document(organization_id, document.doc_id).await.unwrap().is_some()
 }
 
-async fn captured(db: &Database, organization_id: Uuid, document: &Document) -> bool {
-    db.find_latest_capture(organization_id, document.doc_id.into()).await.unwrap().is_some()
+async fn captured(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
+    db.find_latest_capture(organization_id, document.doc_id).await.unwrap().is_some()
 }
 
 async fn a_web_document_is_known_to_all_by_its_address(db: Database) {
@@ -40,7 +41,7 @@ async fn a_web_document_is_known_to_all_by_its_address(db: Database) {
     for organization_id in [new_organization(&db).await, new_organization(&db).await] {
         let found = db.find_document_by_url(organization_id, web.document.canonical_url.clone()).await.unwrap();
         assert_eq!(found.unwrap().doc_id, web.document.doc_id);
-        let stored = db.find_latest_capture(organization_id, web.document.doc_id.into()).await.unwrap().unwrap();
+        let stored = db.find_latest_capture(organization_id, web.document.doc_id).await.unwrap().unwrap();
         assert_eq!((stored.capture, stored.passages), (web.capture.clone(), web.passages.clone()));
     }
 }
@@ -50,13 +51,13 @@ async fn a_document_is_found_by_id_only_where_it_was_granted(db: Database) {
     let web = page("https://example.com/", "a page");
     db.save_documents(vec![web.clone()], NOW).await.unwrap();
     assert!(!by_id(&db, ours, &web.document).await);
-    assert!(!db.is_granted(ours, web.document.doc_id.into()).await.unwrap());
+    assert!(!db.is_granted(ours, web.document.doc_id).await.unwrap());
     grant(&db, ours, web.document.doc_id).await;
     grant(&db, ours, web.document.doc_id).await;
     assert!(by_id(&db, ours, &web.document).await);
-    assert!(db.is_granted(ours, web.document.doc_id.into()).await.unwrap());
+    assert!(db.is_granted(ours, web.document.doc_id).await.unwrap());
     assert!(!by_id(&db, theirs, &web.document).await);
-    assert!(!db.is_granted(theirs, web.document.doc_id.into()).await.unwrap());
+    assert!(!db.is_granted(theirs, web.document.doc_id).await.unwrap());
 }
 
 async fn a_workspace_document_is_invisible_to_others(db: Database) {
@@ -82,16 +83,16 @@ async fn a_removed_document_answers_nowhere(db: Database) {
     db.save_documents(vec![own.clone()], NOW).await.unwrap();
     grant(&db, ours, doc_id).await;
     assert!(by_id(&db, ours, &own.document).await);
-    assert!(db.hide_workspace_document(ours, doc_id.into(), NOW).await.unwrap());
+    assert!(db.hide_workspace_document(ours, doc_id, NOW).await.unwrap());
     // A search that was under way grants it once more.
     grant(&db, ours, doc_id).await;
 
     assert!(!by_url(&db, ours, &own.document).await);
     assert!(!by_id(&db, ours, &own.document).await);
     assert!(!captured(&db, ours, &own.document).await);
-    assert!(db.load_documents(Some(ours.into()), vec![doc_id]).await.unwrap().is_empty());
+    assert!(db.load_documents(Collection::Workspace(ours), vec![doc_id]).await.unwrap().is_empty());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
-    assert!(db.list_indexable_documents(true, None, 10).await.unwrap().is_empty());
+    assert!(db.list_indexable_documents(IndexName::Workspace, None, 10).await.unwrap().is_empty());
     // The next run must still find it, to purge it.
     assert_eq!(db.list_workspace_documents(ours).await.unwrap(), [doc_id]);
 }
@@ -110,12 +111,14 @@ async fn documents_are_loaded_from_one_collection(db: Database) {
     let own = workspace_document(ours, "a.md", "our file");
     let foreign = workspace_document(theirs, "a.md", "their file");
     let all = vec![web.clone(), own.clone(), foreign.clone()];
-    let mut ids: Vec<Id> = all.iter().map(|new| new.document.doc_id).collect();
-    ids.push(Id(Uuid::new_v4()));
+    let mut ids: Vec<DocId> = all.iter().map(|new| new.document.doc_id).collect();
+    ids.push(Uuid::new_v4().into());
     db.save_documents(all, NOW).await.unwrap();
-    for (owner, expected) in [(None, web), (Some(ours.into()), own), (Some(theirs.into()), foreign)] {
+    for (owner, expected) in
+        [(Collection::Web, web), (Collection::Workspace(ours), own), (Collection::Workspace(theirs), foreign)]
+    {
         let loaded = db.load_documents(owner, ids.clone()).await.unwrap();
-        let found: Vec<Id> = loaded.iter().map(|one| one.document.doc_id).collect();
+        let found: Vec<DocId> = loaded.iter().map(|one| one.document.doc_id).collect();
         assert_eq!(found, [expected.document.doc_id]);
         assert_eq!(loaded[0].passages, expected.passages);
     }
@@ -128,11 +131,11 @@ async fn hiding_takes_the_grants_and_queues_once(db: Database) {
     db.save_documents(vec![own], NOW).await.unwrap();
     grant(&db, ours, doc_id).await;
     db.execute("DELETE FROM outbox").await;
-    assert!(db.hide_workspace_document(ours, doc_id.into(), NOW + 1).await.unwrap());
-    assert!(!db.hide_workspace_document(ours, doc_id.into(), NOW + 2).await.unwrap());
-    assert!(!db.is_granted(ours, doc_id.into()).await.unwrap());
-    let queued = db.pending_outbox("workspace".to_owned(), 10).await.unwrap();
-    assert_eq!(queued.iter().map(|entry| entry.doc_id).collect::<Vec<_>>(), [doc_id]);
+    assert!(db.hide_workspace_document(ours, doc_id, at(1)).await.unwrap());
+    assert!(!db.hide_workspace_document(ours, doc_id, at(2)).await.unwrap());
+    assert!(!db.is_granted(ours, doc_id).await.unwrap());
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    assert_eq!(documents_of(&queued), [doc_id]);
 }
 
 async fn only_a_workspace_document_of_its_owner_can_be_hidden(db: Database) {
@@ -142,7 +145,7 @@ async fn only_a_workspace_document_of_its_owner_can_be_hidden(db: Database) {
     db.save_documents(vec![web.clone(), foreign.clone()], NOW).await.unwrap();
     grant(&db, theirs, foreign.document.doc_id).await;
     db.execute("DELETE FROM outbox").await;
-    for doc_id in [web.document.doc_id.into(), foreign.document.doc_id.into(), Uuid::new_v4()] {
+    for doc_id in [web.document.doc_id, foreign.document.doc_id, Uuid::new_v4().into()] {
         assert!(!db.hide_workspace_document(ours, doc_id, NOW).await.unwrap());
     }
     assert!(by_url(&db, ours, &web.document).await);
@@ -154,13 +157,13 @@ async fn indexable_documents_come_in_pages(db: Database) {
     let organization_id = new_organization(&db).await;
     let web: Vec<_> = (0..25).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
     let own: Vec<_> = (0..5).map(|n| workspace_document(organization_id, &format!("{n}.md"), "a file")).collect();
-    for (workspace, batch) in [(false, web), (true, own)] {
-        let mut expected: Vec<Id> = batch.iter().map(|new| new.document.doc_id).collect();
+    for (index, batch) in [(IndexName::Web, web), (IndexName::Workspace, own)] {
+        let mut expected: Vec<DocId> = batch.iter().map(|new| new.document.doc_id).collect();
         expected.sort_unstable();
         db.save_documents(batch, NOW).await.unwrap();
         let mut listed = Vec::new();
         loop {
-            let next = db.list_indexable_documents(workspace, listed.last().copied(), 10).await.unwrap();
+            let next = db.list_indexable_documents(index, listed.last().copied(), 10).await.unwrap();
             assert!(next.len() <= 10);
             if next.is_empty() {
                 break;

@@ -1,9 +1,10 @@
 //! The names that an organization may upload to.
 
-use docstore::{File, Id, IndexRun, RunMode, StoreError, Withdrawal};
+use docstore::{File, IndexRun, StoreError, Withdrawal};
+use model::{FileOutcome, OrganizationId, RunMode};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization};
+use crate::support::{Database, NOW, at, new_organization};
 
 on_both_backends!(
     registering_again_renews_the_upload_and_keeps_what_was_learned,
@@ -14,12 +15,12 @@ on_both_backends!(
     a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload,
 );
 
-fn file(organization_id: Uuid, object_key: &str) -> File {
+fn file(organization_id: OrganizationId, object_key: &str) -> File {
     File {
         object_key: object_key.to_owned(),
-        organization_id: organization_id.into(),
+        organization_id,
         name: format!("{object_key}.md"),
-        doc_id: Id(Uuid::new_v4()),
+        doc_id: Uuid::new_v4().into(),
         content_type: Some("text/markdown".to_owned()),
         created_at: NOW,
         processed_etag: None,
@@ -31,7 +32,7 @@ fn file(organization_id: Uuid, object_key: &str) -> File {
     }
 }
 
-async fn keys_in_pages(db: &Database, organization_id: Uuid, limit: i64) -> Vec<String> {
+async fn keys_in_pages(db: &Database, organization_id: OrganizationId, limit: i64) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     loop {
         let page = db.list_files(organization_id, keys.last().cloned(), limit).await.unwrap();
@@ -46,14 +47,14 @@ async fn registering_again_renews_the_upload_and_keeps_what_was_learned(db: Data
     let ours = new_organization(&db).await;
     let mut first = file(ours, "a");
     first.processed_etag = Some("etag".to_owned());
-    first.outcome = Some("indexed".to_owned());
+    first.outcome = Some(FileOutcome::Indexed);
     db.register_file(first.clone()).await.unwrap();
     let mut again = file(ours, "a");
-    again.created_at = NOW + 1;
+    again.created_at = at(1);
     again.content_type = None;
     db.register_file(again).await.unwrap();
     let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
-    assert_eq!((found.created_at, found.content_type), (NOW + 1, None));
+    assert_eq!((found.created_at, found.content_type), (at(1), None));
     assert_eq!(
         (found.processed_etag, found.outcome, found.doc_id),
         (first.processed_etag, first.outcome, first.doc_id)
@@ -117,10 +118,11 @@ async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Dat
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.register_file(file(ours, "new")).await.unwrap();
     let mut indexed = file(ours, "indexed");
-    indexed.outcome = Some("indexed".to_owned());
+    indexed.outcome = Some(FileOutcome::Indexed);
     indexed.processed_etag = Some("etag".to_owned());
     db.register_file(indexed).await.unwrap();
-    let run = |organization: Uuid| IndexRun::queued(Id(Uuid::new_v4()), organization.into(), RunMode::Incremental, NOW);
+    let run =
+        |organization: OrganizationId| IndexRun::queued(Uuid::new_v4().into(), organization, RunMode::Incremental, NOW);
 
     assert_eq!(db.withdraw_file(theirs, "indexed".to_owned(), run(theirs), NOW).await.unwrap(), None);
     assert_eq!(db.withdraw_file(ours, "unknown".to_owned(), run(ours), NOW).await.unwrap(), None);
@@ -130,15 +132,15 @@ async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Dat
     let untouched = run(ours);
     let answer = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
     assert_eq!(answer, Some(Withdrawal { hidden: false, queued: false }));
-    assert!(db.find_run(ours, untouched.sync_id.0).await.unwrap().is_none());
+    assert!(db.find_run(ours, untouched.sync_id).await.unwrap().is_none());
     let queued = run(ours);
     let answer = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
     assert_eq!(answer, Some(Withdrawal { hidden: false, queued: true }));
-    assert!(db.find_run(ours, queued.sync_id.0).await.unwrap().is_some());
+    assert!(db.find_run(ours, queued.sync_id).await.unwrap().is_some());
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
-    assert_eq!((found.processed_etag.as_deref(), found.outcome.as_deref()), (None, None));
-    assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(NOW + 1));
+    assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));
+    assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(at(1)));
     db.register_file(file(ours, "indexed")).await.unwrap();
     assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW));
 }

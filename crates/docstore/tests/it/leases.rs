@@ -1,6 +1,10 @@
 //! Leases: work that one process at a time may do.
 
-use crate::support::{Database, NOW};
+use std::time::Duration;
+
+use model::Timestamp;
+
+use crate::support::{Database, NOW, at};
 
 on_both_backends!(
     a_lease_has_one_owner_until_it_expires,
@@ -8,19 +12,19 @@ on_both_backends!(
     of_many_who_ask_at_once_one_gets_the_lease,
 );
 
-async fn acquire(db: &Database, name: &str, owner: &str, now: i64) -> bool {
-    db.acquire_lease(name.to_owned(), owner.to_owned(), now, now + 10).await.unwrap()
+async fn acquire(db: &Database, name: &str, owner: &str, now: Timestamp) -> bool {
+    db.acquire_lease(name.to_owned(), owner.to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
 }
 
 async fn a_lease_has_one_owner_until_it_expires(db: Database) {
     assert!(acquire(&db, "web", "a", NOW).await);
-    assert!(!acquire(&db, "web", "b", NOW + 9).await);
+    assert!(!acquire(&db, "web", "b", at(9)).await);
     assert!(acquire(&db, "workspace", "b", NOW).await);
     // The owner renews, and the old end does not count any more.
-    assert!(acquire(&db, "web", "a", NOW + 9).await);
-    assert!(!acquire(&db, "web", "b", NOW + 10).await);
-    assert!(acquire(&db, "web", "b", NOW + 19).await);
-    assert!(!acquire(&db, "web", "a", NOW + 20).await);
+    assert!(acquire(&db, "web", "a", at(9)).await);
+    assert!(!acquire(&db, "web", "b", at(10)).await);
+    assert!(acquire(&db, "web", "b", at(19)).await);
+    assert!(!acquire(&db, "web", "a", at(20)).await);
 }
 
 async fn a_released_lease_is_free(db: Database) {
@@ -34,12 +38,14 @@ async fn a_released_lease_is_free(db: Database) {
 
 async fn of_many_who_ask_at_once_one_gets_the_lease(db: Database) {
     // First with no row at all, then with an expired one.
-    for now in [NOW, NOW + 10] {
+    for now in [NOW, at(10)] {
         let asked: Vec<_> = (0..8)
             .map(|n| {
                 let store = db.store.clone();
-                let owner = format!("{n} at {now}");
-                tokio::spawn(async move { store.acquire_lease("web".to_owned(), owner, now, now + 10).await.unwrap() })
+                let owner = format!("{n} at {now:?}");
+                tokio::spawn(async move {
+                    store.acquire_lease("web".to_owned(), owner, now, now + Duration::from_millis(10)).await.unwrap()
+                })
             })
             .collect();
         let mut got = 0;

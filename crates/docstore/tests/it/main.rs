@@ -21,3 +21,4 @@ mod migrations;
 mod outbox;
 mod runs;
 mod schema;
+mod unknown_values;

@@ -1,13 +1,13 @@
 //! Indexing runs: asked for, claimed, taken over, counted, ended.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use docstore::{
-    File, FileChanges, FileOutcome, FileResult, Grant, Id, IndexRun, NewDocument, RunMode, RunState, RunStats,
-};
+use docstore::{File, FileChanges, FileResult, Grant, IndexRun, NewDocument};
+use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, workspace_document};
+use crate::support::{Database, NOW, at, documents_of, new_organization, workspace_document};
 
 on_both_backends!(
     a_second_request_returns_the_waiting_run,
@@ -29,33 +29,33 @@ on_both_backends!(
     a_run_ends_for_good,
 );
 
-fn new_run(organization_id: Uuid, mode: RunMode, requested_at: i64) -> IndexRun {
-    IndexRun::queued(Id(Uuid::new_v4()), organization_id.into(), mode, requested_at)
+fn new_run(organization_id: OrganizationId, mode: RunMode, requested_at: Timestamp) -> IndexRun {
+    IndexRun::queued(Uuid::new_v4().into(), organization_id, mode, requested_at)
 }
 
-async fn request(db: &Database, organization_id: Uuid, requested_at: i64) -> IndexRun {
+async fn request(db: &Database, organization_id: OrganizationId, requested_at: Timestamp) -> IndexRun {
     db.request_run(new_run(organization_id, RunMode::Incremental, requested_at)).await.unwrap()
 }
 
-async fn claim(db: &Database, owner: &str, now: i64) -> Option<IndexRun> {
-    db.claim_run(owner.to_owned(), now, now + 10).await.unwrap()
+async fn claim(db: &Database, owner: &str, now: Timestamp) -> Option<IndexRun> {
+    db.claim_run(owner.to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
 }
 
 async fn find(db: &Database, run: &IndexRun) -> IndexRun {
-    db.find_run(run.organization_id.into(), run.sync_id.into()).await.unwrap().unwrap()
+    db.find_run(run.organization_id, run.sync_id).await.unwrap().unwrap()
 }
 
-/// A run of a new organization in the hands of `worker`, until `NOW + 10`.
-async fn claimed_run(db: &Database) -> (Uuid, IndexRun) {
+/// A run of a new organization in the hands of `worker`, until `at(10)`.
+async fn claimed_run(db: &Database) -> (OrganizationId, IndexRun) {
     let organization_id = new_organization(db).await;
     request(db, organization_id, NOW).await;
     (organization_id, claim(db, "worker", NOW).await.unwrap())
 }
 
-async fn register(db: &Database, organization_id: Uuid, new: &NewDocument, key: &str) {
+async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocument, key: &str) {
     let file = File {
         object_key: key.to_owned(),
-        organization_id: organization_id.into(),
+        organization_id,
         name: key.to_owned(),
         doc_id: new.document.doc_id,
         content_type: None,
@@ -70,7 +70,7 @@ async fn register(db: &Database, organization_id: Uuid, new: &NewDocument, key: 
     db.register_file(file).await.unwrap();
 }
 
-fn result(key: &str, doc_id: Id, run: &IndexRun, document: Option<NewDocument>) -> FileResult {
+fn result(key: &str, doc_id: DocId, run: &IndexRun, document: Option<NewDocument>) -> FileResult {
     let outcome = if document.is_some() { FileOutcome::Indexed } else { FileOutcome::Failed };
     let indexed = u64::from(document.is_some());
     FileResult {
@@ -79,7 +79,7 @@ fn result(key: &str, doc_id: Id, run: &IndexRun, document: Option<NewDocument>) 
         changes: FileChanges {
             processed_etag: Some("etag".to_owned()),
             processed_size: Some(100),
-            outcome: Some(outcome.as_str().to_owned()),
+            outcome: Some(outcome),
             reason: document.is_none().then(|| "no text".to_owned()),
             last_run_id: Some(run.sync_id),
         },
@@ -89,26 +89,26 @@ fn result(key: &str, doc_id: Id, run: &IndexRun, document: Option<NewDocument>) 
 }
 
 async fn record(db: &Database, run: &IndexRun, owner: &str, results: Vec<FileResult>) -> bool {
-    let (organization_id, sync_id) = (run.organization_id.into(), run.sync_id.into());
+    let (organization_id, sync_id) = (run.organization_id, run.sync_id);
     db.record_file_results(organization_id, sync_id, owner.to_owned(), results, NOW).await.unwrap()
 }
 
-async fn delete(db: &Database, run: &IndexRun, owner: &str, doc_ids: Vec<Id>) -> bool {
-    let (organization_id, sync_id) = (run.organization_id.into(), run.sync_id.into());
+async fn delete(db: &Database, run: &IndexRun, owner: &str, doc_ids: Vec<DocId>) -> bool {
+    let (organization_id, sync_id) = (run.organization_id, run.sync_id);
     db.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, NOW).await.unwrap()
 }
 
 async fn a_second_request_returns_the_waiting_run(db: Database) {
     let organization_id = new_organization(&db).await;
     let first = request(&db, organization_id, NOW).await;
-    let second = request(&db, organization_id, NOW + 1).await;
+    let second = request(&db, organization_id, at(1)).await;
     assert_eq!((second.sync_id, second.requested_at), (first.sync_id, NOW));
-    assert_eq!(second.state(), RunState::Queued);
+    assert_eq!(second.state, RunState::Queued);
     // While one is in flight one more waits, and no third.
     assert_eq!(claim(&db, "worker", NOW).await.unwrap().sync_id, first.sync_id);
-    let third = request(&db, organization_id, NOW + 2).await;
+    let third = request(&db, organization_id, at(2)).await;
     assert_ne!(third.sync_id, first.sync_id);
-    assert_eq!(request(&db, organization_id, NOW + 3).await.sync_id, third.sync_id);
+    assert_eq!(request(&db, organization_id, at(3)).await.sync_id, third.sync_id);
     assert_eq!(db.count("index_runs").await, 2);
 }
 
@@ -116,10 +116,10 @@ async fn a_full_request_makes_the_waiting_run_full(db: Database) {
     let organization_id = new_organization(&db).await;
     let waiting = request(&db, organization_id, NOW).await;
     let full = db.request_run(new_run(organization_id, RunMode::Full, NOW)).await.unwrap();
-    assert_eq!((full.sync_id, full.mode()), (waiting.sync_id, RunMode::Full));
+    assert_eq!((full.sync_id, full.mode), (waiting.sync_id, RunMode::Full));
     // It does not become less again.
-    assert_eq!(request(&db, organization_id, NOW).await.mode(), RunMode::Full);
-    assert_eq!(find(&db, &waiting).await.mode(), RunMode::Full);
+    assert_eq!(request(&db, organization_id, NOW).await.mode, RunMode::Full);
+    assert_eq!(find(&db, &waiting).await.mode, RunMode::Full);
 }
 
 async fn requests_at_once_share_one_run(db: Database) {
@@ -146,15 +146,15 @@ async fn a_request_during_a_claim_is_never_lost(db: Database) {
         let organization_id = new_organization(&db).await;
         request(&db, organization_id, NOW).await;
         let (store, other) = (db.store.clone(), db.store.clone());
-        let claimed = tokio::spawn(async move { store.claim_run("worker".to_owned(), NOW, NOW + 10).await.unwrap() });
+        let claimed = tokio::spawn(async move { store.claim_run("worker".to_owned(), NOW, at(10)).await.unwrap() });
         let full = new_run(organization_id, RunMode::Full, NOW);
         let asked = tokio::spawn(async move { other.request_run(full).await.unwrap() });
         let (claimed, asked) = (claimed.await.unwrap(), asked.await.unwrap());
-        assert_eq!(asked.mode(), RunMode::Full);
-        assert_eq!(find(&db, &asked).await.mode(), RunMode::Full);
+        assert_eq!(asked.mode, RunMode::Full);
+        assert_eq!(find(&db, &asked).await.mode, RunMode::Full);
         // A worker that finds the run in the hands of a request passes over it, and asks again later.
         if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == asked.sync_id) {
-            assert_eq!(claimed.mode(), RunMode::Full);
+            assert_eq!(claimed.mode, RunMode::Full);
         }
         db.execute("DELETE FROM index_runs").await;
     }
@@ -164,31 +164,31 @@ async fn a_run_belongs_to_its_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let run = request(&db, ours, NOW).await;
     assert_eq!(find(&db, &run).await.sync_id, run.sync_id);
-    assert!(db.find_run(theirs, run.sync_id.into()).await.unwrap().is_none());
-    assert!(db.find_run(ours, Uuid::new_v4()).await.unwrap().is_none());
+    assert!(db.find_run(theirs, run.sync_id).await.unwrap().is_none());
+    assert!(db.find_run(ours, Uuid::new_v4().into()).await.unwrap().is_none());
 }
 
 async fn runs_are_claimed_oldest_first_and_one_for_each_organization(db: Database) {
     assert!(claim(&db, "worker", NOW).await.is_none());
     let (early, late) = (new_organization(&db).await, new_organization(&db).await);
-    let second = request(&db, late, NOW + 1).await;
+    let second = request(&db, late, at(1)).await;
     let first = request(&db, early, NOW).await;
 
-    let claimed = claim(&db, "worker", NOW + 2).await.unwrap();
+    let claimed = claim(&db, "worker", at(2)).await.unwrap();
     assert_eq!(claimed.sync_id, first.sync_id);
-    assert_eq!((claimed.state(), claimed.started_at), (RunState::Planning, Some(NOW + 2)));
-    assert_eq!((claimed.lease_owner.as_deref(), claimed.lease_expires_at), (Some("worker"), Some(NOW + 12)));
+    assert_eq!((claimed.state, claimed.started_at), (RunState::Planning, Some(at(2))));
+    assert_eq!((claimed.lease_owner.as_deref(), claimed.lease_expires_at), (Some("worker"), Some(at(12))));
 
     // The next of the same organization waits until the first has ended, however long it has waited.
-    let next = request(&db, early, NOW - 1).await;
-    assert_eq!(claim(&db, "worker", NOW + 2).await.unwrap().sync_id, second.sync_id);
-    assert!(claim(&db, "worker", NOW + 2).await.is_none());
-    assert!(db.finish_run(first.sync_id.into(), "worker".to_owned(), None, NOW + 3).await.unwrap());
-    assert_eq!(claim(&db, "worker", NOW + 3).await.unwrap().sync_id, next.sync_id);
+    let next = request(&db, early, at(-1)).await;
+    assert_eq!(claim(&db, "worker", at(2)).await.unwrap().sync_id, second.sync_id);
+    assert!(claim(&db, "worker", at(2)).await.is_none());
+    assert!(db.finish_run(first.sync_id, "worker".to_owned(), None, at(3)).await.unwrap());
+    assert_eq!(claim(&db, "worker", at(3)).await.unwrap().sync_id, next.sync_id);
 }
 
 /// What every worker claims until nothing is left, eight workers at once.
-async fn claim_all(db: &Database, now: i64) -> Vec<(String, Id)> {
+async fn claim_all(db: &Database, now: Timestamp) -> Vec<(String, SyncId)> {
     let workers: Vec<_> = (0..8)
         .map(|n| {
             let store = db.store.clone();
@@ -198,7 +198,7 @@ async fn claim_all(db: &Database, now: i64) -> Vec<(String, Id)> {
                 // A worker that finds all rows in other hands gets nothing and asks again later.
                 let mut misses = 0;
                 while misses < 20 {
-                    match store.claim_run(owner.clone(), now, now + 10).await.unwrap() {
+                    match store.claim_run(owner.clone(), now, now + Duration::from_millis(10)).await.unwrap() {
                         Some(run) => claimed.push((owner.clone(), run.sync_id)),
                         None => misses += 1,
                     }
@@ -218,41 +218,41 @@ async fn workers_never_claim_the_same_run(db: Database) {
     let mut expected = HashSet::new();
     for n in 0..20 {
         let organization_id = new_organization(&db).await;
-        expected.insert(request(&db, organization_id, NOW + n).await.sync_id);
+        expected.insert(request(&db, organization_id, at(n)).await.sync_id);
     }
-    let claimed = claim_all(&db, NOW + 100).await;
+    let claimed = claim_all(&db, at(100)).await;
     assert_eq!(claimed.len(), 20);
     assert_eq!(claimed.iter().map(|(_, sync_id)| *sync_id).collect::<HashSet<_>>(), expected);
     for (owner, sync_id) in claimed {
-        assert!(db.extend_run_lease(sync_id.into(), owner, NOW + 200).await.unwrap());
+        assert!(db.extend_run_lease(sync_id, owner, at(200)).await.unwrap());
     }
 }
 
 async fn workers_never_take_over_the_same_run(db: Database) {
     for n in 0..20 {
         let organization_id = new_organization(&db).await;
-        request(&db, organization_id, NOW + n).await;
+        request(&db, organization_id, at(n)).await;
     }
     assert_eq!(claim_all(&db, NOW).await.len(), 20);
-    let taken_over = claim_all(&db, NOW + 10).await;
+    let taken_over = claim_all(&db, at(10)).await;
     assert_eq!(taken_over.len(), 20);
     assert_eq!(taken_over.iter().map(|(_, sync_id)| *sync_id).collect::<HashSet<_>>().len(), 20);
 }
 
 async fn an_abandoned_run_is_taken_over_where_it_stood(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
-    assert!(db.begin_running(run.sync_id.into(), "worker".to_owned(), 3).await.unwrap());
+    assert!(db.begin_running(run.sync_id, "worker".to_owned(), 3).await.unwrap());
     let new = workspace_document(organization_id, "a.md", "a file");
     register(&db, organization_id, &new, "a").await;
     assert!(record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new.clone()))]).await);
     // A newer request does not come before it.
-    request(&db, new_organization(&db).await, NOW - 5).await;
+    request(&db, new_organization(&db).await, at(-5)).await;
 
-    assert_ne!(claim(&db, "other", NOW + 9).await.unwrap().sync_id, run.sync_id);
-    let taken = claim(&db, "other", NOW + 10).await.unwrap();
+    assert_ne!(claim(&db, "other", at(9)).await.unwrap().sync_id, run.sync_id);
+    let taken = claim(&db, "other", at(10)).await.unwrap();
     assert_eq!(taken.sync_id, run.sync_id);
-    assert_eq!((taken.state(), taken.started_at), (RunState::Running, Some(NOW)));
-    assert_eq!((taken.lease_owner.as_deref(), taken.lease_expires_at), (Some("other"), Some(NOW + 20)));
+    assert_eq!((taken.state, taken.started_at), (RunState::Running, Some(NOW)));
+    assert_eq!((taken.lease_owner.as_deref(), taken.lease_expires_at), (Some("other"), Some(at(20))));
     let expected = RunStats { enumerated: 3, fetched: 1, indexed: 1, bytes: 100, ..RunStats::default() };
     assert_eq!(taken.stats(), expected);
 }
@@ -263,16 +263,16 @@ async fn a_lost_run_takes_no_results(db: Database) {
     db.save_documents(vec![old.clone()], NOW).await.unwrap();
     let new = workspace_document(organization_id, "a.md", "a file");
     register(&db, organization_id, &new, "a").await;
-    assert_eq!(claim(&db, "other", NOW + 10).await.unwrap().sync_id, run.sync_id);
+    assert_eq!(claim(&db, "other", at(10)).await.unwrap().sync_id, run.sync_id);
     db.execute("DELETE FROM outbox").await;
 
     let before = find(&db, &run).await;
-    let sync_id = run.sync_id.into();
-    assert!(!db.extend_run_lease(sync_id, "worker".to_owned(), NOW + 99).await.unwrap());
+    let sync_id = run.sync_id;
+    assert!(!db.extend_run_lease(sync_id, "worker".to_owned(), at(99)).await.unwrap());
     assert!(!db.begin_running(sync_id, "worker".to_owned(), 9).await.unwrap());
     assert!(!record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new.clone()))]).await);
     assert!(!delete(&db, &run, "worker", vec![old.document.doc_id]).await);
-    assert!(!db.finish_run(sync_id, "worker".to_owned(), Some("mine".to_owned()), NOW + 11).await.unwrap());
+    assert!(!db.finish_run(sync_id, "worker".to_owned(), Some("mine".to_owned()), at(11)).await.unwrap());
 
     let after = find(&db, &run).await;
     assert_eq!(after.stats(), RunStats::default());
@@ -287,7 +287,7 @@ async fn a_lost_run_takes_no_results(db: Database) {
 
 async fn results_are_counted_exactly(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
-    assert!(db.begin_running(run.sync_id.into(), "worker".to_owned(), 30).await.unwrap());
+    assert!(db.begin_running(run.sync_id, "worker".to_owned(), 30).await.unwrap());
     let mut batches = Vec::new();
     for n in 0..30 {
         let key = format!("{n}");
@@ -315,7 +315,7 @@ async fn results_are_counted_exactly(db: Database) {
         RunStats { enumerated: 30, fetched: 30, indexed: 24, failed: 6, bytes: 3_000, ..RunStats::default() };
     assert_eq!(find(&db, &run).await.stats(), expected);
     assert_eq!(db.count("documents").await, 24);
-    assert_eq!(db.count_outbox("workspace".to_owned()).await.unwrap(), 24);
+    assert_eq!(db.count_outbox(IndexName::Workspace).await.unwrap(), 24);
     assert_eq!(db.count("files WHERE outcome = 'indexed' AND reason IS NULL").await, 24);
     assert_eq!(db.count("files WHERE outcome = 'failed' AND reason = 'no text'").await, 6);
     assert_eq!(db.count("files WHERE processed_etag = 'etag' AND processed_size = 100").await, 30);
@@ -332,7 +332,7 @@ async fn an_unreadable_file_loses_its_document(db: Database) {
     }
     db.save_documents(vec![readable_once.clone()], NOW).await.unwrap();
     let doc_id = readable_once.document.doc_id;
-    db.grant_document(Grant { organization_id: organization_id.into(), doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
     db.execute("DELETE FROM outbox").await;
 
     let results = vec![result("a", doc_id, &run, None), result("b", never_read.document.doc_id, &run, None)];
@@ -341,31 +341,30 @@ async fn an_unreadable_file_loses_its_document(db: Database) {
         assert_eq!(db.count(table).await, 0, "{table}");
     }
     // The index has nothing to unlearn of a document that never was.
-    let queued = db.pending_outbox("workspace".to_owned(), 10).await.unwrap();
-    assert_eq!(queued.iter().map(|entry| entry.doc_id).collect::<Vec<_>>(), [doc_id]);
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    assert_eq!(documents_of(&queued), [doc_id]);
 }
 
 async fn deletions_are_counted_as_they_happened(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let documents: Vec<_> = (0..3).map(|n| workspace_document(organization_id, &format!("{n}"), "a file")).collect();
-    let ids: Vec<Id> = documents.iter().map(|new| new.document.doc_id).collect();
+    let ids: Vec<DocId> = documents.iter().map(|new| new.document.doc_id).collect();
     db.save_documents(documents, NOW).await.unwrap();
     for doc_id in &ids {
-        let grant = Grant { organization_id: organization_id.into(), doc_id: *doc_id, granted_at: NOW };
+        let grant = Grant { organization_id, doc_id: *doc_id, granted_at: NOW };
         db.grant_document(grant).await.unwrap();
     }
     // Hidden ones are deleted like the others.
-    assert!(db.hide_workspace_document(organization_id, ids[0].into(), NOW).await.unwrap());
+    assert!(db.hide_workspace_document(organization_id, ids[0], NOW).await.unwrap());
     db.execute("DELETE FROM outbox").await;
 
-    assert!(delete(&db, &run, "worker", vec![ids[0], ids[1], Id(Uuid::new_v4())]).await);
+    assert!(delete(&db, &run, "worker", vec![ids[0], ids[1], Uuid::new_v4().into()]).await);
     assert!(delete(&db, &run, "worker", vec![ids[0]]).await);
     assert!(delete(&db, &run, "worker", vec![]).await);
     assert_eq!(find(&db, &run).await.stats(), RunStats { deleted: 2, ..RunStats::default() });
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [ids[2]]);
     assert_eq!((db.count("captures").await, db.count("passages").await, db.count("grants").await), (1, 1, 1));
-    let mut queued: Vec<Id> =
-        db.pending_outbox("workspace".to_owned(), 10).await.unwrap().iter().map(|entry| entry.doc_id).collect();
+    let mut queued: Vec<DocId> = documents_of(&db.pending_outbox(IndexName::Workspace, 10).await.unwrap());
     queued.sort_unstable();
     let mut expected = ids[..2].to_vec();
     expected.sort_unstable();
@@ -384,8 +383,8 @@ async fn only_documents_of_the_organization_are_deleted(db: Database) {
     assert!(delete(&db, &run, "worker", ids).await);
     assert_eq!(find(&db, &run).await.stats().deleted, 1);
     assert_eq!(db.count("documents").await, 2);
-    let queued = db.pending_outbox("workspace".to_owned(), 10).await.unwrap();
-    assert_eq!(queued.iter().map(|entry| entry.doc_id).collect::<Vec<_>>(), [own.document.doc_id]);
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    assert_eq!(documents_of(&queued), [own.document.doc_id]);
 }
 
 async fn a_failed_write_counts_nothing(db: Database) {
@@ -397,7 +396,7 @@ async fn a_failed_write_counts_nothing(db: Database) {
         register(&db, organization_id, new, key).await;
     }
     let results = [("a", good), ("b", bad)].map(|(key, new)| result(key, new.document.doc_id, &run, Some(new)));
-    let (sync_id, results) = (run.sync_id.into(), results.to_vec());
+    let (sync_id, results) = (run.sync_id, results.to_vec());
     let refused = db.record_file_results(organization_id, sync_id, "worker".to_owned(), results, NOW).await;
     assert!(refused.is_err());
     assert_eq!(find(&db, &run).await.stats(), RunStats::default());
@@ -411,7 +410,7 @@ async fn many_documents_are_deleted_at_once(db: Database) {
     let doc_id = known.document.doc_id;
     db.save_documents(vec![known], NOW).await.unwrap();
     // More than a statement binds on either backend.
-    let mut ids: Vec<Id> = (0..70_000).map(|_| Id(Uuid::new_v4())).collect();
+    let mut ids: Vec<DocId> = (0..70_000).map(|_| Uuid::new_v4().into()).collect();
     ids.push(doc_id);
     assert!(delete(&db, &run, "worker", ids).await);
     assert_eq!(find(&db, &run).await.stats().deleted, 1);
@@ -421,23 +420,23 @@ async fn many_documents_are_deleted_at_once(db: Database) {
 async fn a_run_ends_for_good(db: Database) {
     for error in [None, Some("storage is gone".to_owned())] {
         let (organization_id, run) = claimed_run(&db).await;
-        let sync_id: Uuid = run.sync_id.into();
-        assert!(db.finish_run(sync_id, "worker".to_owned(), error.clone(), NOW + 5).await.unwrap());
+        let sync_id = run.sync_id;
+        assert!(db.finish_run(sync_id, "worker".to_owned(), error.clone(), at(5)).await.unwrap());
         let ended = find(&db, &run).await;
         let expected = if error.is_some() { RunState::Failed } else { RunState::Completed };
-        assert_eq!((ended.state(), ended.error.clone()), (expected, error));
-        assert!(ended.state().is_terminal());
-        assert_eq!((ended.started_at, ended.completed_at), (Some(NOW), Some(NOW + 5)));
+        assert_eq!((ended.state, ended.error.clone()), (expected, error));
+        assert!(ended.state.is_terminal());
+        assert_eq!((ended.started_at, ended.completed_at), (Some(NOW), Some(at(5))));
         assert_eq!((&ended.lease_owner, ended.lease_expires_at), (&None, None));
 
-        assert!(!db.finish_run(sync_id, "worker".to_owned(), None, NOW + 6).await.unwrap());
-        assert!(!db.extend_run_lease(sync_id, "worker".to_owned(), NOW + 99).await.unwrap());
+        assert!(!db.finish_run(sync_id, "worker".to_owned(), None, at(6)).await.unwrap());
+        assert!(!db.extend_run_lease(sync_id, "worker".to_owned(), at(99)).await.unwrap());
         let new = workspace_document(organization_id, "a.md", "a file");
         assert!(!record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new))]).await);
-        assert!(claim(&db, "worker", NOW + 100).await.is_none());
-        assert_eq!(find(&db, &run).await.completed_at, Some(NOW + 5));
-        let next = request(&db, organization_id, NOW + 6).await;
-        assert_eq!(claim(&db, "worker", NOW + 6).await.unwrap().sync_id, next.sync_id);
-        assert!(db.finish_run(next.sync_id.into(), "worker".to_owned(), None, NOW + 7).await.unwrap());
+        assert!(claim(&db, "worker", at(100)).await.is_none());
+        assert_eq!(find(&db, &run).await.completed_at, Some(at(5)));
+        let next = request(&db, organization_id, at(6)).await;
+        assert_eq!(claim(&db, "worker", at(6)).await.unwrap().sync_id, next.sync_id);
+        assert!(db.finish_run(next.sync_id, "worker".to_owned(), None, at(7)).await.unwrap());
     }
 }

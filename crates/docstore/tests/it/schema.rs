@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, Id, IndexRun, RunMode, Search, Strings, UsageEvent};
+use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, UsageEvent};
+use model::{BalanceReason, DocId, FeedbackEvent, OrganizationId, RunMode};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, audit_entry, new_organization, page, workspace_document};
@@ -64,7 +65,7 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
         assert!(count > 0 || table == "leases", "{table} is empty");
         before.push(count);
     }
-    let id = if db.is_sqlite() { format!("x'{}'", deleted.simple()) } else { format!("'{deleted}'") };
+    let id = if db.is_sqlite() { format!("x'{}'", deleted.0.simple()) } else { format!("'{deleted}'") };
     db.execute(&format!("DELETE FROM organizations WHERE id = {id}")).await;
     for (table, before) in tables.iter().zip(before) {
         let after = db.count(table).await;
@@ -77,23 +78,23 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
             table => assert_eq!((before, after), (2, 1), "{table}"),
         }
     }
-    assert!(db.is_granted(kept, web.document.doc_id.into()).await.unwrap());
+    assert!(db.is_granted(kept, web.document.doc_id).await.unwrap());
 }
 
 /// A row in every table that can hold one of the organization.
-async fn fill(db: &Database, organization_id: Uuid, web: Id) {
-    let owner = Id(organization_id);
-    let new_id = || Id(Uuid::new_v4());
+async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
+    let owner = organization_id;
+    let new_id = Uuid::new_v4;
     let own = workspace_document(organization_id, "a.md", "a file");
     let own_id = own.document.doc_id;
     db.save_documents(vec![own], NOW).await.unwrap();
     let key = ApiKey {
-        id: new_id(),
+        id: new_id().into(),
         organization_id: owner,
         name: String::new(),
         prefix: String::new(),
-        digest: organization_id.as_bytes().to_vec(),
-        scopes: String::new(),
+        digest: organization_id.0.as_bytes().to_vec(),
+        scopes: Vec::new(),
         limit_rps: None,
         created_at: NOW,
         expires_at: None,
@@ -102,32 +103,32 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
     };
     db.create_api_key(key, audit_entry()).await.unwrap();
     let paid = BalanceEntry {
-        id: new_id(),
+        id: new_id().into(),
         organization_id: owner,
         cents: 5,
-        reason: String::new(),
+        reason: BalanceReason::Prepaid,
         search_id: None,
         created_at: NOW,
         identity: None,
     };
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
-        search_id: new_id(),
+        search_id: new_id().into(),
         organization_id: owner,
         identity: String::new(),
-        session_id: new_id(),
+        session_id: new_id().into(),
         query: String::new(),
-        results: Strings(vec![]),
+        results: Vec::new(),
         created_at: NOW,
     };
     let granted = [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW });
     db.record_searches(vec![search], granted.to_vec()).await.unwrap();
     let feedback = Feedback {
-        feedback_id: new_id(),
+        feedback_id: new_id().into(),
         organization_id: owner,
         identity: String::new(),
-        session_id: new_id(),
-        event_type: String::new(),
+        session_id: new_id().into(),
+        event_type: FeedbackEvent::ResultHelpful,
         search_id: None,
         doc_id: Some(web),
         passage_id: None,
@@ -162,6 +163,6 @@ async fn fill(db: &Database, organization_id: Uuid, web: Id) {
         withdrawn_at: None,
     };
     db.register_file(file).await.unwrap();
-    let run = IndexRun::queued(new_id(), owner, RunMode::Full, NOW);
+    let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
     db.request_run(run).await.unwrap();
 }

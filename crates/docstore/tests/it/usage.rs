@@ -1,6 +1,7 @@
 //! Requests, counted by the hour and the day.
 
-use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, Id, UsageEvent, UsageRollup};
+use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, UsageEvent, UsageRollup};
+use model::{BalanceReason, OrganizationId, Timestamp};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization};
@@ -16,21 +17,31 @@ on_both_backends!(
 );
 
 /// A whole hour and day.
-const MIDNIGHT: i64 = NOW / DAY * DAY;
+const MIDNIGHT: i64 = NOW.as_millis() / DAY * DAY;
 
-fn event(organization_id: Uuid, identity: &str, status: i32, duration_us: i64, created_at: i64) -> UsageEvent {
+fn time(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millis(milliseconds)
+}
+
+fn event(
+    organization_id: OrganizationId,
+    identity: &str,
+    status: i32,
+    duration_us: i64,
+    created_at: i64,
+) -> UsageEvent {
     UsageEvent {
-        organization_id: organization_id.into(),
+        organization_id,
         identity: identity.to_owned(),
         route: "POST /v1/search".to_owned(),
         status,
         duration_us,
-        created_at,
+        created_at: time(created_at),
     }
 }
 
-async fn rollups(db: &Docstore, organization_id: Uuid, period: i64) -> Vec<UsageRollup> {
-    db.list_usage_rollups(organization_id, period, MIDNIGHT - DAY, MIDNIGHT + DAY).await.unwrap()
+async fn rollups(db: &Docstore, organization_id: OrganizationId, period: i64) -> Vec<UsageRollup> {
+    db.list_usage_rollups(organization_id, period, time(MIDNIGHT - DAY), time(MIDNIGHT + DAY)).await.unwrap()
 }
 
 async fn requests_are_counted_in_their_hours_and_days(db: Database) {
@@ -46,13 +57,13 @@ async fn requests_are_counted_in_their_hours_and_days(db: Database) {
         .iter()
         .map(|row| (row.start, row.requests, row.client_errors, row.server_errors, row.duration_us))
         .collect();
-    assert_eq!(counts, [(MIDNIGHT, 3, 1, 1, 9_000), (MIDNIGHT + HOUR, 1, 0, 0, 7_000)]);
+    assert_eq!(counts, [(time(MIDNIGHT), 3, 1, 1, 9_000), (time(MIDNIGHT + HOUR), 1, 0, 0, 7_000)]);
     let days = rollups(&db, ours, DAY).await;
     assert_eq!((days.len(), days[0].requests, days[0].duration_us), (1, 4, 16_000));
     let mut expected = DurationHistogram::default();
     [1_000, 3_000, 5_000, 7_000].into_iter().for_each(|duration| expected.record(duration));
     assert_eq!(DurationHistogram::from_bytes(&days[0].histogram), Some(expected));
-    assert_eq!(db.list_usage_events(ours, MIDNIGHT, MIDNIGHT + HOUR).await.unwrap().len(), 3);
+    assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR)).await.unwrap().len(), 3);
 }
 
 async fn many_requests_are_counted_and_kept(db: Database) {
@@ -98,12 +109,12 @@ async fn counting_at_once_loses_nothing(db: Database) {
 async fn spending_is_counted_with_its_entry(db: Database) {
     let ours = new_organization(&db).await;
     let entry = |cents: i64, identity: Option<&str>| BalanceEntry {
-        id: Id(Uuid::new_v4()),
-        organization_id: ours.into(),
+        id: Uuid::new_v4().into(),
+        organization_id: ours,
         cents,
-        reason: "test".to_owned(),
+        reason: BalanceReason::Added,
         search_id: None,
-        created_at: MIDNIGHT + 5,
+        created_at: time(MIDNIGHT + 5),
         identity: identity.map(str::to_owned),
     };
     db.post_balance_entry(entry(10, None)).await.unwrap();
@@ -117,9 +128,9 @@ async fn spending_is_counted_with_its_entry(db: Database) {
         let rows = rollups(&db, ours, period).await;
         assert_eq!((rows.len(), rows[0].requests, rows[0].spend_cents), (1, 1, 4));
     }
-    let mut spent = db.list_spending(ours, MIDNIGHT, MIDNIGHT + HOUR).await.unwrap();
+    let mut spent = db.list_spending(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR)).await.unwrap();
     spent.sort_unstable();
-    let of_key = |cents| (MIDNIGHT + 5, "key:1".to_owned(), cents);
+    let of_key = |cents| (time(MIDNIGHT + 5), "key:1".to_owned(), cents);
     assert_eq!(spent, [of_key(-3), of_key(3), of_key(4)]);
 }
 
@@ -127,15 +138,15 @@ async fn an_organization_sees_its_own_alone(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.record_usage(vec![event(theirs, "key:1", 200, 1, MIDNIGHT)], true).await.unwrap();
     assert!(rollups(&db, ours, HOUR).await.is_empty());
-    assert!(db.list_usage_events(ours, 0, i64::MAX).await.unwrap().is_empty());
-    assert!(db.list_spending(ours, 0, i64::MAX).await.unwrap().is_empty());
+    assert!(db.list_usage_events(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX).await.unwrap().is_empty());
+    assert!(db.list_spending(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX).await.unwrap().is_empty());
 }
 
 async fn old_requests_are_pruned_and_their_counts_stay(db: Database) {
     let ours = new_organization(&db).await;
     let events = (0..10).map(|minute| event(ours, "key:1", 200, 1, MIDNIGHT + minute * 60_000)).collect();
     db.record_usage(events, true).await.unwrap();
-    let before = MIDNIGHT + 8 * 60_000;
+    let before = time(MIDNIGHT + 8 * 60_000);
     assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 5);
     assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 3);
     assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 0);

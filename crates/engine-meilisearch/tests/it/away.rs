@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{EngineErrorKind, IndexName, SearchEngine};
+use engine::{EngineErrorKind, SearchEngine};
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use model::IndexName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

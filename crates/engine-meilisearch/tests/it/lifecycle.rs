@@ -1,6 +1,7 @@
 //! Indexes that are not there, are made, and are lost.
 
-use engine::{EngineErrorKind, FirstStageRequest, IndexName, SearchEngine};
+use engine::{EngineErrorKind, FirstStageRequest, SearchEngine};
+use model::IndexName;
 
 use crate::support::{Server, put, request};
 
@@ -15,12 +16,12 @@ async fn indexes_that_are_not_there_need_a_rebuild_and_take_nothing() {
     assert!(server.first_stage(&request("copper")).await.is_err());
     assert!(server.ping().await.is_err());
 
-    server.mark_rebuilt(&IndexName::ALL).await.expect("the indexes are made");
+    server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are made");
     assert!(server.needs_rebuild().await.expect("an answer").is_empty());
     server.ping().await.expect("a sign of life");
     server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
     // Another process that comes to the same conclusion at the same time does no harm.
-    server.mark_rebuilt(&IndexName::ALL).await.expect("the indexes are there");
+    server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are there");
     assert_eq!(server.first_stage(&request("copper")).await.expect("hits").total, 1);
 }
 

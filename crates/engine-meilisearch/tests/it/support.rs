@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
-use engine::{Change, Filters, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use model::{Collection, DocId, IndexName};
 use uuid::Uuid;
 
 /// An engine whose indexes are deleted with it.
@@ -24,7 +25,7 @@ impl Server {
 
     pub async fn with_indexes() -> Option<Self> {
         let server = Self::find()?;
-        server.mark_rebuilt(&IndexName::ALL).await.expect("the indexes are made");
+        server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are made");
         Some(server)
     }
 
@@ -63,15 +64,14 @@ impl Drop for Server {
 
 pub fn put(number: u128, body: &str) -> Change {
     Change::Put(Box::new(IndexDocument {
-        doc_id: Uuid::from_u128(number),
         body: body.to_owned(),
-        ..IndexDocument::default()
+        ..IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)
     }))
 }
 
 pub fn request(text: &str) -> FirstStageRequest {
     FirstStageRequest {
-        scope: Scope::Web,
+        collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
         ranked_by: None,

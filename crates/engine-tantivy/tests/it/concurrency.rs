@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Change, IndexName, SearchEngine};
+use engine::{Change, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
 use futures_util::future::join_all;
+use model::{DocId, IndexName};
 use uuid::Uuid;
 
 use crate::{count, put, total};
@@ -69,7 +70,7 @@ async fn many_small_commits_and_merges_leave_the_same_index() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(total(&engine, "third").await, 20);
-    let remove = (0..20).map(|at| Change::Remove { doc_id: Uuid::from_u128(at) }).collect();
+    let remove = (0..20).map(|at| Change::Remove { doc_id: DocId(Uuid::from_u128(at)) }).collect();
     engine.apply(IndexName::Web, remove).await.expect("removals");
     assert_eq!(count(&engine).await, 0);
 }

@@ -2,7 +2,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use engine::{IndexName, SearchEngine};
+use engine::SearchEngine;
+use model::IndexName;
 
 use crate::{count, open, put, total};
 

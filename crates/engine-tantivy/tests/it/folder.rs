@@ -1,8 +1,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::{EngineErrorKind, IndexName, SearchEngine};
+use engine::{EngineErrorKind, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
+use model::IndexName;
 
 use crate::{count, open, put, total};
 
@@ -37,7 +38,7 @@ async fn a_new_folder_needs_a_rebuild_until_it_is_marked() {
     // Also after a crash in the middle of filling it.
     let engine = open(folder.path());
     assert!(needs_rebuild(&engine).await);
-    engine.mark_rebuilt(&IndexName::ALL).await.expect("marked");
+    engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
     assert!(!needs_rebuild(&engine).await);
     drop(engine);
     assert!(!needs_rebuild(&open(folder.path())).await);
@@ -52,7 +53,7 @@ async fn check_recovery(damage: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
     engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
-    engine.mark_rebuilt(&IndexName::ALL).await.expect("marked");
+    engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
     drop(engine);
     damage(folder.path());
     let engine = open(folder.path());

@@ -6,8 +6,9 @@ mod conformance;
 mod crash;
 mod folder;
 
-use engine::{Change, Filters, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
+use model::{Collection, DocId, IndexName};
 use uuid::Uuid;
 
 fn open(folder: &std::path::Path) -> TantivyEngine {
@@ -16,15 +17,14 @@ fn open(folder: &std::path::Path) -> TantivyEngine {
 
 fn put(number: u128, body: &str) -> Change {
     Change::Put(Box::new(IndexDocument {
-        doc_id: Uuid::from_u128(number),
         body: body.to_owned(),
-        ..IndexDocument::default()
+        ..IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)
     }))
 }
 
 async fn total(engine: &TantivyEngine, text: &str) -> u64 {
     let request = FirstStageRequest {
-        scope: Scope::Web,
+        collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
         ranked_by: None,

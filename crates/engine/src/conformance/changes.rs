@@ -1,5 +1,7 @@
+use model::IndexName;
+
 use super::{NONE, file, found_by, id, organization, page, put, put_web};
-use crate::{Change, IndexName, SearchEngine};
+use crate::{Change, SearchEngine};
 
 pub async fn put_replace_remove(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "copper pipes"), page(2, "steel pipes")]).await;

@@ -1,3 +1,5 @@
+use model::Timestamp;
+
 use super::{found, id, page, put_web, request};
 use crate::{Filters, FirstStageRequest, IndexDocument, SearchEngine};
 
@@ -41,9 +43,12 @@ pub async fn country_filter(engine: &dyn SearchEngine) {
 }
 
 pub async fn published_after_is_strict(engine: &dyn SearchEngine) {
-    let at = |number, published_at| IndexDocument { published_at, ..page(number, "some word") };
+    let at = |number, published_at: Option<i64>| IndexDocument {
+        published_at: published_at.map(Timestamp::from_millis),
+        ..page(number, "some word")
+    };
     put_web(engine, vec![at(1, Some(999)), at(2, Some(1000)), at(3, Some(1001)), at(4, None), at(5, Some(-5))]).await;
-    let after = |time| Filters { published_after: Some(time), ..Filters::default() };
+    let after = |time| Filters { published_after: Some(Timestamp::from_millis(time)), ..Filters::default() };
     check(engine, after(1000), &[3]).await;
     check(engine, after(999), &[2, 3]).await;
     check(engine, after(-6), &[1, 2, 3, 5]).await;
@@ -92,7 +97,7 @@ pub async fn filters_combine(engine: &dyn SearchEngine) {
     let full = |number, language: &str, country: &str, published_at| IndexDocument {
         language: Some(language.to_owned()),
         country: Some(country.to_owned()),
-        published_at: Some(published_at),
+        published_at: Some(Timestamp::from_millis(published_at)),
         ..page(number, "some word")
     };
     put_web(
@@ -103,7 +108,7 @@ pub async fn filters_combine(engine: &dyn SearchEngine) {
     let filters = Filters {
         language: Some("en".into()),
         country: Some("us".into()),
-        published_after: Some(7),
+        published_after: Some(Timestamp::from_millis(7)),
         include_domains: domains(&["example.com"]),
         exclude_domains: domains(&["example.org"]),
     };

@@ -1,3 +1,5 @@
+use model::Timestamp;
+
 use super::{NONE, answer, found, found_by, id, page, put_web, request};
 use crate::{FirstStageRequest, IndexDocument, SearchEngine};
 
@@ -74,7 +76,7 @@ pub async fn hostile_documents_are_indexed(engine: &dyn SearchEngine) {
         host: "ex\0ample..com.".into(),
         language: Some("not a language".into()),
         country: Some(String::new()),
-        published_at: Some(i64::MIN),
+        published_at: Some(Timestamp::MIN),
         ..page(1, &format!("{} {} \u{301}\u{301} end", "x".repeat(100_000), "😀".repeat(1000)))
     };
     let empty = IndexDocument { host: String::new(), ..page(2, "") };

@@ -19,9 +19,10 @@ pub use phrases::*;
 pub use ranking::*;
 pub use scopes::*;
 
+use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::{Change, Filters, FirstStageAnswer, FirstStageRequest, IndexDocument, IndexName, Scope, SearchEngine};
+use crate::{Change, Filters, FirstStageAnswer, FirstStageRequest, IndexDocument, SearchEngine};
 
 /// Makes one `#[tokio::test]` of each function of the suite. The expression makes something that points to
 /// (`Deref`) an empty engine; it must keep alive with itself what it needs (a temporary folder). After
@@ -61,30 +62,29 @@ macro_rules! conformance_tests {
 }
 
 /// No hits.
-const NONE: [Uuid; 0] = [];
+const NONE: [DocId; 0] = [];
 
-fn id(number: u128) -> Uuid {
+fn id(number: u128) -> DocId {
     // Spread over both halves, so that an order by only one of them is seen.
-    Uuid::from_u128(number | ((number % 7) << 100))
+    DocId(Uuid::from_u128(number | ((number % 7) << 100)))
 }
 
 /// A web document on `example.com`, in English.
 fn page(number: u128, body: &str) -> IndexDocument {
     IndexDocument {
-        doc_id: id(number),
         host: "example.com".to_owned(),
         body: body.to_owned(),
         language: Some("en".to_owned()),
-        ..IndexDocument::default()
+        ..IndexDocument::new(id(number), Collection::Web)
     }
 }
 
-fn file(number: u128, organization_id: Uuid, body: &str) -> IndexDocument {
-    IndexDocument { organization_id: Some(organization_id), host: String::new(), ..page(number, body) }
+fn file(number: u128, owner: OrganizationId, body: &str) -> IndexDocument {
+    IndexDocument { collection: Collection::Workspace(owner), host: String::new(), ..page(number, body) }
 }
 
-fn organization(number: u128) -> Uuid {
-    Uuid::from_u128(0xface_0000_0000 + number)
+fn organization(number: u128) -> OrganizationId {
+    OrganizationId(Uuid::from_u128(0xface_0000_0000 + number))
 }
 
 async fn put(engine: &dyn SearchEngine, index: IndexName, documents: Vec<IndexDocument>) {
@@ -98,7 +98,7 @@ async fn put_web(engine: &dyn SearchEngine, documents: Vec<IndexDocument>) {
 
 fn request(text: &str) -> FirstStageRequest {
     FirstStageRequest {
-        scope: Scope::Web,
+        collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
         ranked_by: None,
@@ -117,16 +117,16 @@ async fn answer(engine: &dyn SearchEngine, request: &FirstStageRequest) -> First
 }
 
 /// The ids of the hits, best first, and that there are no more.
-async fn found(engine: &dyn SearchEngine, request: &FirstStageRequest) -> Vec<Uuid> {
+async fn found(engine: &dyn SearchEngine, request: &FirstStageRequest) -> Vec<DocId> {
     let answer = answer(engine, request).await;
     assert_eq!(answer.total, answer.hits.len() as u64, "total of {:?}", request.texts);
     answer.hits.iter().map(|hit| hit.doc_id).collect()
 }
 
-async fn found_by(engine: &dyn SearchEngine, text: &str) -> Vec<Uuid> {
+async fn found_by(engine: &dyn SearchEngine, text: &str) -> Vec<DocId> {
     found(engine, &request(text)).await
 }
 
-async fn found_by_phrase(engine: &dyn SearchEngine, text: &str) -> Vec<Uuid> {
+async fn found_by_phrase(engine: &dyn SearchEngine, text: &str) -> Vec<DocId> {
     found(engine, &FirstStageRequest { exact_phrase: true, ..request(text) }).await
 }

@@ -1,8 +1,10 @@
+use model::{Collection, IndexName};
+
 use super::{NONE, answer, file, found, id, organization, page, put, put_web, request};
-use crate::{Change, Filters, FirstStageRequest, IndexName, Scope, SearchEngine};
+use crate::{Change, Filters, FirstStageRequest, SearchEngine};
 
 fn within(number: u128, text: &str) -> FirstStageRequest {
-    FirstStageRequest { scope: Scope::Workspace { organization_id: organization(number) }, ..request(text) }
+    FirstStageRequest { collection: Collection::Workspace(organization(number)), ..request(text) }
 }
 
 pub async fn organizations_are_isolated(engine: &dyn SearchEngine) {

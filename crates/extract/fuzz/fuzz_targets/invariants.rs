@@ -1,14 +1,14 @@
-//! What holds of every reading, whatever was read.
+//! Invariants of every extraction.
 
 use extract::{ExtractErrorKind, ExtractRequest, extract};
 use retrieval_core::passages;
 
-/// Markdown is at most so many times as long as what it was made from, and this many bytes: links grow as they are made
-/// absolute, cells over several rows are repeated up to a limit, and every mark takes a byte or two.
+/// Maximum growth factor of markdown over its source, plus [`FREE`] bytes. Links grow as they become absolute, row
+/// spans repeat cells up to a limit, and every marker takes a byte or two.
 const GROWTH: usize = 64;
 const FREE: usize = 2 << 20;
 
-pub fn hold(request: &ExtractRequest, bytes: &[u8]) {
+pub fn check(request: &ExtractRequest, bytes: &[u8]) {
     let read = match extract(request, bytes) {
         Ok(read) => read,
         Err(error) => {

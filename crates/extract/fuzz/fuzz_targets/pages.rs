@@ -1,5 +1,5 @@
 #![no_main]
-//! Pages made of real tags in any order and nesting: what a random string of bytes hardly ever is.
+//! Pages of real tags in any order and nesting, which random bytes hardly ever form.
 
 use std::fmt::Write;
 

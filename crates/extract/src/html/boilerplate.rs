@@ -1,4 +1,4 @@
-//! What stands around the content of a page: navigation, sharing, advertising, what to read next, comments.
+//! Removal of boilerplate around the content of a page: navigation, sharing, advertising, related articles, comments.
 
 use std::collections::HashSet;
 
@@ -6,17 +6,16 @@ use dom_query::{NodeId, NodeRef};
 
 use super::measure::Measures;
 
-/// Elements that are never content.
-const NEVER: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
+/// Selector of elements that are never content.
+const NEVER_CONTENT: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
      textarea, dialog, link, meta, menu, [role=navigation], [role=search], [role=dialog], [role=alertdialog], \
      [role=menu], [role=menubar], [role=toolbar], [aria-modal=true]";
-/// Signs beside headings and lines of code, and what draws again what stands there as text.
-const SIGNS: &str = "a[aria-hidden=true], [class~=mw-editsection], [class~=katex-html], td[class~=linenos], td[class~=gutter], \
+/// Selector of anchor signs, line numbers and elements that repeat text as drawing.
+const DECORATIONS: &str = "a[aria-hidden=true], [class~=mw-editsection], [class~=katex-html], td[class~=linenos], td[class~=gutter], \
      [class~=line-numbers-rows], [class~=linenodiv]";
 
-/// Words in class names and ids of what surrounds content, whatever the site: words of the trade, in English, as
-/// class names are.
-const WORDS: [&str; 79] = [
+/// Words in class names and ids that mark boilerplate on any site. They are English, as class names are.
+const BOILERPLATE_WORDS: [&str; 79] = [
     "ad",
     "ads",
     "adv",
@@ -97,8 +96,8 @@ const WORDS: [&str; 79] = [
     "toolbar",
     "trending",
 ];
-/// Two words that mean it only together.
-const PAIRS: [(&str, &str); 29] = [
+/// Pairs of words that mark boilerplate only together.
+const BOILERPLATE_PAIRS: [(&str, &str); 29] = [
     ("about", "author"),
     ("also", "read"),
     ("also", "like"),
@@ -129,10 +128,10 @@ const PAIRS: [(&str, &str); 29] = [
     ("left", "rail"),
     ("side", "rail"),
 ];
-/// The end of a page. On a short page it may be the greater part.
-const ENDS: [&str; 4] = ["footer", "footers", "colophon", "copyright"];
-/// What readers wrote. It may be the greater part of a page.
-const COMMENTS: [&str; 10] = [
+/// Words for the footer of a page, which may be most of a short page.
+const FOOTER_WORDS: [&str; 4] = ["footer", "footers", "colophon", "copyright"];
+/// Words for user comments, which may be most of a page.
+const COMMENT_WORDS: [&str; 10] = [
     "comment",
     "comments",
     "commentlist",
@@ -144,32 +143,32 @@ const COMMENTS: [&str; 10] = [
     "respond",
     "livefyre",
 ];
-/// Words that turn the one behind them into a property of something else: `has-sidebar`, `no-comments`.
-const PROPERTIES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
+const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
 
-/// With so much running text left, a page is an article without the part in question.
-const ARTICLE: f64 = 400.0;
-const SHORT_ARTICLE: f64 = 150.0;
+/// Running text that must remain for a page to be an article without the part in question.
+const MIN_ARTICLE: f64 = 400.0;
+const MIN_SHORT_ARTICLE: f64 = 150.0;
 
-/// Removes what is never content, and what is marked as boilerplate and small enough to be it.
+/// Removes elements that are never content, and marked elements that are small enough to be boilerplate.
 pub(super) fn remove(body: &NodeRef) {
     let page = dom_query::Selection::from(*body);
-    page.select(NEVER).remove();
-    page.select(SIGNS).remove();
+    page.select(NEVER_CONTENT).remove();
+    page.select(DECORATIONS).remove();
     let measures = Measures::of(body);
-    let mut sorting =
-        Sorting { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_around(&page) };
-    sorting.unmarked = sorting.all - sorting.marked_in(body);
+    let mut classifier =
+        Classifier { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_ancestors(&page) };
+    classifier.unmarked = classifier.all - classifier.marked_text(body);
     let mut removed = Vec::new();
-    sorting.sort_out(body, &mut removed);
+    classifier.collect_boilerplate(body, &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
 }
 
-/// What structured data or the element's own name says to be the content is it, and so is what has the page's only
-/// headline, whatever the classes on it and around it say.
-fn content_and_around(page: &dom_query::Selection) -> HashSet<NodeId> {
+/// Returns elements that are content whatever their classes say, with their ancestors: those named so by structured
+/// data or by their tag, and the page's only headline.
+fn content_and_ancestors(page: &dom_query::Selection) -> HashSet<NodeId> {
     let declared = page.select("[itemprop=articleBody], main, [role=main]");
     let headlines = page.select("h1");
     let headline = if headlines.length() == 1 { headlines.nodes() } else { &[] };
@@ -181,44 +180,44 @@ fn content_and_around(page: &dom_query::Selection) -> HashSet<NodeId> {
         .collect()
 }
 
-/// Nodes of a section that may come before its heading.
+/// Maximum number of nodes before the heading of a section.
 const MAX_BEFORE_HEADING: usize = 8;
-/// How many elements around one are asked whether they are boilerplate.
-const MAX_AROUND: usize = 8;
+/// Number of ancestors checked for boilerplate.
+const MAX_ANCESTORS: usize = 8;
 
-struct Sorting {
+struct Classifier {
     measures: Measures,
     /// Running text of the page.
     all: f64,
-    /// Running text in no marked element.
+    /// Running text outside marked elements.
     unmarked: f64,
-    /// Elements that are not boilerplate, whatever their marks.
+    /// Elements that are never boilerplate, even with marks.
     kept: HashSet<NodeId>,
 }
 
-impl Sorting {
-    fn sort_out<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
+impl Classifier {
+    fn collect_boilerplate<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
-            let limit = self.largest_share(&child);
-            // A formula is content, whatever the program is called that sets it.
+            let limit = self.max_share(&child);
+            // A formula is content, even if the program that renders it is named like boilerplate.
             let removable = limit > 0.0 && self.share(&child) <= limit;
             if removable && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {
-                self.sort_out(&child, removed);
+                self.collect_boilerplate(&child, removed);
             }
         }
     }
 
     fn mark(&self, element: &NodeRef) -> Mark {
-        if self.kept.contains(&element.id) || is_named_content(element) { Mark::Nothing } else { marked(element) }
+        if self.kept.contains(&element.id) || is_named_content(element) { Mark::None } else { marked(element) }
     }
 
-    fn marked_in(&self, element: &NodeRef) -> f64 {
+    fn marked_text(&self, element: &NodeRef) -> f64 {
         let children = element.children_it(false).filter(NodeRef::is_element);
         children
             .map(|child| match self.mark(&child) {
-                Mark::Nothing => self.marked_in(&child),
+                Mark::None => self.marked_text(&child),
                 _ => self.measures.get(&child).running,
             })
             .sum()
@@ -228,27 +227,27 @@ impl Sorting {
         if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
     }
 
-    /// The share of the page's running text up to which the element's marks are believed; 0 without marks.
-    fn largest_share(&self, element: &NodeRef) -> f64 {
-        // What is left must be an article without the other marked elements, too: they go for the same reason.
+    /// Returns the largest share of the page's running text that the element may have as boilerplate; 0 without marks.
+    fn max_share(&self, element: &NodeRef) -> f64 {
+        // The rest must be an article without all marked elements, since they are removed for the same reason.
         let left = self.unmarked;
         match self.mark(element) {
-            Mark::Nothing => 0.0,
-            // A tool bar on a block of code is not the block.
-            Mark::Around if dom_query::Selection::from(*element).select("pre").exists() => 0.0,
-            Mark::Comments if left >= ARTICLE => 1.0,
-            Mark::End if left >= SHORT_ARTICLE => 1.0,
-            Mark::Around if left >= ARTICLE => 0.6,
-            Mark::Around | Mark::Comments | Mark::End => 0.3,
+            Mark::None => 0.0,
+            // A toolbar on a code block must not remove the block.
+            Mark::Boilerplate if dom_query::Selection::from(*element).select("pre").exists() => 0.0,
+            Mark::Comments if left >= MIN_ARTICLE => 1.0,
+            Mark::Footer if left >= MIN_SHORT_ARTICLE => 1.0,
+            Mark::Boilerplate if left >= MIN_ARTICLE => 0.6,
+            Mark::Boilerplate | Mark::Comments | Mark::Footer => 0.3,
         }
     }
 }
 
-/// Whether the element is, or stands in, what surrounds the content of a page.
-pub(super) fn surrounds(element: &NodeRef) -> bool {
-    let around = element.ancestors_it(Some(MAX_AROUND));
+/// Returns true if the element is part of a page's boilerplate.
+pub(super) fn is_boilerplate(element: &NodeRef) -> bool {
+    let around = element.ancestors_it(Some(MAX_ANCESTORS));
     std::iter::once(*element).chain(around).any(|node| {
-        !matches!(marked(&node), Mark::Nothing)
+        !matches!(marked(&node), Mark::None)
             || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
                 .iter()
                 .any(|name| node.has_name(name))
@@ -269,11 +268,11 @@ pub(super) fn surrounds(element: &NodeRef) -> bool {
     })
 }
 
-/// Whether a class calls the element the text of something: `entry-content`, `article__body`.
+/// Checks for a class that names the element as content: `entry-content`, `article__body`.
 fn is_named_content(element: &NodeRef) -> bool {
     let classes = element.attr("class").unwrap_or_default();
     classes.split_whitespace().any(|token| {
-        let words = words(token);
+        let words = split_words(token);
         words.len() == 2
             && matches!(words[0].as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
             && matches!(words[1].as_str(), "content" | "body" | "text")
@@ -281,49 +280,50 @@ fn is_named_content(element: &NodeRef) -> bool {
 }
 
 enum Mark {
-    Nothing,
-    Around,
+    None,
+    Boilerplate,
     Comments,
-    End,
+    Footer,
 }
 
 fn marked(element: &NodeRef) -> Mark {
     let name = element.node_name().unwrap_or_default();
     match &*name {
-        "footer" => return Mark::End,
-        "aside" => return Mark::Around,
+        "footer" => return Mark::Footer,
+        "aside" => return Mark::Boilerplate,
         "html" | "body" | "article" | "main" | "p" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
-        | "figcaption" | "caption" => return Mark::Nothing,
+        | "figcaption" | "caption" => return Mark::None,
         _ => {}
     }
     if matches!(element.attr("role").as_deref(), Some("complementary" | "banner")) {
-        return Mark::Around;
+        return Mark::Boilerplate;
     }
     if element.attr("role").as_deref() == Some("contentinfo") {
-        return Mark::End;
+        return Mark::Footer;
     }
-    let mut found = Mark::Nothing;
+    let mut found = Mark::None;
     for attribute in ["class", "id"] {
         let Some(value) = element.attr(attribute) else { continue };
         if attribute == "id" && is_slug_of_heading(element, &value) {
             continue;
         }
         for token in value.split_whitespace() {
-            let words = words(token);
+            let words = split_words(token);
             for (at, word) in words.iter().enumerate() {
-                let property = at > 0 && PROPERTIES.contains(&words[at - 1].as_str());
+                let property = at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str());
                 if property {
                     continue;
                 }
-                if COMMENTS.contains(&word.as_str()) {
+                if COMMENT_WORDS.contains(&word.as_str()) {
                     return Mark::Comments;
                 }
-                if ENDS.contains(&word.as_str()) {
-                    return Mark::End;
+                if FOOTER_WORDS.contains(&word.as_str()) {
+                    return Mark::Footer;
                 }
-                let pair = words.get(at + 1).is_some_and(|next| PAIRS.contains(&(word.as_str(), next.as_str())));
-                if pair || WORDS.contains(&word.as_str()) {
-                    found = Mark::Around;
+                let pair =
+                    words.get(at + 1).is_some_and(|next| BOILERPLATE_PAIRS.contains(&(word.as_str(), next.as_str())));
+                if pair || BOILERPLATE_WORDS.contains(&word.as_str()) {
+                    found = Mark::Boilerplate;
                 }
             }
         }
@@ -331,8 +331,8 @@ fn marked(element: &NodeRef) -> Mark {
     found
 }
 
-/// Whether the id is made of the heading that the element begins with, as documentation does it: a section about
-/// pagination is called so.
+/// Checks if the id is derived from the heading at the start of the element. In documentation a section about
+/// pagination has that id.
 fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
     let is_section = element.has_name("section")
         || element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|class| class == "section"));
@@ -343,12 +343,12 @@ fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
         .descendants_it()
         .take(MAX_BEFORE_HEADING)
         .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
-    let (heading, id) = (heading.map(|heading| words(&heading.text())).unwrap_or_default(), words(id));
+    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
     !id.is_empty() && heading.starts_with(&id)
 }
 
-/// The words of a class name: `relatedPosts`, `related-posts` and `related_posts` have the same two.
-fn words(token: &str) -> Vec<String> {
+/// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
+fn split_words(token: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;
     for c in token.chars() {
@@ -370,14 +370,14 @@ mod tests {
     use dom_query::Document;
 
     #[test]
-    fn class_names_are_cut_into_words() {
-        assert_eq!(words("relatedPosts"), ["related", "posts"]);
-        assert_eq!(words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
-        assert_eq!(words("ADS"), ["ads"]);
+    fn class_names_are_split_into_words() {
+        assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
+        assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
+        assert_eq!(split_words("ADS"), ["ads"]);
     }
 
     #[test]
-    fn marked_parts_go_and_marked_pages_stay() {
+    fn marked_parts_are_removed_unless_they_are_the_page() {
         let text = "A sentence that is long enough to be taken for running text by anyone.";
         let page = Document::from(format!(
             "<body><div class='layout has-sidebar'><div class='article-author'>Ann</div><p>{text}</p><p>{text}</p><p>{text}</p><div class='related-posts'><p>{text}</p></div></div></body>"

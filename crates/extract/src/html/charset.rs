@@ -1,27 +1,27 @@
-//! The encoding of a page: its mark, what its server and it itself declare, or a guess.
+//! Encoding of a page: byte order mark, declarations of the server and the page, or a guess.
 
 use encoding_rs::Encoding;
 
 use crate::charset;
 
-/// How far into a page the declaration is looked for (HTML, 13.2.3.2: the first 1024 bytes; pages break that rule).
+/// Number of bytes searched for a declaration. HTML, 13.2.3.2 allows the first 1024; many pages need more.
 const HEAD: usize = 4096;
 
-/// The text of a page; `header` is the charset of its `Content-Type`, which stands before the page's own word (HTML,
-/// 13.2.3.1). `None` for bytes that are no text.
+/// Decodes a page; `header` is the charset of its `Content-Type`, which precedes declarations in the page (HTML,
+/// 13.2.3.1). Returns `None` for binary data.
 pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Option<String> {
-    let mut declared = charset::named(header);
-    declared.extend(in_page(bytes));
+    let mut declared = charset::from_label(header);
+    declared.extend(declared_in_page(bytes));
     charset::decode(bytes, &declared)
 }
 
-/// What `<meta charset>`, `<meta http-equiv=content-type>` or an XML declaration names.
-fn in_page(bytes: &[u8]) -> Vec<&'static Encoding> {
+/// Returns the encoding declared by `<meta charset>`, `<meta http-equiv=content-type>` or an XML declaration.
+fn declared_in_page(bytes: &[u8]) -> Vec<&'static Encoding> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let head: String = head.iter().map(|byte| byte.to_ascii_lowercase() as char).collect();
     let mut rest = head.as_str();
     if let Some((declaration, _)) = rest.strip_prefix("<?xml").and_then(|xml| xml.split_once('>')) {
-        let found = charset::named(label_behind(declaration, "encoding"));
+        let found = charset::from_label(attribute_value(declaration, "encoding"));
         if !found.is_empty() {
             return found;
         }
@@ -32,7 +32,7 @@ fn in_page(bytes: &[u8]) -> Vec<&'static Encoding> {
             rest = comment.find("-->").map_or("", |end| &comment[end..]);
         } else if let Some(meta) = rest.strip_prefix("meta") {
             let meta = meta.split_once('>').map_or(meta, |(attributes, _)| attributes);
-            let found = charset::named(label_behind(meta, "charset"));
+            let found = charset::from_label(attribute_value(meta, "charset"));
             if !found.is_empty() {
                 return found;
             }
@@ -41,8 +41,8 @@ fn in_page(bytes: &[u8]) -> Vec<&'static Encoding> {
     Vec::new()
 }
 
-/// The label behind `name=`.
-fn label_behind<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+/// Returns the value of attribute `name`.
+fn attribute_value<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     attributes.match_indices(name).find_map(|(at, _)| {
         let value = attributes[at + name.len()..].trim_start().strip_prefix('=')?;
         let value = value.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_then_page_then_guess() {
+    fn encoding_comes_from_header_then_page_then_guess() {
         for (header, page, expected) in [
             (
                 None,

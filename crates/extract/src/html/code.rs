@@ -2,7 +2,7 @@
 
 use dom_query::NodeRef;
 
-/// A fenced block with the language its class names.
+/// Returns a fenced block with the language from the element's class.
 pub(super) fn code_block(element: &NodeRef) -> String {
     let mut text = String::new();
     code_text(element, &mut text);
@@ -24,7 +24,7 @@ fn code_text(element: &NodeRef, out: &mut String) {
         } else if child.has_name("br") {
             out.push('\n');
         } else if child.is_element() && !is_line_number(&child) {
-            // Highlighters make each line an element.
+            // Highlighters wrap each line in an element.
             let line = child.has_name("div") || child.has_name("p") || child.has_name("li") || child.has_name("tr");
             if line && !out.is_empty() && !out.ends_with('\n') {
                 out.push('\n');
@@ -40,9 +40,9 @@ fn is_line_number(element: &NodeRef) -> bool {
     classes.split_whitespace().any(|class| signs.contains(&class))
 }
 
-/// What highlighters write on the block, its `code` or the elements around it: `language-x`, `lang-x`,
-/// `highlight-source-x` (GitHub), `highlight-x` (Sphinx), `brush: x`, `sourceCode x` (Pandoc), `src src-x` (Org),
-/// `hljs x`.
+/// Returns the language from the classes that highlighters set on the block, its `code` or its ancestors:
+/// `language-x`, `lang-x`, `highlight-source-x` (GitHub), `highlight-x` (Sphinx), `brush: x`, `sourceCode x` (Pandoc),
+/// `src src-x` (Org), `hljs x`.
 fn language(element: &NodeRef) -> Option<String> {
     let inner = element.descendants_it().filter(|inner| inner.has_name("code")).take(1);
     for node in std::iter::once(*element).chain(inner).chain(element.ancestors_it(Some(2))) {

@@ -1,18 +1,18 @@
-//! Colours of style declarations, as far as telling text from what is behind it takes.
+//! CSS colours, as far as needed to compare text with its background.
 
-/// Red, green and blue from 0 to 255, and opacity from 0 to 1.
+/// Red, green and blue from 0 to 255, opacity from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Colour([f64; 4]);
 
-/// Colours nearer than this in each of red, green and blue are one to the eye.
-const SAME: f64 = 12.0;
-/// What is less opaque is not seen.
-const UNSEEN: f64 = 0.05;
+/// Maximum difference per channel of colours that look the same.
+const MAX_DIFFERENCE: f64 = 12.0;
+/// Opacity below which text is invisible.
+const MIN_OPACITY: f64 = 0.05;
 
 impl Colour {
     pub(super) const WHITE: Self = Self([255.0, 255.0, 255.0, 1.0]);
 
-    /// Hex, `rgb()`, `hsl()` and the names that hide text (CSS Color 4); `None` for others.
+    /// Parses hex, `rgb()`, `hsl()` and the colour names used to hide text (CSS Color 4); `None` for others.
     pub(super) fn parse(value: &str) -> Option<Self> {
         let value = value.trim().to_ascii_lowercase();
         let value = value.trim_end_matches("!important").trim_end();
@@ -62,7 +62,7 @@ impl Colour {
         Some(Self([channels[0], channels[1], channels[2], channels.get(3).map_or(1.0, |opacity| opacity / 255.0)]))
     }
 
-    /// CSS Color 4, 7.1: hue in degrees, saturation and lightness from 0 to 1.
+    /// Converts from HSL (CSS Color 4, 7.1): hue in degrees, saturation and lightness from 0 to 1.
     fn from_hsl(hue: f64, saturation: f64, lightness: f64, opacity: f64) -> Self {
         let channel = |n: f64| {
             let k = (n + hue / 30.0).rem_euclid(12.0);
@@ -73,15 +73,15 @@ impl Colour {
     }
 
     pub(super) fn is_transparent(self) -> bool {
-        self.0[3] < UNSEEN
+        self.0[3] < MIN_OPACITY
     }
 
     pub(super) fn looks_like(self, other: Self) -> bool {
-        self.0[..3].iter().zip(&other.0[..3]).all(|(one, two)| (one - two).abs() <= SAME)
+        self.0[..3].iter().zip(&other.0[..3]).all(|(one, two)| (one - two).abs() <= MAX_DIFFERENCE)
     }
 }
 
-/// A number; a share of 100% is 255 in `rgb()` and, divided by it again, 1 in `hsl()`.
+/// Parses a number. 100% is 255, as in `rgb()`; `hsl()` divides it by 255 again.
 fn number(text: &str) -> Option<f64> {
     match text.strip_suffix('%') {
         Some(share) => share.parse::<f64>().ok().map(|share| share * 2.55),
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_colour_look_alike() {
+    fn notations_of_one_colour_are_equal() {
         for white in [
             "#fff",
             "#FFFFFF",

@@ -1,8 +1,8 @@
-//! Formulas as their source, which readers and models know better than a row of glyphs.
+//! Formulas as TeX source, which readers and models understand better than a row of glyphs.
 
 use dom_query::{NodeRef, Selection};
 
-/// TeX between dollar signs where the page has it (`alttext`, an annotation), else the glyphs.
+/// Returns TeX between dollar signs if the page has it (`alttext`, annotation), otherwise the glyphs.
 pub(super) fn markdown(math: &NodeRef) -> String {
     let annotation = || {
         let annotations = Selection::from(*math).select("annotation[encoding*=tex i]");
@@ -16,7 +16,7 @@ pub(super) fn markdown(math: &NodeRef) -> String {
     }
 }
 
-/// The source of a formula that is shown as a picture: its alternative text.
+/// Returns the source of a formula shown as an image, from its alternative text.
 pub(super) fn of_image(image: &NodeRef) -> Option<String> {
     let classes = image.attr("class")?.to_ascii_lowercase();
     let drawn = classes

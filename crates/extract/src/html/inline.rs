@@ -1,23 +1,23 @@
-//! Inline text of a page: emphasis, code, links, pictures.
+//! Inline text of a page: emphasis, code, links, images.
 
 use dom_query::NodeRef;
 
 use super::formula;
 
-/// Elements that say nothing as text.
+/// Elements without visible text.
 pub(super) const SILENT: [&str; 16] = [
     "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
     "title", "select", "textarea", "button", "input",
 ];
 
-/// Inline text: white space is one space, marks stand at words.
+/// Inline text with collapsed white space and markers directly at words.
 #[derive(Default)]
 pub(super) struct Inline {
     out: String,
 }
 
 impl Inline {
-    /// The lines; two line breaks in a row end a paragraph.
+    /// Returns the lines; two line breaks in a row end a paragraph.
     pub(super) fn finish(self) -> String {
         let mut out = String::with_capacity(self.out.len());
         let mut breaks = 0;
@@ -36,7 +36,7 @@ impl Inline {
         for c in text.chars() {
             match c {
                 ' ' | '\t' | '\n' | '\r' | '\x0c' => self.space(),
-                // Soft hyphens and zero-width spaces only guide a browser's line breaks.
+                // Soft hyphens and zero-width spaces only affect line breaking in a browser.
                 '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
                 '*' | '`' => {
                     self.out.push('\\');
@@ -64,9 +64,9 @@ impl Inline {
                 }
                 self.out.push('\n');
             }
-            "b" | "strong" => self.marked(element, "**"),
-            "i" | "em" | "cite" | "var" => self.marked(element, "*"),
-            "del" | "s" | "strike" => self.marked(element, "~~"),
+            "b" | "strong" => self.emphasis(element, "**"),
+            "i" | "em" | "cite" | "var" => self.emphasis(element, "*"),
+            "del" | "s" | "strike" => self.emphasis(element, "~~"),
             "code" | "kbd" | "samp" | "tt" => self.code(element),
             "a" => self.link(element),
             "img" => self.image(element),
@@ -91,18 +91,18 @@ impl Inline {
         }
     }
 
-    /// The element's own inline text, rendered apart.
-    fn apart(element: &NodeRef) -> String {
+    /// Renders the element's inline text separately.
+    fn render_separately(element: &NodeRef) -> String {
         let mut inner = Inline::default();
-        // So that a leading space is seen.
+        // Keeps a leading space visible.
         inner.out.push('\u{1}');
         inner.children(element);
         inner.out.split_off(1)
     }
 
-    /// Text between marks; spaces at its ends go outside, since marks at a space mark nothing.
-    fn marked(&mut self, element: &NodeRef, mark: &str) {
-        let inner = Self::apart(element);
+    /// Appends text between markers. Spaces at its ends go outside, because a marker next to a space is not emphasis.
+    fn emphasis(&mut self, element: &NodeRef, mark: &str) {
+        let inner = Self::render_separately(element);
         let text = inner.trim();
         if inner.starts_with([' ', '\n']) {
             self.space();
@@ -134,9 +134,9 @@ impl Inline {
     }
 
     fn link(&mut self, element: &NodeRef) {
-        let inner = Self::apart(element);
+        let inner = Self::render_separately(element);
         let text = inner.trim().replace('\n', " ");
-        // The sign beside a heading that links to the heading itself.
+        // Sign beside a heading that links to the heading itself.
         let own = element.attr("href").is_some_and(|href| href.trim_start().starts_with('#'));
         let anchor = element.attr("class").is_some_and(|class| {
             ["anchor", "headerlink", "permalink", "hash-link"].iter().any(|sign| class.contains(sign))
@@ -166,7 +166,7 @@ impl Inline {
         let alt = element.attr("alt").unwrap_or_default();
         let alt: Vec<&str> = alt.split_whitespace().collect();
         let alt = alt.join(" ");
-        // A picture without words is nothing to a reader of text.
+        // An image without alternative text means nothing in text.
         if alt.is_empty() {
             return;
         }
@@ -177,13 +177,13 @@ impl Inline {
     }
 }
 
-/// Where a link leads, as markdown can hold it; `None` for places on the same page.
+/// Returns the link target in markdown syntax; `None` for places on the same page.
 pub(super) fn target(element: &NodeRef) -> Option<String> {
     let target = element.attr("href").filter(|target| !target.starts_with('#') && !target.contains(['\n', ' ']))?;
     Some(target.replace('(', "%28").replace(')', "%29"))
 }
 
-/// Brackets in a label that do not match would end it.
+/// Escapes brackets that do not match, because they would end the label.
 pub(super) fn balanced(label: &str) -> String {
     let mut depth = 0i32;
     let fits = label.chars().all(|c| {
@@ -193,7 +193,7 @@ pub(super) fn balanced(label: &str) -> String {
     if fits && depth == 0 { label.to_owned() } else { label.replace('[', "\\[").replace(']', "\\]") }
 }
 
-/// A picture with what it shows.
+/// Returns markdown of an image with its description.
 pub(super) fn image(text: &str, source: &str) -> String {
     format!("![{}]({})", balanced(text), source.replace('(', "%28").replace(')', "%29"))
 }

@@ -1,20 +1,20 @@
-//! What a page says about itself as JSON-LD (schema.org): the type, dates and people of its main entity.
+//! JSON-LD metadata of a page (schema.org): type, dates and people of its main entity.
 
 use dom_query::Document;
 use serde_json::Value;
 
 use crate::{dates, names};
 
-/// Deepest nesting and most values that are looked at.
+/// Maximum nesting examined.
 const MAX_DEPTH: usize = 6;
-/// Longest script that is read, in bytes.
+/// Maximum script length, in bytes.
 const MAX_SCRIPT: usize = 512 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct LinkedData {
     pub headline: Option<String>,
     pub author: Option<String>,
-    /// The name of the site or of who publishes it.
+    /// Name of the site or its publisher.
     pub site: Option<String>,
     pub description: Option<String>,
     pub published_at: Option<i64>,
@@ -22,7 +22,7 @@ pub(super) struct LinkedData {
     pub body: Option<String>,
 }
 
-/// The first article-like entity of the page's scripts; of pages without one the first entity with a date.
+/// Reads the first article-like entity of the page's scripts, otherwise the first entity with a date.
 pub(super) fn read(page: &Document) -> LinkedData {
     let mut data = LinkedData::default();
     for script in page.select("script[type='application/ld+json' i]").nodes() {
@@ -30,7 +30,7 @@ pub(super) fn read(page: &Document) -> LinkedData {
         if text.len() > MAX_SCRIPT {
             continue;
         }
-        // Publishers leave line breaks in strings, which JSON does not allow.
+        // Publishers leave line breaks in strings, which JSON forbids.
         let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         if let Ok(value) = serde_json::from_str::<Value>(text.trim().trim_end_matches(';')) {
             visit(&value, MAX_DEPTH, &mut data);
@@ -84,7 +84,7 @@ fn take(fields: &serde_json::Map<String, Value>, data: &mut LinkedData) {
     data.author = data.author.take().or_else(|| fields.get("author").and_then(people));
 }
 
-/// A name, an entity with a name, or several.
+/// Returns a name from a string, an entity with a name, or a list of these.
 fn people(value: &Value) -> Option<String> {
     match value {
         Value::String(name) => names::one_line(name).filter(|name| !name.starts_with("http")),

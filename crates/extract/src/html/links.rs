@@ -1,9 +1,9 @@
-//! Links and images of a page, made absolute.
+//! Absolute links and image URLs.
 
 use dom_query::Document;
 use url::Url;
 
-/// What relative links are relative to: `<base href>`, itself relative to where the page came from.
+/// Returns the base URL of relative links: `<base href>`, itself relative to the page's URL.
 pub(super) fn base(page: &Document, base_url: Option<&str>) -> Option<Url> {
     let origin = base_url.and_then(|url| Url::parse(url).ok());
     let declared = page.select_single("base[href]").attr("href");
@@ -15,11 +15,11 @@ pub(super) fn base(page: &Document, base_url: Option<&str>) -> Option<Url> {
     .filter(|url| !url.cannot_be_a_base())
 }
 
-/// Rewrites `a[href]` and `img[src]`. Pictures that scripts load late get their real address. Links that run scripts
-/// or carry their content lose their target.
+/// Makes `a[href]` and `img[src]` absolute. Lazily loaded images get their real URL. Links that run scripts or embed
+/// their content lose their target.
 pub(super) fn make_absolute(page: &Document, base: Option<&Url>) {
     for link in page.select("a[href]").nodes() {
-        // A place on the same page: what reads the page knows it by that.
+        // Fragments stay relative: consumers recognize places on the same page by them.
         if link.attr("href").is_some_and(|href| href.trim_start().starts_with('#')) {
             continue;
         }
@@ -42,12 +42,13 @@ pub(super) fn make_absolute(page: &Document, base: Option<&Url>) {
     }
 }
 
-/// The first address of a `srcset`.
+/// Returns the first URL of a `srcset`.
 fn first_of_set(set: &str) -> Option<String> {
     set.split_whitespace().next().map(|source| source.trim_end_matches(',').to_owned())
 }
 
-/// The absolute form of a link; without a base a relative one stays as it is. `None` for schemes that are no address.
+/// Returns the absolute form of a link; without a base, relative links are kept. Returns `None` for schemes that are
+/// not addresses.
 pub(super) fn absolute(link: &str, base: Option<&Url>) -> Option<String> {
     let link = link.trim();
     if link.is_empty() {
@@ -56,7 +57,7 @@ pub(super) fn absolute(link: &str, base: Option<&Url>) -> Option<String> {
     match (Url::parse(link), base) {
         (Ok(url), _) => matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then(|| url.to_string()),
         (Err(_), Some(base)) => base.join(link).ok().map(String::from),
-        // A space or a bracket would end a markdown link.
+        // A space or a parenthesis would end a markdown link.
         (Err(_), None) => Some(link.replace(' ', "%20").replace('(', "%28").replace(')', "%29")),
     }
 }
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_joined_with_the_declared_base() {
+    fn links_are_joined_with_declared_base() {
         let page = Document::from(
             "<base href='/docs/'><a href='a.html'>a</a><a href='javascript:x()'>b</a><a href='#top'>c</a>\
              <img src='data:image/gif;base64,R0' data-src='p.png'>",
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_base_links_stay() {
+    fn links_are_kept_without_base() {
         assert_eq!(absolute("../a b.html", None).as_deref(), Some("../a%20b.html"));
         assert_eq!(absolute("HTTP://Example.org", None).as_deref(), Some("http://example.org/"));
         assert_eq!(absolute("data:text/html,x", None), None);

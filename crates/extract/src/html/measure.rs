@@ -1,27 +1,27 @@
-//! How much running text stands where on a page, and how much of it is links.
+//! Amount of running text and link text per element.
 
 use std::collections::HashMap;
 
 use dom_query::{NodeId, NodeRef};
 
-/// Elements whose text is no text of the page.
+/// Elements without visible text.
 const SILENT: [&str; 14] = [
     "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
     "select", "textarea", "button",
 ];
 
-/// Least weight of a block that counts as running text: half a line.
-const RUNNING: f64 = 40.0;
-/// Largest share of link text in a block that counts as running text.
-const RUNNING_LINKS: f64 = 0.4;
+/// Minimum weight of running text in a block: half a line.
+const MIN_RUNNING: f64 = 40.0;
+/// Maximum share of link text in a block of running text.
+const MAX_RUNNING_LINKS: f64 = 0.4;
 
-/// Sums over an element and all in it. Weights are characters; one of a script without spaces weighs as much as the
-/// letters of half a word.
+/// Sums over an element and its descendants. Weights are in characters; a character of a script without spaces weighs
+/// as much as half a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measure {
     pub text: f64,
     pub links: f64,
-    /// Weight of blocks that are running text, without their links.
+    /// Weight of running text, without its links.
     pub running: f64,
     pub anchors: usize,
 }
@@ -39,7 +39,7 @@ impl Measure {
     }
 }
 
-/// The measures of a page's elements.
+/// Measures of a page's elements.
 pub(super) struct Measures(HashMap<NodeId, Measure>);
 
 impl Measures {
@@ -54,14 +54,14 @@ impl Measures {
         self.0.get(&node.id).copied().unwrap_or_default()
     }
 
-    /// Measures an element; `block` gathers the inline text of the nearest block around.
+    /// Measures an element; adds its inline text to `block`, the nearest enclosing block.
     fn element(&mut self, element: &NodeRef, in_link: bool, block: &mut Measure) -> Measure {
         let name = element.node_name().unwrap_or_default();
         let name: &str = &name;
         if SILENT.contains(&name) {
             return Measure::default();
         }
-        // A link to a place on the same page leads nowhere else: headings link to themselves.
+        // Links to places on the same page do not count, because headings link to themselves.
         let leads_away = name == "a" && element.attr("href").is_some_and(|href| !href.trim_start().starts_with('#'));
         let link = in_link || leads_away;
         let is_block = is_block(name);
@@ -82,7 +82,7 @@ impl Measures {
                 sum.add(self.element(&child, link, gathered));
             }
         }
-        if is_block && own.text >= RUNNING && own.links <= own.text * RUNNING_LINKS {
+        if is_block && own.text >= MIN_RUNNING && own.links <= own.text * MAX_RUNNING_LINKS {
             sum.running += own.text - own.links;
         }
         self.0.insert(element.id, sum);
@@ -90,18 +90,18 @@ impl Measures {
     }
 }
 
-/// Weight of a text; white space weighs nothing.
+/// Returns the weight of a text; white space has none.
 pub(super) fn weight(text: &str) -> f64 {
     let letters = text.chars().filter(|c| !c.is_whitespace());
     letters.map(|c| if is_wide(c) { 2.5 } else { 1.0 }).sum()
 }
 
-/// Characters that each stand for half a word: Chinese, Japanese, Korean.
+/// Matches characters that are worth half a word: Chinese, Japanese, Korean.
 pub(super) fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Elements that a paragraph does not run through.
+/// Returns true for elements that end a paragraph.
 pub(super) fn is_block(name: &str) -> bool {
     matches!(
         name,

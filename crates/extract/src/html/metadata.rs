@@ -1,4 +1,4 @@
-//! What a page says about itself: in its head, in linked data, in the elements made for it.
+//! Metadata of a page, from its head, linked data and dedicated elements.
 
 use dom_query::Document;
 use url::Url;
@@ -12,10 +12,10 @@ pub(super) struct Metadata {
     pub author: Option<String>,
     pub description: Option<String>,
     pub language: Option<String>,
-    /// Milliseconds since 1970-01-01 UTC, and what says so.
+    /// Milliseconds since 1970-01-01 UTC, and their source.
     pub published: Option<(i64, DateSource)>,
     pub canonical_link: Option<String>,
-    /// The whole text, as structured data has it for search engines.
+    /// Full text from structured data, meant for search engines.
     pub body: Option<String>,
 }
 
@@ -39,7 +39,7 @@ const DATES: [&str; 13] = [
     "date",
 ];
 
-/// Reads what is declared; of the date also what the page shows in a `time` element or has in its address.
+/// Reads declared metadata. The date falls back to a visible `time` element and then to the URL.
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let data = linked_data::read(page);
     let meta = MetaElements::of(page);
@@ -47,8 +47,8 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let date = declared_date
         .map(|at| (at, DateSource::Meta))
         .or_else(|| data.published_at.map(|at| (at, DateSource::LinkedData)))
-        .or_else(|| shown_date(page).map(|at| (at, DateSource::Time)))
-        .or_else(|| base.and_then(date_in_address).map(|at| (at, DateSource::Url)));
+        .or_else(|| visible_date(page).map(|at| (at, DateSource::Time)))
+        .or_else(|| base.and_then(date_in_url).map(|at| (at, DateSource::Url)));
     let heading = || page.select("h1").nodes().first().and_then(|heading| names::one_line(&heading.text()));
     let written = || {
         page.select("[rel=author], [itemprop=author]")
@@ -84,7 +84,7 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     }
 }
 
-/// `meta` elements by their lowercase property, name or item property.
+/// `meta` elements by lowercase property, name or item property.
 struct MetaElements(Vec<(String, String)>);
 
 impl MetaElements {
@@ -101,7 +101,7 @@ impl MetaElements {
         Self(found)
     }
 
-    /// The first that is there, in the order of the names.
+    /// Returns the first match in the order of `names`.
     fn find(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| {
             self.0.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, content)| content.clone())
@@ -109,8 +109,9 @@ impl MetaElements {
     }
 }
 
-/// The first `time` that is marked as the date of publication, or the only one on the page; else an hAtom date.
-fn shown_date(page: &Document) -> Option<i64> {
+/// Returns the date of the first `time` marked as publication date, of the only `time` on the page, or of hAtom
+/// markup.
+fn visible_date(page: &Document) -> Option<i64> {
     let times = page.select("time[datetime]");
     let marked = page.select("time[datetime][pubdate], time[datetime][itemprop=datePublished], time[datetime].published, time[datetime].entry-date");
     let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None });
@@ -118,14 +119,14 @@ fn shown_date(page: &Document) -> Option<i64> {
     dates::parse(&time.and_then(|time| time.attr("datetime")).or_else(abbreviated)?)
 }
 
-/// `/2024/03/01/`, `/2024-03-01-title` or `/20240301/` in the path.
-fn date_in_address(url: &Url) -> Option<i64> {
+/// Parses `/2024/03/01/`, `/2024-03-01-title` or `/20240301/` in the path.
+fn date_in_url(url: &Url) -> Option<i64> {
     let digits = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
         lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
     };
     let dated = |year: &str, month: &str, day: &str| {
         let fits = digits(year, 4..=4) && digits(month, 1..=2) && digits(day, 1..=2);
-        // Before the web there were no pages; such numbers are ids.
+        // Earlier years cannot be web pages: such numbers are ids.
         let of_the_web = year.parse::<u16>().is_ok_and(|year| (1991..=2100).contains(&year));
         (fits && of_the_web).then(|| dates::parse(&format!("{year}-{month}-{day}"))).flatten()
     };
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_found_where_pages_put_them() {
+    fn publication_dates_are_found() {
         let march = Some(1_709_251_200_000);
         for (page, address) in [
             ("<meta property='article:published_time' content='2024-03-01T00:00:00+00:00'>", "https://a.b/c"),

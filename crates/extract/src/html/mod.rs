@@ -1,9 +1,10 @@
-//! Web pages: the main content as markdown.
+//! Reader for web pages: main content as markdown.
 
 mod boilerplate;
 mod charset;
 mod code;
 mod colour;
+mod declarations;
 mod formula;
 mod hidden;
 mod inline;
@@ -12,10 +13,10 @@ mod links;
 mod main_content;
 mod measure;
 mod metadata;
+mod nesting;
 mod noscript;
+mod plain_text;
 mod render;
-mod shape;
-mod strip;
 mod style_rules;
 mod table;
 mod title;
@@ -24,22 +25,23 @@ use dom_query::Document;
 
 use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names, tidy};
 
-/// Pages above this are read as plain text: parsing a page takes some ten times its size in memory.
+/// Maximum page size for parsing, in bytes; larger pages are read as plain text. The tree takes about ten times the
+/// size.
 const MAX_TREE_BYTES: usize = 8 << 20;
-/// Pages nested deeper are read as plain text: the time that content extraction takes grows with the square of the
-/// depth (6 s at 5,000), and no page made by people comes near.
+/// Maximum nesting for parsing; deeper pages are read as plain text. Extraction time grows with the square of the
+/// depth (6 s at 5,000), and real pages stay far below.
 const MAX_DEPTH: usize = 400;
-/// A page that keeps less than this weight without its navigation and the like is nothing but these.
-const HARDLY_ANYTHING: f64 = 40.0;
+/// Minimum weight of content; a page with less after boilerplate removal consists of boilerplate.
+const MIN_CONTENT_WEIGHT: f64 = 40.0;
 
-/// One page. Its main content where there is any to tell apart, else all that is on it.
+/// Reads one page: its main content if there is one, otherwise all of it.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     if magic::is_disguised_text(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
     let source =
         charset::decode(bytes, request.charset.as_deref()).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
-    if source.len() > MAX_TREE_BYTES || shape::depth(&source, MAX_DEPTH) > MAX_DEPTH {
+    if source.len() > MAX_TREE_BYTES || nesting::depth(&source, MAX_DEPTH) > MAX_DEPTH {
         return Ok(read_flat(request, &source));
     }
     let source = noscript::resolve(&source);
@@ -49,9 +51,9 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
     let markdown = content(&page, &source, request.base_url.is_some());
-    // A page whose text scripts would have built says it in its structured data.
-    let told = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
-    let markdown = told.map(|body| text_of(&body)).unwrap_or(markdown);
+    // Pages built by scripts may have their text only in structured data.
+    let structured_body = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
+    let markdown = structured_body.map(|body| render_body(&body)).unwrap_or(markdown);
     Ok(Extracted {
         title: metadata.title.or_else(|| names::title_of(&request.name)),
         author: metadata.author,
@@ -66,19 +68,19 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     })
 }
 
-/// The content of an article; of any other page what is not navigation and the like; else all there is.
+/// Returns the content of an article, otherwise the page without boilerplate, otherwise the whole page.
 ///
-/// A page from the web stands among others of its site, and only its article is its own. A file was chosen by who put
-/// it there: all of it is content but what is marked as navigation and the like.
+/// Only pages from the web are reduced to an article, since the rest is shared with other pages of the site. In a file
+/// that a user chose, everything except marked boilerplate is content.
 fn content(page: &Document, source: &str, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
     boilerplate::remove(&body);
     let content = if from_web { main_content::find(&body) } else { None };
     if let Some(content) = content {
-        main_content::weed(&content);
+        main_content::remove_clutter(&content);
     }
     let markdown = tidy::markdown(&render::markdown(&content.unwrap_or(body)));
-    if measure::weight(&markdown) >= HARDLY_ANYTHING {
+    if measure::weight(&markdown) >= MIN_CONTENT_WEIGHT {
         return markdown;
     }
     let page = Document::from(source);
@@ -86,8 +88,8 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 
-/// Text of structured data, which may be HTML.
-fn text_of(body: &str) -> String {
+/// Renders text of structured data, which may be HTML.
+fn render_body(body: &str) -> String {
     let paragraphs: String = match body.contains("</") {
         true => body.to_owned(),
         false => body.lines().map(|line| format!("<p>{}</p>", line.replace('<', "&lt;"))).collect(),
@@ -96,9 +98,9 @@ fn text_of(body: &str) -> String {
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 
-/// A page too large or too deep to be taken apart: its text, by a linear scan.
+/// Reads the text of a page that is too large or too deep to parse, by a linear scan.
 fn read_flat(request: &ExtractRequest, source: &str) -> Extracted {
-    let (text, title) = strip::text(source);
+    let (text, title) = plain_text::text(source);
     Extracted {
         title: title.as_deref().and_then(names::one_line).or_else(|| names::title_of(&request.name)),
         language: language::detect(&text),

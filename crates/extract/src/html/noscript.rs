@@ -1,15 +1,15 @@
-//! What a page holds for browsers that run no scripts.
+//! Content for browsers without scripts.
 
 use std::borrow::Cow;
 
 use super::measure::weight;
-use super::{shape, strip};
+use super::{nesting, plain_text};
 
-/// Least weight of text in a `noscript` that is content rather than a picture or a word to turn scripts on.
-const CONTENT: f64 = 250.0;
+/// Minimum weight of text for a `noscript` to be content, rather than an image or a request to enable scripts.
+const MIN_CONTENT: f64 = 250.0;
 
-/// The page as a browser with scripts builds it: `noscript` elements are gone, tags in them that are never closed too.
-/// Those that hold a good deal of text are opened instead, since scripts would have written it.
+/// Removes `noscript` elements and `noscript` tags inside them that are never closed. Elements with much text are
+/// unwrapped instead, because scripts would have written that text.
 pub(super) fn resolve(source: &str) -> Cow<'_, str> {
     let bytes = source.as_bytes();
     let mut out = String::new();
@@ -22,10 +22,10 @@ pub(super) fn resolve(source: &str) -> Cow<'_, str> {
             at = comment.find("-->").map_or(source.len(), |end| start + 4 + end);
         } else if ["script", "style"].iter().any(|name| opens(tag, name)) {
             let name = if opens(tag, "script") { "script" } else { "style" };
-            at += shape::find_end_tag(&bytes[at..], name.as_bytes());
+            at += nesting::find_end_tag(&bytes[at..], name.as_bytes());
         } else if opens(tag, "noscript") {
             let inner = tag.find('>').map_or(source.len(), |end| start + end + 1);
-            let behind = inner + shape::find_end_tag(&bytes[inner..], b"noscript");
+            let behind = inner + nesting::find_end_tag(&bytes[inner..], b"noscript");
             let end = behind + source[behind..].find('>').map_or(0, |close| close + 1);
             let closed = behind >= inner + "</noscript".len() && end > behind;
             if !closed {
@@ -33,9 +33,9 @@ pub(super) fn resolve(source: &str) -> Cow<'_, str> {
             }
             out.push_str(&source[copied..start]);
             let text = &source[inner..behind - "</noscript".len()];
-            // Pages saved by a browser have the tags in it as text.
-            let (words, _) = strip::text(&strip::text(text).0);
-            if weight(&words) >= CONTENT {
+            // Browsers save the tags inside as text.
+            let (words, _) = plain_text::text(&plain_text::text(text).0);
+            if weight(&words) >= MIN_CONTENT {
                 out.push_str(text);
             }
             (copied, at) = (end, end);
@@ -48,7 +48,7 @@ pub(super) fn resolve(source: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a start tag of this name stands at the beginning of the source.
+/// Returns true if the source begins with a start tag of this name.
 fn opens(source: &str, name: &str) -> bool {
     let rest = source.as_bytes().get(1..).unwrap_or_default();
     rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_ones_go_and_large_ones_are_opened() {
+    fn short_noscript_is_removed_and_long_noscript_is_unwrapped() {
         let long = "A text that scripts would have written. ".repeat(10);
         for (source, expected) in [
             ("a<noscript><img src=x></noscript>b", "ab".to_owned()),

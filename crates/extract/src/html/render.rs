@@ -1,4 +1,4 @@
-//! Elements of a page as markdown.
+//! Markdown of page elements.
 
 use dom_query::{NodeRef, Selection};
 
@@ -8,21 +8,21 @@ use super::measure::is_block;
 use super::table;
 use crate::blocks::push_escaped;
 
-/// Markdown of an element: its blocks with a blank line between them.
+/// Returns an element as markdown, with blank lines between blocks.
 pub(super) fn markdown(element: &NodeRef) -> String {
     let mut blocks = Blocks::default();
     blocks.element(element);
     blocks.finish()
 }
 
-/// The inline text of an element as one line (table cells, headings), blocks in it joined by `separator`.
+/// Returns the inline text of an element as one line (table cells, headings), with its blocks joined by `separator`.
 pub(super) fn line(element: &NodeRef, separator: &str) -> String {
     let rendered = markdown_of_children(element);
     let lines: Vec<&str> = rendered.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(separator)
 }
 
-/// Blocks done, and the paragraph that inline text is gathered into.
+/// Finished blocks and the current paragraph.
 #[derive(Default)]
 struct Blocks {
     done: Vec<String>,
@@ -74,7 +74,7 @@ impl Blocks {
         }
         if !is_block(name) {
             if name == "a" && holds_block(element) {
-                self.card(element);
+                self.linked_blocks(element);
             } else if holds_block(element) {
                 self.children(element);
             } else {
@@ -105,7 +105,7 @@ impl Blocks {
                     .collect();
                 self.push(quoted.join("\n"));
             }
-            "table" => match table::markdown(element) {
+            "table" => match table::markdown(element, line) {
                 Some(table) => self.push(table),
                 None => self.children(element),
             },
@@ -128,8 +128,8 @@ impl Blocks {
 }
 
 impl Blocks {
-    /// A link around blocks: its target goes to the heading in it, or to its first line.
-    fn card(&mut self, element: &NodeRef) {
+    /// Renders a link around blocks: the heading inside, otherwise the first line, becomes the link.
+    fn linked_blocks(&mut self, element: &NodeRef) {
         self.end_paragraph();
         let start = self.done.len();
         self.children(element);
@@ -148,7 +148,7 @@ impl Blocks {
         }
     }
 
-    /// A picture and its caption are one: the caption says what is on it, so it is the picture's text.
+    /// Renders a figure as an image whose description is the caption.
     fn figure(&mut self, element: &NodeRef) {
         let figure = Selection::from(*element);
         let (images, captions) = (figure.select("img"), figure.select("figcaption"));
@@ -178,12 +178,12 @@ fn list(element: &NodeRef, ordered: bool) -> String {
     let mut number = start;
     let mut items = Vec::new();
     for child in element.children_it(false).filter(NodeRef::is_element) {
-        // An item may have a number of its own (HTML, 4.4.8).
+        // An item may have its own number (HTML, 4.4.8).
         if let Some(own) = child.attr("value").and_then(|value| value.trim().parse().ok()) {
             number = own;
         }
         let item = if child.has_name("ul") || child.has_name("ol") {
-            // A list right in a list, as old editors write: it belongs to the item before.
+            // A list directly inside a list, as old editors write it, belongs to the previous item.
             let nested = list(&child, child.has_name("ol"));
             nested.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
         } else if ordered {
@@ -199,12 +199,12 @@ fn list(element: &NodeRef, ordered: bool) -> String {
     items.join("\n")
 }
 
-/// One item: its first line behind the marker, the others under it.
+/// Renders one item: the first line behind the marker, the others indented.
 fn list_item(marker: &str, element: &NodeRef) -> String {
     let inner = markdown_of_children(element);
     let indent = " ".repeat(marker.len());
     let mut item = String::new();
-    // A list follows its item's text at once.
+    // A nested list follows the text of its item without a blank line.
     let inner = inner.replace("\n\n- ", "\n- ").replace("\n\n1. ", "\n1. ");
     for line in inner.lines() {
         if item.is_empty() {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn inline_marks_stand_at_words() {
+    fn inline_markers_are_adjacent_to_words() {
         for (html, expected) in [
             ("<p>a<b> bold </b>c</p>", "a **bold** c"),
             ("<p>a <b></b>b <i>c</i><i>d</i></p>", "a b *c*d"),

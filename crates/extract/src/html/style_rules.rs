@@ -1,16 +1,17 @@
-//! Rules of a page's own `style` elements that hide what they match.
+//! Rules in a page's `style` elements that hide elements.
 
 use dom_query::{Document, NodeRef};
 
-use super::hidden::Declarations;
+use super::declarations::Declarations;
 
-/// Style sheets and scripts in a page are looked at up to so many bytes.
-const MAX_SHEETS: usize = 512 << 10;
-/// So many hiding rules are followed.
+/// Maximum size of examined style sheets and scripts per page, in bytes.
+const MAX_SHEET_BYTES: usize = 512 << 10;
+/// Maximum number of hiding rules applied.
 const MAX_RULES: usize = 64;
 
-/// What rules hide for good: the selector is one element name, class or id (or these in one), and no other rule and no
-/// script of the page names the class or id. Those that do show it again on a click: tabs, accordions, menus.
+/// Returns elements that rules hide permanently. The selector must be one element name, class or id, or a compound of
+/// these, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
+/// accordions, menus.
 pub(super) fn hidden<'a>(page: &'a Document) -> Vec<NodeRef<'a>> {
     let sheets = texts(page, "style:not([media=print])");
     let hiding = hiding_selectors(&sheets);
@@ -18,16 +19,16 @@ pub(super) fn hidden<'a>(page: &'a Document) -> Vec<NodeRef<'a>> {
         return Vec::new();
     }
     let scripts = texts(page, "script");
-    let lasting = hiding
+    let permanent = hiding
         .iter()
         .filter(|selector| names(selector).all(|name| mentions(&sheets, name) == 1 && mentions(&scripts, name) == 0));
-    lasting.filter_map(|selector| page.try_select(selector)).flat_map(|found| found.nodes().to_vec()).collect()
+    permanent.filter_map(|selector| page.try_select(selector)).flat_map(|found| found.nodes().to_vec()).collect()
 }
 
 fn texts(page: &Document, selector: &str) -> String {
     let mut all = String::new();
     for element in page.select(selector).nodes() {
-        if all.len() > MAX_SHEETS {
+        if all.len() > MAX_SHEET_BYTES {
             break;
         }
         all.push_str(&element.text());
@@ -36,7 +37,7 @@ fn texts(page: &Document, selector: &str) -> String {
     all
 }
 
-/// Selectors of the rules that hide, outside of `@media` and the like.
+/// Returns the selectors of hiding rules outside of `@media` and other at-rules.
 fn hiding_selectors(sheets: &str) -> Vec<String> {
     let mut selectors = Vec::new();
     let sheets = without_comments(sheets);
@@ -73,7 +74,7 @@ fn without_comments(sheets: &str) -> String {
     out
 }
 
-/// Where the block ends that was opened before `rest`.
+/// Returns the offset of the end of a block that was opened before `rest`.
 fn block_end(rest: &str) -> Option<usize> {
     let mut open = 0usize;
     rest.bytes().position(|byte| {
@@ -87,19 +88,19 @@ fn block_end(rest: &str) -> Option<usize> {
     })
 }
 
-/// `.x`, `#x`, `p.x`: no rule for all elements of a name, and none that depends on others.
+/// Accepts `.x`, `#x` and `p.x`; rejects rules for all elements of a name and rules that depend on other elements.
 fn is_simple(selector: &str) -> bool {
     selector.contains(['.', '#'])
         && selector.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '#' | '-' | '_'))
 }
 
-/// The classes and ids of a simple selector.
+/// Returns the classes and ids of a simple selector.
 fn names(selector: &str) -> impl Iterator<Item = &str> {
     let behind_element = selector.find(['.', '#']).unwrap_or(selector.len());
     selector[behind_element..].split(['.', '#']).filter(|name| !name.is_empty())
 }
 
-/// How often a name stands in a text as a whole.
+/// Counts occurrences of a name as a whole word.
 fn mentions(text: &str, name: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     text.match_indices(name)
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simple_rules_that_hide_are_found() {
+    fn simple_hiding_rules_are_found() {
         for (sheet, expected) in [
             (".a{display:none}", vec![".a"]),
             ("p.a , #b,\n.c > d { visibility:hidden }", vec!["p.a", "#b"]),
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_as_a_whole() {
+    fn names_match_as_whole_words() {
         assert_eq!(names("p.a#b-c").collect::<Vec<_>>(), ["a", "b-c"]);
         assert_eq!(mentions("x .ab .a-b .b a .a{", "a"), 2);
     }

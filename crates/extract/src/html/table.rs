@@ -2,23 +2,25 @@
 
 use dom_query::NodeRef;
 
-use super::render;
 use crate::table;
 
-/// Most columns that one cell may span.
+/// Renders the content of a cell or caption as one line, with its blocks joined by the separator.
+type RenderLine = fn(&NodeRef, &str) -> String;
+
+/// Maximum number of columns or rows that one cell may span.
 const MAX_SPAN: usize = 100;
-/// A cell with more text than this, in characters, is a part of the page's layout, not of a table.
+/// Maximum characters of a cell in a table without headers; more text means a layout table.
 const MAX_CELL: usize = 1_000;
 
-/// Text that cells over several rows may repeat in all, in bytes; beyond it they stand in their first row only.
+/// Maximum bytes of text repeated by row spans; beyond it, cells appear only in their first row.
 const MAX_REPEATED: usize = 1 << 20;
 
-/// The table as markdown; `None` for one that only lays out the page: with tables or headings in its cells, one
-/// column, or much text in a cell and no header.
-pub(super) fn markdown(element: &NodeRef) -> Option<String> {
+/// Returns the table as markdown. Returns `None` for a layout table: one column, tables or headings in cells, or much
+/// text in a cell without a header row.
+pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
     let mut rows = Vec::new();
     let mut caption = String::new();
-    if !collect(element, &mut rows, &mut caption) {
+    if !collect(element, line, &mut rows, &mut caption) {
         return None;
     }
     let mut cells = rows.iter().flatten();
@@ -26,7 +28,7 @@ pub(super) fn markdown(element: &NodeRef) -> Option<String> {
     if !headed && cells.any(|cell| cell.text().chars().count() > MAX_CELL) {
         return None;
     }
-    let grid = grid(&rows);
+    let grid = grid(&rows, line);
     if grid.iter().all(|row| row.len() < 2) {
         return None;
     }
@@ -39,13 +41,18 @@ pub(super) fn markdown(element: &NodeRef) -> Option<String> {
     Some(out.trim_end().to_owned())
 }
 
-/// The rows' cells; false for a table of layout.
-fn collect<'a>(element: &NodeRef<'a>, rows: &mut Vec<Vec<NodeRef<'a>>>, caption: &mut String) -> bool {
+/// Collects the cells of each row; returns false for a layout table.
+fn collect<'a>(
+    element: &NodeRef<'a>,
+    line: RenderLine,
+    rows: &mut Vec<Vec<NodeRef<'a>>>,
+    caption: &mut String,
+) -> bool {
     for child in element.children_it(false).filter(NodeRef::is_element) {
         let name = child.node_name().unwrap_or_default();
         match &*name {
-            "caption" => *caption = render::line(&child, " "),
-            "thead" | "tbody" | "tfoot" if !collect(&child, rows, caption) => return false,
+            "caption" => *caption = line(&child, " "),
+            "thead" | "tbody" | "tfoot" if !collect(&child, line, rows, caption) => return false,
             "tr" => {
                 let cells: Vec<NodeRef> =
                     child.children_it(false).filter(|cell| cell.has_name("td") || cell.has_name("th")).collect();
@@ -65,8 +72,8 @@ fn collect<'a>(element: &NodeRef<'a>, rows: &mut Vec<Vec<NodeRef<'a>>>, caption:
     true
 }
 
-/// Cells in their columns: a cell over several columns stands in the first, one over several rows in each.
-fn grid(rows: &[Vec<NodeRef>]) -> Vec<Vec<String>> {
+/// Places cells in columns. A cell that spans columns appears in the first, a cell that spans rows in each.
+fn grid(rows: &[Vec<NodeRef>], line: RenderLine) -> Vec<Vec<String>> {
     let mut carried: Vec<(usize, String)> = Vec::new();
     let mut grid = Vec::with_capacity(rows.len());
     let mut repeated = 0;
@@ -84,7 +91,7 @@ fn grid(rows: &[Vec<NodeRef>]) -> Vec<Vec<String>> {
         let mut spans = Vec::new();
         for cell in cells {
             carry(&mut row);
-            let text = render::line(cell, "\n");
+            let text = line(cell, "\n");
             let (columns, down) = (span(cell, "colspan"), span(cell, "rowspan"));
             for column in 0..columns {
                 let text = if column == 0 { text.clone() } else { String::new() };

@@ -1,10 +1,10 @@
-//! A page's own title out of one that names its site as well.
+//! Page titles without the name of their site.
 
-/// What stands between a page's title and its site's name.
+/// Separators between a page's title and its site's name.
 const SEPARATORS: [&str; 10] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " :: ", " / ", ": "];
 
-/// The title without the site's name at its end or beginning, by what the site calls itself, else by the page's
-/// headline, which then is the rest of it.
+/// Removes the site's name from the start or end of a title. The name is known from metadata; otherwise the part that
+/// equals the page's headline is kept.
 pub(super) fn without_site(title: String, site: Option<&str>, headline: impl Fn() -> Option<String>) -> String {
     let parts = || {
         SEPARATORS.iter().flat_map(|separator| {
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_name_of_the_site_is_cut_off() {
+    fn site_name_is_removed_from_titles() {
         for (title, site, headline, expected) in [
             ("The ford | Example", Some("example"), None, "The ford"),
             ("Example: The ford", Some("Example"), None, "The ford"),

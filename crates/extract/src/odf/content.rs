@@ -1,4 +1,4 @@
-//! The content of an OpenDocument file: `content.xml` to blocks.
+//! Conversion of `content.xml` to blocks.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -9,12 +9,12 @@ use super::xml;
 use crate::blocks::Block;
 use crate::{ExtractError, names};
 
-/// Deepest nesting of elements; office programs stay under a hundred.
+/// Maximum nesting of elements; office programs stay below a hundred.
 const MAX_DEPTH: usize = 2_000;
-/// Most spaces that one `text:s` stands for.
+/// Maximum number of spaces for one `text:s`.
 const MAX_SPACES: usize = 100;
 
-/// Elements whose content is no text of the document: comments' frames, deleted text, program data, pictures' data.
+/// Elements without document text: annotations, deleted text, program data, image data.
 const SKIPPED: [&str; 15] = [
     "office:annotation",
     "text:tracked-changes",
@@ -33,19 +33,19 @@ const SKIPPED: [&str; 15] = [
     "text:index-title-template",
 ];
 
-/// A text paragraph or heading that is being read.
+/// Open paragraph or heading.
 struct Paragraph {
-    /// `Some` for a heading.
+    /// Heading level; `None` for a paragraph.
     level: Option<u8>,
     text: String,
-    /// What closes each open span: `**`, `*`, `***`, a link's target, or nothing.
+    /// Closing text of each open span: `**`, `*`, `***`, a link target, or nothing.
     open: Vec<String>,
 }
 
-/// A list that is being read.
+/// Open list.
 struct List {
     style: String,
-    /// The next paragraph begins an item.
+    /// Set if the next paragraph begins an item.
     fresh: bool,
 }
 
@@ -56,19 +56,19 @@ pub(super) struct Content<'a> {
     lists: Vec<List>,
     tables: Tables,
     notes: Vec<String>,
-    /// Open `text:note-body` elements.
+    /// Number of open `text:note-body` elements.
     in_note: usize,
     slides: u32,
-    /// Where the current slide's heading stands, until its title is known.
+    /// Index of the current slide's heading until its title is known.
     slide_heading: Option<usize>,
     in_title: bool,
 }
 
 impl<'a> Content<'a> {
-    /// All blocks of the part.
+    /// Reads all blocks of the part.
     ///
     /// # Errors
-    /// `Corrupt` for XML that is not well formed, unless text came before the fault.
+    /// Returns `Corrupt` for malformed XML, unless text precedes the error.
     pub(super) fn read(part: &str, styles: &'a Styles, spreadsheet: bool) -> Result<Vec<Block>, ExtractError> {
         let mut content = Content {
             styles,
@@ -83,7 +83,7 @@ impl<'a> Content<'a> {
             in_title: false,
         };
         let mut reader = Reader::from_str(part);
-        // An end tag that fits no start tag is a fault of the document, not of its text.
+        // Mismatched end tags are common and do not affect the text.
         reader.config_mut().check_end_names = false;
         let (mut depth, mut skipping) = (0usize, None::<usize>);
         loop {
@@ -183,7 +183,7 @@ impl<'a> Content<'a> {
                 }
             }
             "table:table" => {
-                // A spreadsheet's tables are its sheets.
+                // Tables of a spreadsheet are its sheets.
                 if self.tables.is_outside()
                     && let Some(sheet) = self.sheet_name(element)
                 {
@@ -235,7 +235,7 @@ impl<'a> Content<'a> {
                 self.blocks.pop();
             }
             "draw:page" => {
-                // A slide without any text is not worth its heading.
+                // A slide without text gets no heading.
                 if self.slide_heading.is_some_and(|at| at + 1 == self.blocks.len()) {
                     self.blocks.pop();
                 }
@@ -256,7 +256,7 @@ impl<'a> Content<'a> {
         self.paragraphs.push(Paragraph { level, text: String::new(), open: Vec::new() });
     }
 
-    /// White space in the source is one space at most (ODF 1.3 part 3, 6.1.2).
+    /// Appends text with white space collapsed to single spaces (ODF 1.3 part 3, 6.1.2).
     fn text(&mut self, text: &str) {
         let Some(paragraph) = self.paragraphs.last_mut() else { return };
         for c in text.chars() {
@@ -278,15 +278,15 @@ impl<'a> Content<'a> {
 
     fn open(&mut self, mark: &str, close: String) {
         if let Some(paragraph) = self.paragraphs.last_mut() {
-            // A bold heading is a heading.
+            // Bold inside a heading is redundant.
             let plain = paragraph.level.is_some() && mark.starts_with('*');
             paragraph.text.push_str(if plain { "" } else { mark });
             paragraph.open.push(if plain { String::new() } else { close });
         }
     }
 
-    /// Closes the innermost span or link. Marks around nothing are taken back; white space before a closing mark goes
-    /// behind it, since a mark after a space closes nothing.
+    /// Closes the innermost span or link and removes empty spans. White space before the closing marker moves behind
+    /// it, because a marker after a space closes nothing.
     fn close(&mut self) {
         let Some(paragraph) = self.paragraphs.last_mut() else { return };
         let Some(close) = paragraph.open.pop().filter(|close| !close.is_empty()) else { return };
@@ -300,12 +300,12 @@ impl<'a> Content<'a> {
             return;
         }
         let space = text.split_off(trimmed);
-        // Two bold runs in a row are one.
+        // Merges two adjacent bold runs.
         text.push_str(&close);
         text.push_str(&space);
     }
 
-    /// Puts a finished paragraph where it belongs.
+    /// Adds a finished paragraph to its note, cell, list item or slide, or to the blocks.
     fn place(&mut self, mut paragraph: Paragraph) {
         while let Some(close) = paragraph.open.pop() {
             paragraph.text.push_str(&close);
@@ -329,7 +329,7 @@ impl<'a> Content<'a> {
             && let Some(Block::Heading { text: heading, .. }) =
                 self.slide_heading.and_then(|at| self.blocks.get_mut(at))
         {
-            let text = names::unmarked(&text.replace('\n', " "));
+            let text = names::strip_markup(&text.replace('\n', " "));
             if text == *heading {
                 return;
             }
@@ -347,7 +347,7 @@ impl<'a> Content<'a> {
                 Block::Item { level, ordered: self.styles.is_numbered(&list.style, level), text }
             }
             (None, Some(_)) => {
-                // A second paragraph of the same item.
+                // Another paragraph of the same item.
                 if let Some(Block::Item { text: item, .. }) = self.blocks.last_mut() {
                     item.push('\n');
                     item.push_str(&text);
@@ -359,7 +359,7 @@ impl<'a> Content<'a> {
         self.blocks.push(block);
     }
 
-    /// The heading of a spreadsheet's sheet; text documents number their tables instead of naming them for readers.
+    /// Returns the name of a spreadsheet's sheet. Text documents number their tables and do not name them for readers.
     fn sheet_name(&self, element: &BytesStart) -> Option<String> {
         let name = xml::attribute(element, "table:name")?;
         self.tables.are_sheets().then(|| format!("Sheet: {}", name.trim()))

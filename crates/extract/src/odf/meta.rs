@@ -1,4 +1,4 @@
-//! Properties of an OpenDocument file: `meta.xml` (ODF 1.3 part 3, 4.3).
+//! Document properties from `meta.xml` (ODF 1.3 part 3, 4.3).
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -15,7 +15,7 @@ pub(super) struct Meta {
     pub published_at: Option<i64>,
 }
 
-/// Reads as far as the part is well formed: properties are no reason to fail.
+/// Reads properties up to the first malformed element: bad properties must not fail the document.
 pub(super) fn read(part: &str) -> Meta {
     let mut meta = Meta::default();
     let (mut creator, mut subject, mut modified) = (None, None, None);

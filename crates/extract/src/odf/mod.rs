@@ -1,5 +1,5 @@
-//! OpenDocument text documents, presentations and spreadsheets (OASIS ODF 1.3): own readers, since a zip archive, one
-//! XML part and few elements are all there is to them.
+//! Reader for OpenDocument text documents, presentations and spreadsheets (OASIS ODF 1.3): a zip archive with one XML
+//! part and few elements.
 
 mod content;
 mod meta;
@@ -13,7 +13,7 @@ use self::package::Package;
 use self::styles::Styles;
 use crate::{ExtractError, ExtractRequest, Extracted, FileKind, blocks, language, names, tidy};
 
-/// One document.
+/// Reads one document.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let mut package = Package::open(request.kind, bytes)?;
     let content =

@@ -1,5 +1,4 @@
-//! The styles of an OpenDocument file, as far as they carry meaning: which lists are numbered, which text is bold or
-//! italic, and which paragraphs are titles.
+//! OpenDocument styles that carry meaning: numbered lists, bold and italic text, titles.
 
 use std::collections::HashMap;
 
@@ -8,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::xml;
 
-/// Longest chain of parent styles that is followed.
+/// Maximum number of parent styles followed.
 const MAX_PARENTS: usize = 8;
 
 #[derive(Debug, Default, Clone)]
@@ -16,7 +15,7 @@ struct Style {
     parent: Option<String>,
     bold: Option<bool>,
     italic: Option<bool>,
-    /// ODF 1.3 part 3, 19.470: paragraphs of the style belong to an outline level although they are no headings.
+    /// ODF 1.3 part 3, 19.470: outline level of paragraphs with this style that are not headings.
     outline: Option<u8>,
 }
 
@@ -24,12 +23,12 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// List style and level (0 the outermost) to whether it is numbered.
+    /// List style and level (0 is the outermost); true if numbered.
     numbered: HashMap<(String, u8), bool>,
 }
 
 impl Styles {
-    /// Adds the styles of a part; what is not well formed ends the reading, not the document.
+    /// Adds the styles of a part up to the first malformed element.
     pub(super) fn add(&mut self, part: &str) {
         let mut reader = Reader::from_str(part);
         let (mut style, mut list) = (None::<String>, None::<String>);
@@ -84,7 +83,7 @@ impl Styles {
         self.numbered.get(&(list.to_owned(), level)).copied().unwrap_or(false)
     }
 
-    /// Whether text of the style is bold and italic.
+    /// Returns bold and italic of the style.
     pub(super) fn emphasis(&self, name: &str) -> (bool, bool) {
         let (mut bold, mut italic) = (None, None);
         for style in self.chain(name) {
@@ -94,7 +93,7 @@ impl Styles {
         (bold.unwrap_or(false), italic.unwrap_or(false))
     }
 
-    /// The heading level of paragraphs of the style: its outline level, or 1 for the document's title.
+    /// Returns the heading level of paragraphs with the style: its outline level, or 1 for the document's title.
     pub(super) fn heading_level(&self, name: &str) -> Option<u8> {
         let is_title = name == "Title" || self.chain(name).any(|style| style.parent.as_deref() == Some("Title"));
         self.chain(name).find_map(|style| style.outline).or(is_title.then_some(1))

@@ -1,9 +1,9 @@
-//! Tables of an OpenDocument file while they are read.
+//! State of open OpenDocument tables.
 
-/// Most cells that one `number-columns-repeated` or rows that one `number-rows-repeated` stands for where they hold
-/// text: programs write the empty rest of a sheet as one cell repeated a million times.
+/// Maximum repetitions of a cell or row with text (`number-columns-repeated`, `number-rows-repeated`). Programs write
+/// the empty rest of a sheet as one cell repeated a million times.
 const MAX_REPEATED: usize = 1_000;
-/// Most cells of one table; what follows is left out.
+/// Maximum number of cells of one table; the rest is dropped.
 const MAX_CELLS: usize = 5_000_000;
 
 #[derive(Default)]
@@ -12,7 +12,7 @@ struct Table {
     row: Vec<String>,
     row_repeated: usize,
     cell: Option<Cell>,
-    /// Empty cells since the last one with text: written only if another follows.
+    /// Empty cells since the last cell with text; written only if another one follows.
     gap: usize,
     cells: usize,
 }
@@ -23,7 +23,7 @@ struct Cell {
     value: Option<String>,
 }
 
-/// The open tables; a table in a cell becomes text of that cell.
+/// Stack of open tables; a table inside a cell becomes text of that cell.
 #[derive(Default)]
 pub(super) struct Tables {
     open: Vec<Table>,
@@ -31,7 +31,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Tables from here on are the sheets of a spreadsheet.
+    /// Creates the stack for a spreadsheet, whose tables are sheets.
     pub(super) fn of_spreadsheet() -> Self {
         Self { open: Vec::new(), sheets: true }
     }
@@ -62,7 +62,7 @@ impl Tables {
         }
     }
 
-    /// Takes a paragraph if a cell is open.
+    /// Adds a paragraph to the open cell. Returns false if no cell is open.
     pub(super) fn paragraph(&mut self, text: &str) -> bool {
         let Some(cell) = self.open.last_mut().and_then(|table| table.cell.as_mut()) else { return false };
         if !cell.text.is_empty() {
@@ -108,7 +108,8 @@ impl Tables {
         table.rows.push(row);
     }
 
-    /// The rows of the innermost table; `None` when it stood in a cell of another, which now holds its text.
+    /// Ends the innermost table and returns its rows. Returns `None` for a nested table, whose text went to the outer
+    /// cell.
     pub(super) fn end(&mut self) -> Option<Vec<Vec<String>>> {
         let mut table = self.open.pop()?;
         if !table.row.is_empty() {
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_emptiness_costs_nothing() {
+    fn repeated_empty_cells_are_dropped() {
         let mut tables = Tables::default();
         tables.start();
         for (rows, cells) in [("1048576", "16384"), ("1", "16384")] {

@@ -1,9 +1,9 @@
-//! Attributes and references out of XML events. Entities that a document declares itself are never expanded.
+//! Attributes and character references of XML events. Entities that a document declares are never expanded.
 
 use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesRef, BytesStart};
 
-/// What `&name;` stands for: characters by number and the five names of XML; nothing for any other.
+/// Resolves `&name;`: character numbers and the five predefined names. Other names are empty.
 pub(super) fn reference(name: &BytesRef) -> String {
     if let Ok(Some(c)) = name.resolve_char_ref() {
         return c.to_string();
@@ -11,7 +11,7 @@ pub(super) fn reference(name: &BytesRef) -> String {
     resolve_predefined_entity(name).unwrap_or_default().to_owned()
 }
 
-/// The attribute of that qualified name, unescaped.
+/// Returns the unescaped attribute with this qualified name.
 pub(super) fn attribute(element: &BytesStart, name: &str) -> Option<String> {
     let found = element.attributes().with_checks(false).flatten().find(|found| found.key.as_ref() == name)?;
     let raw: &str = &found.value;

@@ -1,12 +1,11 @@
-//! From the order on the page, left to right, to the order of reading.
+//! Conversion of visual order, left to right on the page, to logical order.
 //!
-//! A PDF places glyphs; which way a line reads is not in the file. Runs of right-to-left letters are turned round,
-//! runs of other letters and numbers in them are kept (the reverse of Unicode's bidirectional algorithm, as far as two
-//! levels go).
+//! A PDF places glyphs and does not record reading direction. Runs of right-to-left letters are reversed; runs of
+//! other letters and of numbers inside them are kept. This inverts Unicode's bidirectional algorithm for two levels.
 
 use std::collections::HashSet;
 
-use super::piece::Glyph;
+use super::glyph::Glyph;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
@@ -32,7 +31,7 @@ fn direction(c: char) -> Direction {
     }
 }
 
-/// Text of a run of glyphs sorted from left to right.
+/// Returns the logical text of a run of glyphs, which are sorted from left to right.
 pub(super) fn logical(run: Vec<Glyph>) -> String {
     let right = run.iter().filter(|glyph| is_right_to_left(glyph.char)).count();
     if right == 0 {
@@ -56,7 +55,7 @@ pub(super) fn logical(run: Vec<Glyph>) -> String {
     text
 }
 
-/// Runs of one direction; what is neutral belongs to the runs at both sides of it if they agree, else to the line.
+/// Splits glyphs into runs of one direction. Neutral glyphs join their neighbours if both agree, otherwise the line.
 fn runs(glyphs: &[Glyph], base: Direction) -> Vec<(Direction, &[Glyph])> {
     let mut resolved: Vec<Direction> = glyphs.iter().map(|glyph| direction(glyph.char)).collect();
     let mut at = 0;
@@ -83,12 +82,12 @@ fn runs(glyphs: &[Glyph], base: Direction) -> Vec<(Direction, &[Glyph])> {
     runs
 }
 
-/// Lam and alef drawn as one glyph come as two letters in reading order, each with half its width: they are put in
-/// the order on the page, to be turned with the rest. `lines` are sorted from left to right.
+/// Swaps the letters of lam-alef ligatures into visual order, so that reversal restores them. `lines` are sorted from
+/// left to right.
 ///
-/// The same two letters side by side in that order are usually "al-": an alef as wide as those elsewhere on the page
-/// is a letter of its own.
-pub(super) fn turn_ligatures(lines: &mut [Vec<Glyph>]) {
+/// A PDF reports the ligature as two letters in logical order, each with half its width. The same letters in this
+/// order are usually "al-" instead: an alef with the width of a standalone alef on the page is not part of a ligature.
+pub(super) fn reorder_ligatures(lines: &mut [Vec<Glyph>]) {
     let alone: HashSet<i32> = lines
         .iter()
         .flat_map(|line| (0..line.len()).filter(|&at| at == 0 || line[at - 1].char != LAM).map(|at| &line[at]))
@@ -114,7 +113,7 @@ fn is_alef(c: char) -> bool {
     matches!(c, '\u{622}' | '\u{623}' | '\u{625}' | '\u{627}')
 }
 
-/// Width in thousandths of an em.
+/// Returns the width in thousandths of an em.
 fn relative_width(glyph: &Glyph) -> i32 {
     ((glyph.x1 - glyph.x0) / glyph.size * 1000.0).round() as i32
 }
@@ -141,7 +140,7 @@ mod tests {
 
     fn read(visual: &str) -> String {
         let glyph = |(at, char): (usize, char)| {
-            // Widths differ, as those of letters do.
+            // Widths vary like those of letters.
             let x0 = at as f32 * 5.0;
             Glyph { char, x0, x1: x0 + 4.0 + (at % 3) as f32 * 0.3, y: 0.0, size: 10.0, bold: false }
         };
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn right_to_left_lines_are_turned() {
+    fn right_to_left_lines_are_reversed() {
         assert_eq!(read("םולש"), "שלום");
         assert_eq!(read("(ב) Python 123 דחא םולש"), "שלום אחד Python 123 (ב)");
         assert_eq!(read("see םולש here now"), "see שלום here now");
@@ -165,7 +164,7 @@ mod tests {
             vec![glyph('ل', 0.0, 3.0), glyph('ا', 3.0, 6.0)],
             vec![glyph('ب', 0.0, 4.0), glyph('ا', 4.0, 7.0)],
         ];
-        turn_ligatures(&mut lines);
+        reorder_ligatures(&mut lines);
         assert_eq!(lines.map(logical), ["سلا", "ال", "اب"]);
     }
 }

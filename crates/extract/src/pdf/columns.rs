@@ -1,18 +1,18 @@
-//! Pieces of a page in reading order: columns of running text one after the other, tables left whole.
+//! Reading order of a page: columns of running text one after another, tables kept together.
 
 use super::piece::Piece;
 
-/// Width of a step in which the page is searched for the space between columns, in points.
+/// Step of the search for the gutter between columns, in points.
 const STEP: f32 = 2.0;
-/// Columns have at least so many lines, and lines of so many characters (half of them): less is a table.
+/// Minimum number of lines of a column, and minimum characters of most of its lines; smaller columns are table cells.
 const MIN_LINES: usize = 4;
 const MIN_CHARS: usize = 18;
-/// A wider gap than so many ems within a line parts two cells of a table.
+/// Gap that separates two table cells within a line, in ems.
 const CELL_GAP: f32 = 1.5;
-/// Deepest division: pages have up to four columns, within a frame.
+/// Maximum recursion: pages have up to four columns within a frame.
 const MAX_DEPTH: usize = 6;
 
-/// Parts of the page, each of one column, in the order they are read.
+/// Splits the page into regions of one column each, in reading order.
 pub(super) fn regions(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     let mut regions = Vec::new();
     divide(pieces, MAX_DEPTH, &mut regions);
@@ -27,7 +27,7 @@ fn divide(pieces: Vec<Piece>, depth: usize, regions: &mut Vec<Vec<Piece>>) {
         regions.push(pieces);
         return;
     };
-    // What runs across the gutter ends the columns above it.
+    // A piece that crosses the gutter ends the columns above it.
     let (mut left, mut right, mut across) = (Vec::new(), Vec::new(), Vec::new());
     for piece in pieces {
         let crosses = piece.x0 < gutter - STEP && piece.x1 > gutter + STEP;
@@ -50,7 +50,7 @@ fn columns(left: &mut Vec<Piece>, right: &mut Vec<Piece>, depth: usize, regions:
     if left.is_empty() && right.is_empty() {
         return;
     }
-    // Text that reads from the right has its first column there.
+    // In right-to-left text the first column is on the right.
     let turned = reads_from_right(&left) && reads_from_right(&right);
     let (first, second) = if turned { (right, left) } else { (left, right) };
     divide(first, depth - 1, regions);
@@ -64,7 +64,7 @@ pub(super) fn reads_from_right(pieces: &[Piece]) -> bool {
     right * 2 > all
 }
 
-/// Where the space between two columns of running text is; `None` without such.
+/// Returns the middle of the gutter between two columns of running text.
 fn gutter(pieces: &[Piece]) -> Option<f32> {
     let left = pieces.iter().map(|piece| piece.x0).fold(f32::MAX, f32::min);
     let right = pieces.iter().map(|piece| piece.x1).fold(f32::MIN, f32::max);
@@ -80,7 +80,7 @@ fn gutter(pieces: &[Piece]) -> Option<f32> {
             *count += 1;
         }
     }
-    // The emptiest place in the middle part, and of several the middle one.
+    // The emptiest position of the middle part; the median of several.
     let middle = steps / 5..steps - steps / 5;
     let least = cover[middle.clone()].iter().copied().min()?;
     let empty: Vec<usize> = middle.filter(|&step| cover[step] == least).collect();
@@ -98,9 +98,9 @@ fn gutter(pieces: &[Piece]) -> Option<f32> {
     (running && crossing * 2 <= sides[0].len().min(sides[1].len())).then_some(gutter)
 }
 
-/// Enough lines, most of them long.
+/// Checks for enough lines, most of them long.
 fn is_running(side: &[&Piece]) -> bool {
-    // A spaceless letter is worth two.
+    // A letter of a script without spaces counts twice.
     let length =
         |piece: &Piece| piece.text.chars().map(|c| 1 + usize::from(super::piece::is_spaceless(c))).sum::<usize>();
     let mut lines: Vec<(&Piece, usize)> = Vec::new();
@@ -109,14 +109,14 @@ fn is_running(side: &[&Piece]) -> bool {
         match lines.last_mut() {
             Some((last, chars)) if (last.y - piece.y).abs() < 0.1 => {
                 *chars += length(piece);
-                // Wider than a space that sets sentences apart or fills a line.
+                // Wider than the space between sentences or in justified text.
                 cells += usize::from(piece.x0 - last.x1 > CELL_GAP * piece.size);
                 *last = piece;
             }
             _ => lines.push((piece, length(piece))),
         }
     }
-    // Several pieces on one line of a side: a table's cells.
+    // Several pieces on one line of a side are table cells.
     let single = cells * 4 <= lines.len();
     let long = lines.iter().filter(|(_, chars)| *chars >= MIN_CHARS).count();
     single && lines.len() >= MIN_LINES && long * 2 > lines.len()

@@ -1,17 +1,18 @@
-//! Pieces of one region to paragraphs, lists and headings, and to [`table`]s.
+//! Conversion of a region's pieces to paragraphs, lists, headings and [`table`]s.
 
 use super::columns::reads_from_right;
-use super::piece::{Piece, is_spaceless};
+use super::line::{Line, join};
+use super::piece::Piece;
 use super::table;
 use crate::blocks::Block;
 
-/// What is a heading in this document.
+/// Heading styles of a document.
 pub(super) struct Style {
-    /// Size of most of the text, in points.
+    /// Most common text size, in points.
     pub body: f32,
-    /// Larger sizes that headings have, the largest first.
+    /// Heading sizes above the body size, in descending order.
     pub headings: Vec<f32>,
-    /// Whether bold sets headings apart: not where much of the text is bold.
+    /// True if bold text marks headings; false if much of the text is bold.
     pub bold_headings: bool,
 }
 
@@ -19,7 +20,7 @@ const MAX_HEADING: usize = 200;
 const MAX_BOLD_HEADING: usize = 90;
 
 impl Style {
-    /// From all pieces of the document, weighted by their characters.
+    /// Derives the style from all pieces of the document, weighted by their characters.
     pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Self {
         let mut sizes: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
         let (mut bold, mut all) = (0usize, 0usize);
@@ -33,7 +34,7 @@ impl Style {
         let mut headings: Vec<f32> =
             sizes.keys().rev().map(|size| *size as f32 / 2.0).filter(|size| *size >= body * 1.15).collect();
         headings.truncate(16);
-        // Sizes that are nearly the same are one.
+        // Merges nearly equal sizes.
         headings.dedup_by(|small, large| *small > *large * 0.93);
         Self { body, headings, bold_headings: bold * 4 < all }
     }
@@ -44,48 +45,12 @@ impl Style {
     }
 }
 
-/// Half points, so that sizes that differ by rounding are one.
+/// Returns the size in half points, so that rounding does not separate sizes.
 fn key(size: f32) -> u32 {
     (size * 2.0).round() as u32
 }
 
-/// A line of the region: its pieces from left to right.
-pub(super) struct Line {
-    pub pieces: Vec<Piece>,
-}
-
-impl Line {
-    pub(super) fn y(&self) -> f32 {
-        self.pieces[0].y
-    }
-
-    fn x0(&self) -> f32 {
-        self.pieces[0].x0
-    }
-
-    fn x1(&self) -> f32 {
-        self.pieces[self.pieces.len() - 1].x1
-    }
-
-    pub(super) fn size(&self) -> f32 {
-        let widest = self.pieces.iter().max_by(|a, b| a.width().total_cmp(&b.width()));
-        widest.map_or(0.0, |piece| piece.size)
-    }
-
-    fn bold(&self) -> bool {
-        self.pieces.iter().all(|piece| piece.bold)
-    }
-
-    fn text(&self) -> String {
-        let mut texts: Vec<&str> = self.pieces.iter().map(|piece| piece.text.as_str()).collect();
-        if reads_from_right(&self.pieces) {
-            texts.reverse();
-        }
-        texts.join(" ")
-    }
-}
-
-/// The blocks of a region.
+/// Returns the blocks of a region.
 pub(super) fn blocks(region: Vec<Piece>, style: &Style) -> Vec<Block> {
     let mut out = Vec::new();
     let lines = lines(region);
@@ -102,7 +67,7 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style) -> Vec<Block> {
         }
         let line = &lines[at];
         let previous = at.checked_sub(1).map(|before| &lines[before]);
-        if paragraph.text.is_empty() || previous.is_some_and(|previous| measure.parts(previous, line)) {
+        if paragraph.text.is_empty() || previous.is_some_and(|previous| measure.ends_between(previous, line)) {
             paragraph.end(style, &mut out);
         }
         paragraph.add(line);
@@ -112,7 +77,7 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style) -> Vec<Block> {
     out
 }
 
-/// The last paragraph or list item of `blocks` and the paragraph that continues it behind the end of a column or page,
+/// Returns the last paragraph or list item of `blocks` and the paragraph that continues it behind the end of a column or page,
 /// taken off the front of `region`.
 pub(super) fn continuation<'a>(blocks: &'a mut [Block], region: &mut Vec<Block>) -> Option<(&'a mut String, String)> {
     let (Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last_mut()? else { return None };
@@ -134,12 +99,12 @@ fn lines(region: Vec<Piece>) -> Vec<Line> {
             _ => lines.push(Line { pieces: vec![piece] }),
         }
     }
-    lines.iter_mut().for_each(attach_mark);
+    lines.iter_mut().for_each(attach_marker);
     lines
 }
 
-/// A list item's mark stands apart from its text; as a piece of its own it would make a table of the list.
-fn attach_mark(line: &mut Line) {
+/// Joins a list marker to its text. As a separate piece it would turn the list into a table.
+fn attach_marker(line: &mut Line) {
     let [mark, text, ..] = &line.pieces[..] else { return };
     let is_mark =
         bullet(&format!("{} x", mark.text)).is_some_and(|rest| rest == "x") || numbered(&format!("{} x", mark.text));
@@ -149,7 +114,7 @@ fn attach_mark(line: &mut Line) {
     }
 }
 
-/// What is usual in a region.
+/// Typical dimensions of a region.
 struct Measure {
     /// Distance of two baselines, in ems.
     spacing: f32,
@@ -165,20 +130,20 @@ impl Measure {
             .filter(|spacing| (0.5..2.5).contains(spacing))
             .collect();
         spacings.sort_by(f32::total_cmp);
-        // The lower third: in texts of short paragraphs the spaces between these are as usual as those between lines.
+        // The lower third: in texts of short paragraphs, paragraph gaps are as common as line gaps.
         let spacing = spacings.get(spacings.len() / 3).copied().unwrap_or(1.2);
         let left = lines.iter().map(Line::x0).fold(f32::MAX, f32::min);
         let right = lines.iter().map(Line::x1).fold(f32::MIN, f32::max);
         Self { spacing, left, right }
     }
 
-    /// Whether a paragraph ends between two lines.
-    fn parts(&self, above: &Line, line: &Line) -> bool {
+    /// Returns true if a paragraph ends between two lines.
+    fn ends_between(&self, above: &Line, line: &Line) -> bool {
         let em = line.size().max(1.0);
         let distance = (above.y() - line.y()) / em;
         let other_size = (above.size() - line.size()).abs() > em * 0.12;
         if other_size
-            || above.bold() != line.bold() && (above.pieces.len() == 1 || line.pieces.len() == 1) && ends_open(above)
+            || above.bold() != line.bold() && (above.pieces.len() == 1 || line.pieces.len() == 1) && may_end(above)
         {
             return true;
         }
@@ -190,7 +155,7 @@ impl Measure {
             return true;
         }
         let width = self.right - self.left;
-        // An indented first line; a list's further lines are indented under their first.
+        // Indented first line; further lines of a list item are indented below its text.
         let indented =
             line.x0() > above.x0() + em * 0.9 && line.x0() < above.x0() + em * 6.0 && above.x0() < self.left + em * 0.9;
         let short = above.x1() < self.right - width * 0.25 && !reads_from_right(&above.pieces);
@@ -199,8 +164,8 @@ impl Measure {
     }
 }
 
-/// A line of a bold label and text goes on; one that is bold to its end and no sentence does not.
-fn ends_open(line: &Line) -> bool {
+/// Returns false for a line that must continue: a bold label before a comma or semicolon is part of a sentence.
+fn may_end(line: &Line) -> bool {
     !line.text().ends_with([',', ';'])
 }
 
@@ -231,7 +196,7 @@ impl Paragraph {
         let chars = text.chars().count();
         let worded = text.chars().any(char::is_alphabetic);
         if let Some(level) = style.level(&first).filter(|_| worded && chars <= MAX_HEADING) {
-            // A heading over several lines is one.
+            // Merges a heading of several lines.
             if let Some(Block::Heading { level: before, text: heading }) = out.last_mut()
                 && *before == level
                 && text.chars().next().is_some_and(char::is_lowercase)
@@ -259,27 +224,7 @@ impl Paragraph {
     }
 }
 
-/// Joins a line to the text before it: words that were divided become one, spaceless scripts get no space.
-pub(super) fn join(text: &mut String, line: &str) {
-    let (Some(last), Some(next)) = (text.chars().next_back(), line.chars().next()) else {
-        text.push_str(line);
-        return;
-    };
-    if matches!(last, '-' | '\u{2010}') && next.is_lowercase() {
-        let before = text.trim_end_matches(['-', '\u{2010}']).chars().next_back();
-        if before.is_some_and(char::is_alphabetic) {
-            text.pop();
-            text.push_str(line);
-            return;
-        }
-    }
-    if !(is_spaceless(last) && is_spaceless(next)) {
-        text.push(' ');
-    }
-    text.push_str(line);
-}
-
-/// The text of a list item behind its mark.
+/// Returns the text of a bulleted list item.
 fn bullet(text: &str) -> Option<&str> {
     let rest =
         text.strip_prefix(['•', '●', '▪', '■', '◦', '○', '‣', '►', '➢', '✓', '\u{f0b7}', '\u{f0a7}', '\u{f076}'])?;
@@ -287,7 +232,7 @@ fn bullet(text: &str) -> Option<&str> {
     (!rest.is_empty()).then_some(rest)
 }
 
-/// `1.`, `12)`, `a)`, `(3)` at the start.
+/// Checks for `1.`, `12)`, `a)` or `(3)` at the start.
 fn numbered(text: &str) -> bool {
     let head = text.split_whitespace().next().unwrap_or_default();
     let core = head.trim_start_matches('(').trim_end_matches([')', '.']);
@@ -311,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_words_and_headings() {
+    fn paragraphs_hyphenation_and_headings() {
         let heading = Piece { size: 16.0, ..piece("A Title", 10.0, 700.0) };
         let label = Piece { bold: true, ..piece("Method", 10.0, 600.0) };
         let text = markdown(vec![
@@ -331,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn aligned_pieces_are_a_table() {
+    fn aligned_pieces_form_a_table() {
         let mut pieces = vec![piece("Stock", 10.0, 720.0)];
         for (row, cells) in [["Part", "Count", "Place"], ["Bolt", "12", "A1"], ["Nut", "7", "B2"]].iter().enumerate() {
             for (column, cell) in cells.iter().enumerate() {
@@ -346,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_the_start() {
+    fn list_numbers_are_recognized() {
         assert!(numbered("1. Introduction") && numbered("(2) second") && numbered("a) first"));
         assert!(
             !numbered("2024 was a year") && !numbered("A. Smith said") && !numbered("1.") && !numbered("3.14 is pi")

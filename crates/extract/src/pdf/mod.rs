@@ -1,14 +1,16 @@
-//! PDF: glyphs by pdf_oxide, their layout by us.
+//! PDF reader: `pdf_oxide` decodes glyphs, this module lays them out.
 //!
-//! The library's own markdown drops single punctuation marks, mixes columns of tables and turns right-to-left lines in
-//! part; its glyphs and their places are right.
+//! The library's own markdown drops single punctuation marks, mixes table columns and reverses right-to-left lines
+//! only in part. Its glyphs and their positions are correct.
 
 mod bidi;
 mod columns;
+mod glyph;
 mod layout;
-mod page_marks;
+mod line;
+mod pages;
 mod piece;
-mod running;
+mod running_heads;
 mod table;
 
 use std::collections::{HashMap, HashSet};
@@ -18,24 +20,24 @@ use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
+use self::glyph::Glyph;
 use self::layout::Style;
-use self::page_marks::{PageStart, Pages};
-use self::piece::Glyph;
-use self::running::Page;
+use self::pages::{PageStart, Pages};
+use self::running_heads::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
 
-/// More pages than any book has; what follows them is not read.
+/// Maximum number of pages read; no book has more.
 const MAX_PAGES: usize = 50_000;
 
-/// The text of all pages. A page that cannot be read is left out as long as others can.
+/// Reads the text of all pages. Unreadable pages are skipped unless all are unreadable.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     if !magic::is_pdf(bytes) {
         return Err(magic::wrong_type(request.kind, bytes));
     }
     let document = PdfDocument::from_bytes(bytes.to_vec()).map_err(failure)?;
-    // Many files are encrypted under an empty password, only to restrict printing.
+    // Many files are encrypted with an empty password, only to restrict printing.
     if document.is_encrypted() && !document.is_authenticated() && !document.authenticate(b"").unwrap_or(false) {
-        return Err(ExtractError::encrypted("the PDF opens with a password only"));
+        return Err(ExtractError::encrypted("the PDF is password protected"));
     }
     let pages = document.page_count().map_err(failure)?;
     if pages == 0 {
@@ -61,17 +63,17 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     })
 }
 
-/// All pages, and why the first unreadable one was.
+/// Reads all pages; also returns the error of the first unreadable page.
 fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Error>) {
     let mut unreadable = None;
     let mut pages: Vec<Page> = Vec::new();
-    // Pages that are turned or written in columns from above are left to the library.
-    let mut others: HashMap<usize, String> = HashMap::new();
+    // The library's markdown, for rotated and for vertical pages.
+    let mut library_pages: HashMap<usize, String> = HashMap::new();
     for page in 0..count {
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
             Some(glyphs) => Ok(piece::pieces(glyphs)),
             None => {
-                others.insert(page, document.to_markdown(page, &ConversionOptions::default())?);
+                library_pages.insert(page, document.to_markdown(page, &ConversionOptions::default())?);
                 Ok(Vec::new())
             }
         });
@@ -82,21 +84,21 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
         let sheet = document.get_page_media_box(page).ok().map(|(_, bottom, _, top)| (bottom, top));
         pages.push(Page { pieces, sheet });
     }
-    running::remove(&mut pages);
+    running_heads::remove(&mut pages);
     let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
     // Of the pages in `blocks`.
     let mut starts = Vec::new();
     for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
-        if let Some(text) = others.remove(&page) {
+        if let Some(text) = library_pages.remove(&page) {
             out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut starts));
             out.append_page(&text);
             continue;
         }
         let mut start = PageStart::Block(blocks.len());
         for region in columns::regions(pieces) {
-            page_marks::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
+            pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
         starts.push(start);
     }
@@ -104,10 +106,10 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     (out, unreadable)
 }
 
-/// The glyphs of a page; `None` where most text is turned or runs from above.
+/// Returns the glyphs of a page; `None` if most text is rotated or vertical.
 ///
-/// From the library's spans, whose characters are decoded best (pairs of code units, several letters for one glyph).
-/// Where text runs from the right, from its characters instead: spans have it turned already, in part.
+/// The library's spans decode characters best (pairs of code units, ligatures). In right-to-left text the spans are
+/// already reversed in part, so the raw characters are used.
 fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Vec<Glyph>>, Error> {
     let spans = document.extract_spans(page)?;
     let vertical = spans.iter().filter(|span| span.wmode == 1).count();
@@ -120,18 +122,18 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Vec<Glyph>>, Err
     } else {
         spans.iter().flat_map(|span| span.to_chars()).collect()
     };
-    Ok(piece::glyphs(chars))
+    Ok(glyph::upright(chars))
 }
 
 fn failure(error: Error) -> ExtractError {
     match error {
-        Error::EncryptedPdf => ExtractError::encrypted("the PDF opens with a password only"),
+        Error::EncryptedPdf => ExtractError::encrypted("the PDF is password protected"),
         Error::RecursionLimitExceeded(_) => ExtractError::too_large(format!("unreadable PDF: {error}")),
         error => ExtractError::corrupt(format!("unreadable PDF: {error}")),
     }
 }
 
-/// Programs write the name of the source file, or of themselves, where the title belongs.
+/// Rejects titles that are the name of the source file or of the program that wrote it.
 fn is_title(title: &str) -> bool {
     let lower = title.to_lowercase();
     let file_like =
@@ -145,13 +147,13 @@ fn is_title(title: &str) -> bool {
         && title.chars().any(char::is_alphabetic)
 }
 
-/// What programs write for want of a value.
+/// Recognizes placeholders that programs write instead of a value.
 fn is_placeholder(value: &str) -> bool {
     let plain = value.trim_matches(['(', ')']).to_lowercase();
     ["anonymous", "unspecified", "unknown", "untitled", "none"].contains(&plain.as_str())
 }
 
-/// The document information dictionary (ISO 32000-1, 14.3.3).
+/// Document information dictionary (ISO 32000-1, 14.3.3).
 struct Info(HashMap<String, Object>);
 
 impl Info {
@@ -166,8 +168,8 @@ impl Info {
     }
 }
 
-/// A text string (ISO 32000-1, 7.9.2.2): UTF-16BE or UTF-8 by its mark, else PDFDocEncoding, whose printable part is
-/// nearly windows-1252.
+/// Decodes a text string (ISO 32000-1, 7.9.2.2): UTF-16BE or UTF-8 by its byte order mark, otherwise PDFDocEncoding,
+/// whose printable part is nearly windows-1252.
 fn text_string(bytes: &[u8]) -> String {
     let (encoding, mark) = encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::WINDOWS_1252, 0));
     let text = encoding.decode_without_bom_handling(&bytes[mark..]).0;
@@ -179,14 +181,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_strings_are_decoded_by_their_mark() {
+    fn text_strings_are_decoded_by_byte_order_mark() {
         assert_eq!(text_string(b"\xfe\xff\0A\x65\xe5"), "A日");
         assert_eq!(text_string(b"\xef\xbb\xbf\xc3\xa9"), "é");
         assert_eq!(text_string(b"caf\xe9"), "café");
     }
 
     #[test]
-    fn file_names_are_no_titles() {
+    fn file_names_are_not_titles() {
         assert!(is_title("Annual Report 2024"));
         for title in ["Microsoft Word - memo.doc", "untitled", "paper.dvi", "12345", "(anonymous)"] {
             assert!(!is_title(title), "{title}");

@@ -1,44 +1,32 @@
-//! Glyphs of a page to pieces of lines: runs without a gap that could part two columns.
+//! Pieces of lines: runs of glyphs without a gap wide enough to separate columns.
 
-use pdf_oxide::layout::{FontWeight, TextChar};
+use super::bidi;
+use super::glyph::Glyph;
 
-use super::{bidi, page_marks};
-
-/// A wider gap than so many ems parts two pieces.
+/// Gap that separates two pieces, in ems.
 const PIECE_GAP: f32 = 0.75;
-/// A wider gap than so many ems parts two words, where the file has no space.
+/// Gap that separates two words if the file has no space there, in ems.
 const WORD_GAP: f32 = 0.19;
-/// A space in the file stands for a wider gap than so many ems; else it is one that overlapping glyphs ate.
+/// Minimum gap for a space in the file, in ems; overlapping glyphs leave a smaller one.
 const SPACE_GAP: f32 = 0.05;
-/// Glyphs whose baselines differ by less than so many ems stand on one line.
+/// Maximum baseline difference of glyphs on one line, in ems.
 const SAME_LINE: f32 = 0.3;
 
-/// More glyphs than this on one baseline are a line of their own.
+/// Maximum number of raised or lowered glyphs; more on one baseline form their own line.
 const MAX_RAISED: usize = 100;
 
-/// A glyph with its place, in points; `y` grows upwards.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Glyph {
-    pub char: char,
-    pub x0: f32,
-    pub x1: f32,
-    pub y: f32,
-    pub size: f32,
-    pub bold: bool,
-}
-
-/// A part of a line.
+/// Part of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
-    /// In logical order.
+    /// Text in logical order.
     pub text: String,
     pub x0: f32,
     pub x1: f32,
-    /// Of the line's baseline: the same for all pieces of a line.
+    /// Baseline, equal for all pieces of a line.
     pub y: f32,
-    /// Size of most of its glyphs.
+    /// Median glyph size.
     pub size: f32,
-    /// Whether most of its letters are bold.
+    /// True if at least nine of ten letters are bold.
     pub bold: bool,
 }
 
@@ -48,37 +36,13 @@ impl Piece {
     }
 }
 
-/// The glyphs that can be laid out: `None` where most text of the page is turned.
-pub(super) fn glyphs(chars: Vec<TextChar>) -> Option<Vec<Glyph>> {
-    let all = chars.len();
-    let upright: Vec<Glyph> = chars
-        .into_iter()
-        .filter(|c| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
-        .filter(|c| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
-        .filter(|c| !c.char.is_control() && !matches!(c.char, '\u{fffd}' | '\u{ad}' | page_marks::MARK))
-        .map(|c| {
-            let width =
-                if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };
-            Glyph {
-                char: c.char,
-                x0: c.origin_x,
-                x1: c.origin_x + width,
-                y: c.origin_y,
-                size: c.font_size.abs().clamp(0.5, 2_000.0),
-                bold: c.font_weight >= FontWeight::SemiBold,
-            }
-        })
-        .collect();
-    (upright.len() * 2 >= all).then_some(upright)
-}
-
-/// The pieces of the page, line by line from above.
+/// Returns the pieces of the page, line by line from the top.
 pub(super) fn pieces(glyphs: Vec<Glyph>) -> Vec<Piece> {
     let mut lines = lines(glyphs);
     for line in &mut lines {
         line.sort_by(|a, b| a.x0.total_cmp(&b.x0));
     }
-    bidi::turn_ligatures(&mut lines);
+    bidi::reorder_ligatures(&mut lines);
     let mut pieces = Vec::new();
     for line in lines {
         split(line, &mut pieces);
@@ -86,7 +50,7 @@ pub(super) fn pieces(glyphs: Vec<Glyph>) -> Vec<Piece> {
     pieces
 }
 
-/// Glyphs by their baselines; raised and lowered ones go to the line they stand at.
+/// Groups glyphs by baseline; raised and lowered glyphs join their line.
 fn lines(mut glyphs: Vec<Glyph>) -> Vec<Vec<Glyph>> {
     glyphs.sort_by(|a, b| b.y.total_cmp(&a.y));
     let mut lines: Vec<Vec<Glyph>> = Vec::new();
@@ -103,16 +67,16 @@ fn lines(mut glyphs: Vec<Glyph>) -> Vec<Vec<Glyph>> {
     let mut merged: Vec<Vec<Glyph>> = Vec::with_capacity(lines.len());
     for line in lines {
         match merged.last_mut() {
-            // Superscripts come before their line, subscripts after it.
-            Some(above) if belongs(above, &line) || belongs(&line, above) => above.extend(line),
+            // Superscripts precede their line, subscripts follow it.
+            Some(above) if is_raised_part(above, &line) || is_raised_part(&line, above) => above.extend(line),
             _ => merged.push(line),
         }
     }
     merged
 }
 
-/// Whether a line is only small glyphs raised or lowered beside another's.
-fn belongs(small: &[Glyph], line: &[Glyph]) -> bool {
+/// Checks if a line consists of small glyphs raised or lowered beside another line.
+fn is_raised_part(small: &[Glyph], line: &[Glyph]) -> bool {
     let (Some(one), Some(other)) = (small.first(), line.first()) else { return false };
     let (size, full) = (largest(small), largest(line));
     let distance = one.y - other.y;
@@ -132,9 +96,9 @@ fn largest(line: &[Glyph]) -> f32 {
 }
 
 fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
-    // Bold is sometimes made by printing twice.
+    // Some programs print twice to make text bold.
     line.dedup_by(|b, a| a.char == b.char && (a.x0 - b.x0).abs() < a.size * 0.08);
-    // The baseline of the largest glyphs is the line's.
+    // The largest glyphs define the line's baseline.
     let Some(y) = line.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map(|glyph| glyph.y) else { return };
     let mut run: Vec<Glyph> = Vec::new();
     let mut space = false;
@@ -169,7 +133,7 @@ fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
     Some(Piece { text, x0, x1, y, size, bold: letters > 0 && bold * 10 >= letters * 9 })
 }
 
-/// A letter of a script that needs no spaces.
+/// Matches letters of scripts without spaces between words.
 pub(super) fn is_spaceless(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }

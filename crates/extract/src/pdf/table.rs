@@ -1,15 +1,16 @@
-//! Tables of a page, with and without rules: found by how the pieces of its lines stand under each other.
+//! Tables with and without ruling lines, found by the alignment of pieces.
 
 use super::columns::reads_from_right;
-use super::layout::{Line, join};
+use super::line::{Line, join};
 
-/// Lines that are looked at in the search for the tables of one region; many lines that are nearly tables would
-/// otherwise cost the square of their number.
+/// Maximum number of lines examined for the tables of one region. Without it, many lines that nearly form tables would
+/// take quadratic time.
 pub(super) const MAX_EFFORT: usize = 100_000;
 
-/// The table that begins at a line: its rows and the line behind it.
+/// Returns the rows of a table that begins at line `start`, and the index of the next line.
 ///
-/// Lines of several pieces that follow each other; the columns are where their pieces overlap from line to line.
+/// A table is a sequence of lines with several pieces. Its columns are the intervals where pieces of all lines
+/// overlap.
 pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Vec<Vec<String>>, usize)> {
     let mut end = start;
     let mut rows = 0;
@@ -17,7 +18,7 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
     while let Some(line) = lines.get(end).filter(|_| *effort > 0) {
         *effort -= 1;
         if line.pieces.len() < 2 {
-            // The second line of a cell, between rows.
+            // Continuation line of a cell, between rows.
             let next = lines.get(end + 1);
             let inside = end > start
                 && next.is_some_and(|next| next.pieces.len() >= 2 && near(line, next))
@@ -68,7 +69,7 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
     (clashes * 4 <= rows).then_some((grid, end))
 }
 
-/// Intervals that the pieces of the lines cover together, from left to right.
+/// Returns the merged horizontal intervals of the lines' pieces, from left to right.
 fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
     let mut intervals: Vec<(f32, f32)> = run
         .iter()
@@ -86,12 +87,12 @@ fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
     columns
 }
 
-/// Lines of one cell.
+/// Checks for the line distance of text within a cell.
 fn near(above: &Line, line: &Line) -> bool {
     above.y() - line.y() < line.size().max(above.size()) * 1.6
 }
 
-/// Rows of one table may stand further apart.
+/// Checks for the line distance of table rows, which may be wider.
 fn near_row(above: &Line, line: &Line) -> bool {
     above.y() - line.y() < line.size().max(above.size()) * 4.0
 }

@@ -1,8 +1,8 @@
-//! Character sets of RTF: a code page for the document, another for each font.
+//! RTF character sets: a code page for the document, another for each font.
 
 use encoding_rs::Encoding;
 
-/// Encoding of a Windows code page (`\ansicpg`); windows-1252 where it is not known.
+/// Returns the encoding of a Windows code page (`\ansicpg`); windows-1252 if it is unknown.
 pub(super) fn of_code_page(number: i32) -> &'static Encoding {
     let label = match number {
         437 | 850 | 1252 => "windows-1252",
@@ -29,7 +29,7 @@ fn windows(number: i32) -> &'static Encoding {
     Encoding::for_label(format!("windows-{number}").as_bytes()).unwrap_or(encoding_rs::WINDOWS_1252)
 }
 
-/// Encoding of a font's character set (`\fcharset`); `None` where the document's own holds.
+/// Returns the encoding of a font's character set (`\fcharset`); `None` for the document's own.
 pub(super) fn of_font(number: i32) -> Option<&'static Encoding> {
     let page = match number {
         128 => 932,

@@ -1,5 +1,5 @@
-//! Rich Text Format (Microsoft, specification 1.9.1): an own reader, since the text, its character sets and the
-//! paragraph's few properties are all that matters of it.
+//! Reader for Rich Text Format (Microsoft, specification 1.9.1). It covers text, character sets and the few paragraph
+//! properties that carry structure.
 
 mod charset;
 mod reader;
@@ -7,7 +7,7 @@ mod token;
 
 use crate::{ExtractError, ExtractRequest, Extracted, blocks, language, magic, names, tidy};
 
-/// One document.
+/// Reads one document.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
     let start = bytes.iter().take(64).position(|byte| !byte.is_ascii_whitespace() && *byte < 0x80).unwrap_or(0);
     if !bytes[start..].starts_with(b"{\\rtf") {

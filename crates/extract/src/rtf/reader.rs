@@ -1,4 +1,4 @@
-//! RTF tokens to blocks.
+//! Conversion of RTF tokens to blocks.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use super::token::{Token, Tokens};
 use crate::blocks::Block;
 use crate::{ExtractError, dates};
 
-/// Deepest nesting of groups; word processors stay under fifty.
+/// Maximum nesting of groups; word processors stay below fifty.
 const MAX_DEPTH: usize = 5_000;
 
-/// Groups whose text is none of the document's. Groups that begin with `\*` are left out anyway, except the few in
+/// Groups that are not part of the document's text. Groups that begin with `\*` are skipped too, except
 /// [`READ_DESTINATIONS`].
 const SKIPPED: [&str; 32] = [
     "colortbl",
@@ -50,34 +50,34 @@ const SKIPPED: [&str; 32] = [
 ];
 const READ_DESTINATIONS: [&str; 5] = ["fldinst", "pn", "pntext", "shpinst", "shptxt"];
 
-/// What a group's text is for.
+/// Use of a group's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Destination {
     Body,
     Skipped,
     Fonts,
     Styles,
-    /// `{\info ...}`: its sub-groups.
+    /// `{\info ...}`, which contains sub-groups.
     Info,
     Title,
     Subject,
     Author,
     Created,
-    /// A list item's number or bullet, as text.
+    /// Number or bullet of a list item, as text.
     Marker,
-    /// The instruction of a field, such as `HYPERLINK "..."`.
+    /// Field instruction, such as `HYPERLINK "..."`.
     Instruction,
 }
 
-/// What holds until the group ends.
+/// State that lasts until the group ends.
 #[derive(Clone, Debug)]
 struct State {
     destination: Destination,
     font: i32,
-    /// Bytes that stand in for one `\u` character, to be skipped.
+    /// Number of fallback bytes to skip after each `\u` character.
     unicode_skip: usize,
     hidden: bool,
-    /// Set by `\field`: where the result began, in the paragraph's text.
+    /// Offset in the paragraph's text where the result of a `\field` starts.
     field_start: Option<usize>,
 }
 
@@ -90,13 +90,13 @@ pub(super) struct Document {
     pub created: Option<i64>,
 }
 
-/// The properties of the current paragraph.
+/// Properties of the current paragraph.
 #[derive(Default)]
 struct Paragraph {
     text: String,
     in_table: bool,
     style: Option<i32>,
-    /// `\outlinelevel`, 0 the highest.
+    /// `\outlinelevel`; 0 is the highest.
     outline: Option<u8>,
     list_level: u8,
     in_list: bool,
@@ -107,23 +107,23 @@ struct Reader {
     document: Document,
     default: &'static Encoding,
     fonts: HashMap<i32, &'static Encoding>,
-    /// Style number to heading level.
+    /// Heading levels by style number.
     headings: HashMap<i32, u8>,
     paragraph: Paragraph,
-    /// Rows of the table being read, and the row.
+    /// Rows of the current table.
     rows: Vec<Vec<String>>,
     row: Vec<String>,
-    /// Bytes not decoded yet: characters of two bytes come in two tokens.
+    /// Bytes that are not decoded yet: a two-byte character arrives as two tokens.
     pending: Vec<u8>,
     /// Text of a destination other than the body.
-    aside: String,
-    /// Characters left to skip after a `\u`.
+    destination_text: String,
+    /// Number of characters left to skip after a `\u`.
     skip: usize,
     surrogate: Option<u16>,
     style: i32,
     font: i32,
     created: [i32; 6],
-    /// The target of the hyperlink field that is open.
+    /// Target of the open hyperlink field.
     link: Option<String>,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
         rows: Vec::new(),
         row: Vec::new(),
         pending: Vec::new(),
-        aside: String::new(),
+        destination_text: String::new(),
         skip: 0,
         surrogate: None,
         style: 0,
@@ -204,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Decodes what is pending, in the character set of the font.
+    /// Decodes pending bytes in the character set of the font.
     fn flush(&mut self, state: &State) {
         if self.pending.is_empty() {
             return;
@@ -221,12 +221,12 @@ impl Reader {
             Destination::Body if state.hidden => {}
             Destination::Body => self.paragraph.text.push_str(text),
             Destination::Marker => self.paragraph.marker.push_str(text),
-            _ => self.aside.push_str(text),
+            _ => self.destination_text.push_str(text),
         }
     }
 
     fn symbol(&mut self, symbol: u8, state: &State) {
-        // An escaped character may be what stands in for a `\u`.
+        // An escaped character can be the fallback of a `\u`.
         if self.skip > 0 {
             self.skip -= 1;
             return;
@@ -303,7 +303,7 @@ impl Reader {
         }
     }
 
-    /// Words that stand for text or for the end of some.
+    /// Handles control words that stand for text or end a piece of text.
     fn text_word(&mut self, name: &str, number: i32, state: &State) {
         let body = state.destination == Destination::Body;
         match name {
@@ -342,7 +342,7 @@ impl Reader {
     }
 
     fn unicode(&mut self, number: i32, state: &State) {
-        // Written as a signed 16 bit number; some programs write it unsigned or whole.
+        // Values are signed 16-bit numbers; some programs write them unsigned or as whole code points.
         let code = if number < 0 { number + 0x1_0000 } else { number };
         self.skip = state.unicode_skip;
         let unit = u16::try_from(code).ok();
@@ -354,7 +354,7 @@ impl Reader {
                 }
             }
             (_, Some(high @ 0xd800..=0xdbff)) => self.surrogate = Some(high),
-            // Symbol fonts put their glyphs into the private area at 0xf000.
+            // Symbol fonts map their glyphs to the private use area at 0xf000.
             (_, Some(code @ 0xf020..=0xf0ff)) => {
                 let c = char::from_u32(u32::from(code) - 0xf000).filter(|c| c.is_ascii_graphic()).unwrap_or('•');
                 self.push(c.encode_utf8(&mut [0; 4]), state);
@@ -367,13 +367,13 @@ impl Reader {
         }
     }
 
-    /// A group has ended: what its text was for is known.
+    /// Ends a group and stores its text according to the destination.
     fn end_group(&mut self, state: &State, outer: Option<&State>) {
         self.skip = 0;
         let ends = outer.is_none_or(|outer| outer.destination != state.destination);
         match state.destination {
             Destination::Styles => {
-                let name = std::mem::take(&mut self.aside).to_lowercase();
+                let name = std::mem::take(&mut self.destination_text).to_lowercase();
                 let level = name.split("heading ").nth(1).and_then(|rest| rest.chars().next()?.to_digit(10));
                 if let Some(level @ 1..=9) = level {
                     self.headings.insert(self.style, level as u8);
@@ -381,17 +381,17 @@ impl Reader {
                     self.headings.insert(self.style, 1);
                 }
             }
-            Destination::Fonts => self.aside.clear(),
-            Destination::Title if ends => self.document.title = Some(std::mem::take(&mut self.aside)),
-            Destination::Subject if ends => self.document.subject = Some(std::mem::take(&mut self.aside)),
-            Destination::Author if ends => self.document.author = Some(std::mem::take(&mut self.aside)),
+            Destination::Fonts => self.destination_text.clear(),
+            Destination::Title if ends => self.document.title = Some(std::mem::take(&mut self.destination_text)),
+            Destination::Subject if ends => self.document.subject = Some(std::mem::take(&mut self.destination_text)),
+            Destination::Author if ends => self.document.author = Some(std::mem::take(&mut self.destination_text)),
             Destination::Created if ends => {
                 let [year, month, day, hour, minute, second] = self.created;
                 self.document.created =
                     dates::parse(&format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"));
             }
             Destination::Instruction if ends => {
-                let instruction = std::mem::take(&mut self.aside);
+                let instruction = std::mem::take(&mut self.destination_text);
                 self.link = hyperlink(&instruction);
             }
             _ => {}
@@ -414,7 +414,7 @@ impl Reader {
         let text = std::mem::take(&mut self.paragraph.text);
         let marker = std::mem::take(&mut self.paragraph.marker);
         if self.paragraph.in_table {
-            // A cell of several paragraphs: kept until the cell ends.
+            // A cell with several paragraphs: kept until the cell ends.
             self.row.push(format!("\u{0}{}{}", marker.trim_start(), text));
             return;
         }
@@ -436,7 +436,7 @@ impl Reader {
         self.document.blocks.push(block);
     }
 
-    /// The paragraphs of a cell before its last, which [`Self::end_paragraph`] has kept.
+    /// Returns the earlier paragraphs of a cell, which [`Self::end_paragraph`] kept.
     fn take_cell_lines(&mut self) -> String {
         let first = self.row.iter().rposition(|cell| !cell.starts_with('\0')).map_or(0, |at| at + 1);
         self.row.drain(first..).map(|line| format!("{}\n", &line[1..])).collect()
@@ -456,7 +456,7 @@ impl Reader {
     }
 }
 
-/// The target of a `HYPERLINK "target"` field, when it is an address.
+/// Returns the target of a `HYPERLINK "target"` field if it is a URL.
 fn hyperlink(instruction: &str) -> Option<String> {
     let rest = instruction.trim().strip_prefix("HYPERLINK")?.trim_start();
     let target = rest.strip_prefix('"')?.split('"').next()?.trim();
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_every_kind() {
+    fn character_escapes_are_decoded() {
         assert_eq!(
             markdown(b"{\\rtf1\\ansi caf\\'e9 \\u8364?5 \\u-10179?\\u-8704? \\{x\\}\\~y\\par}"),
             "café €5 😀 {x}\u{a0}y\n"
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_rows_of_cells() {
+    fn tables_keep_rows_and_cells() {
         let source = b"{\\rtf1 before\\par\\trowd\\pard\\intbl a\\cell b\\par c\\cell\\row\\trowd\\pard\\intbl d\\cell e\\cell\\row\\pard after\\par}";
         assert_eq!(markdown(source), "before\n\n| a | b<br>c |\n| --- | --- |\n| d | e |\n\nafter\n");
     }

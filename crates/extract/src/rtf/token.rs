@@ -1,6 +1,6 @@
-//! The tokens of RTF (specification 1.9.1, "RTF syntax").
+//! RTF tokenizer (specification 1.9.1, "RTF syntax").
 
-/// One token; a control word's parameter is as it stands, cut to 32 bits.
+/// A token. The parameter of a control word is limited to 32 bits.
 #[derive(Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Open,
@@ -9,13 +9,13 @@ pub(super) enum Token<'a> {
         name: &'a str,
         parameter: Option<i32>,
     },
-    /// A control symbol such as `\~` or `\*`.
+    /// Control symbol such as `\~` or `\*`.
     Symbol(u8),
     /// `\'hh`: one byte in the current character set.
     Byte(u8),
-    /// Plain bytes up to the next control.
+    /// Bytes up to the next control.
     Text(&'a [u8]),
-    /// What followed `\bin`.
+    /// Data of `\bin`.
     Binary,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Tokens<'a> {
         let parameter = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty());
         let parameter =
             parameter.map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX)).map(|n| if negative { -n } else { n });
-        // One space ends a control word and belongs to it.
+        // One space ends a control word and is part of it.
         if self.bytes.get(self.at) == Some(&b' ') {
             self.at += 1;
         }
@@ -96,7 +96,7 @@ impl<'a> Iterator for Tokens<'a> {
                     self.at += 1;
                     return Some(self.control());
                 }
-                // Line ends only fold the file.
+                // Line ends are insignificant.
                 b'\r' | b'\n' | 0 => self.at += 1,
                 _ => {
                     return Some(Token::Text(
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_symbols_and_bytes() {
+    fn words_symbols_and_bytes_are_tokens() {
         let tokens: Vec<Token> = Tokens::new(b"{\\rtf1\\u-10 \\'e9\\~a b\r\n\\bin3 }}}c}").collect();
         assert_eq!(
             tokens,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_input_ends() {
+    fn truncated_input_terminates() {
         for input in [&b"\\"[..], b"\\'", b"\\'a", b"\\a-", b"\\bin99999999999", b"\\bin-5 x"] {
             assert!(Tokens::new(input).count() < 4);
         }

@@ -1,4 +1,4 @@
-//! What good documents read as.
+//! Extraction of valid documents.
 
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, extract};
 
@@ -14,7 +14,7 @@ fn kind_of(result: Result<Extracted, ExtractError>) -> ExtractErrorKind {
 }
 
 #[test]
-fn a_word_document_keeps_headings_lists_and_tables() {
+fn word_document_keeps_headings_lists_and_tables() {
     let cell = |text: &str| format!("<w:tc>{}</w:tc>", paragraph(None, text));
     let body = [
         paragraph(Some("Heading1"), "Results"),
@@ -41,7 +41,7 @@ fn a_word_document_keeps_headings_lists_and_tables() {
 }
 
 #[test]
-fn a_pdf_is_read_page_by_page_with_its_properties() {
+fn pdf_is_read_by_page_with_properties() {
     let bytes = pdf(&["The first page speaks of rivers.", "The second page speaks of mountains."]);
     let read = read("notes.pdf", &bytes).expect("a document");
     let rivers = read.markdown.find("speaks of rivers").expect("the first page");
@@ -55,12 +55,12 @@ fn a_pdf_is_read_page_by_page_with_its_properties() {
 }
 
 #[test]
-fn a_pdf_without_text_needs_ocr() {
+fn pdf_without_text_needs_ocr() {
     assert_eq!(kind_of(read("scan.pdf", &pdf(&["", ""]))), ExtractErrorKind::NeedsOcr);
 }
 
 #[test]
-fn content_that_is_not_what_the_name_says_is_told() {
+fn mismatched_content_is_wrong_type() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0";
     let zip = archive(&[("readme.txt", "hello")]);
     for (name, bytes) in [
@@ -105,7 +105,7 @@ const ARTICLE: &str = r##"<!doctype html><html lang="en-GB"><head><title>How bri
 </article><footer>Copyright Example Ltd. All rights reserved. Imprint.</footer></body></html>"##;
 
 #[test]
-fn an_article_is_its_main_content() {
+fn article_page_gives_main_content() {
     let request = ExtractRequest {
         base_url: Some("https://example.org/eng/bridges.html".into()),
         ..ExtractRequest::new(FileKind::Html, "bridges.html")
@@ -136,14 +136,14 @@ fn an_article_is_its_main_content() {
 }
 
 #[test]
-fn a_page_that_is_no_article_keeps_its_content() {
+fn page_without_article_keeps_content() {
     let page = "<html><body><h1>Opening hours</h1><table><tr><td>Monday</td><td>9 to 5</td></tr></table></body></html>";
     let read = read("hours.htm", page.as_bytes()).expect("a page");
     assert!(read.markdown.contains("Opening hours") && read.markdown.contains("9 to 5"), "{}", read.markdown);
     assert!(read.labels.is_empty());
 }
 
-/// Pages without an article keep what they are for.
+/// Listings and forums have no article.
 #[test]
 fn lists_and_forums_keep_their_content() {
     let items: String =
@@ -163,7 +163,7 @@ fn lists_and_forums_keep_their_content() {
     assert!(forum.contains("Answer 1:") && forum.contains("Answer 6:"), "{forum}");
 }
 
-/// Reference pages: headings that link to themselves, tables with long cells, code.
+/// Self-linking headings, tables with long cells, code.
 #[test]
 fn reference_pages_keep_headings_tables_and_code() {
     let long = "A cell that explains its option at great length. ".repeat(30);
@@ -190,7 +190,7 @@ fn reference_pages_keep_headings_tables_and_code() {
 }
 
 #[test]
-fn reading_twice_gives_the_same() {
+fn extraction_is_deterministic() {
     for (name, bytes) in [("a.html", ARTICLE.as_bytes().to_vec()), ("a.pdf", pdf(&["Some text here."]))] {
         assert_eq!(read(name, &bytes).expect("a reading"), read(name, &bytes).expect("a reading"));
     }

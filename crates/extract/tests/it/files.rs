@@ -1,11 +1,11 @@
-//! Small files of each type, made by hand.
+//! Minimal files of each type.
 
 use std::io::Write;
 
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A zip archive of the given parts.
+/// Builds a zip archive of the given parts.
 pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, content) in parts {
@@ -21,7 +21,7 @@ const DOCX_PART_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relations
 const DOCX_STYLES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style></w:styles>"#;
 const DOCX_CORE: &str = r#"<?xml version="1.0" encoding="UTF-8"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>Quarterly Review</dc:title><dc:creator>Ann Author</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">2024-03-01T00:00:00Z</dcterms:created></cp:coreProperties>"#;
 
-/// A Word document with the given `w:body` content.
+/// Builds a Word document with the given `w:body` content.
 pub fn docx(body: &str) -> Vec<u8> {
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>"#
@@ -41,7 +41,7 @@ pub fn paragraph(style: Option<&str>, text: &str) -> String {
     format!("<w:p>{style}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
 }
 
-/// A PDF with one page for each text; an empty text makes a page without any.
+/// Builds a PDF with one page per text; an empty text gives a page without text.
 pub fn pdf(pages: &[&str]) -> Vec<u8> {
     let mut objects: Vec<String> = Vec::new();
     let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 5 + page * 2)).collect();
@@ -80,7 +80,7 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
 
 const ODF: &str = r#"xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0""#;
 
-/// An OpenDocument file of the kind (`text`, `presentation`, `spreadsheet`) with the given automatic styles and body.
+/// Builds an OpenDocument file of a kind (`text`, `presentation`, `spreadsheet`) from automatic styles and a body.
 pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
     let content = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"#
@@ -96,7 +96,7 @@ pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
     ])
 }
 
-/// A workbook with one sheet for each name and rows of text cells.
+/// Builds a workbook from sheet names and rows of text cells.
 pub fn xlsx(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
     let mut types = String::from(
         r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>"#,

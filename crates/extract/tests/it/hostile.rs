@@ -1,4 +1,4 @@
-//! Files that are made to break their reader: each is an error or a text, soon.
+//! Hostile files: each must give text or an error within a time limit.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use extract::{ExtractErrorKind, ExtractRequest, FileKind, extract};
 use crate::documents::read;
 use crate::files::{RTF, archive, docx, opendocument, paragraph, pdf, xlsx};
 
-/// Debug builds read slowly; what these files attack would take minutes or gigabytes.
-const SOON: Duration = Duration::from_secs(20);
+/// Time limit for debug builds on a loaded machine; a successful attack would take minutes or gigabytes.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 fn within_time<T>(what: &str, read: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = read();
-    assert!(start.elapsed() < SOON, "{what} took {:?}", start.elapsed());
+    assert!(start.elapsed() < TIME_LIMIT, "{what} took {:?}", start.elapsed());
     result
 }
 
@@ -26,9 +26,9 @@ fn deeply_nested_pages_are_read_flat() {
     within_time("nested lists", || read("deep.html", deep.as_bytes())).expect("a page");
 }
 
-/// Markup that breaks parsers, or what is made of their trees.
+/// Markup that breaks parsers or multiplies their output.
 #[test]
-fn hostile_pages_end_soon_and_stay_small() {
+fn hostile_pages_are_bounded_in_time_and_size() {
     let many = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
     let attributes: String = (0..100_000).map(|n| format!(" a{n}='{n}'")).collect();
     let rows = many("<tr><td rowspan=65534 colspan=1000>cell</td></tr>", 256 << 10);
@@ -72,14 +72,14 @@ fn hostile_pages_end_soon_and_stay_small() {
 }
 
 #[test]
-fn a_zip_bomb_is_refused() {
+fn zip_bomb_is_rejected() {
     let bomb = docx(&paragraph(None, &" ".repeat(200 << 20)));
     assert!(bomb.len() < 1 << 20);
     within_time("zip bomb", || read("bomb.docx", &bomb)).expect_err("a bomb");
 }
 
 #[test]
-fn open_document_bombs_are_refused() {
+fn open_document_bombs_are_rejected() {
     let wide = opendocument("text", "", &" ".repeat(200 << 20));
     let error = within_time("zip bomb", || read("bomb.odt", &wide)).expect_err("a bomb");
     assert_eq!(error.kind, ExtractErrorKind::TooLarge);
@@ -118,7 +118,7 @@ fn xml_entities_are_not_expanded() {
 }
 
 #[test]
-fn deeply_nested_tables_in_a_document_end() {
+fn deeply_nested_tables_terminate() {
     let depth = 3_000;
     let body = format!(
         "{}{}{}",
@@ -129,9 +129,9 @@ fn deeply_nested_tables_in_a_document_end() {
     let _ = within_time("nested tables", || read("deep.docx", &docx(&body)));
 }
 
-/// Cut anywhere, and with bytes changed anywhere, a file is read or refused: no panic gets out, no loop.
+/// A file truncated or corrupted at any offset is read or rejected, without a panic or an endless loop.
 #[test]
-fn cut_and_changed_files_end() {
+fn truncated_and_corrupted_files_terminate() {
     let page = "<html><body><p>Some words</p><table><tr><td>a</td></tr></table></body></html>".repeat(20);
     let samples: Vec<(FileKind, Vec<u8>)> = vec![
         (FileKind::Docx, docx(&paragraph(Some("Heading1"), "Title"))),
@@ -158,7 +158,7 @@ fn cut_and_changed_files_end() {
         (FileKind::Csv, b"a,b\n\"x\ny\",2\n".repeat(50)),
         (FileKind::Md, b"---\ntitle: x\n---\n# T\n\n```\ncode\n".to_vec()),
     ];
-    // xorshift: the same changes in every run.
+    // xorshift: the same corruptions in every run.
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = move |below: usize| {
         state ^= state << 13;

@@ -1,4 +1,4 @@
-//! Whole documents through the public API, and the worker pool against real processes.
+//! Whole documents through the public API.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod documents;
@@ -7,4 +7,3 @@ mod hostile;
 mod office;
 mod pages;
 mod pdf_pages;
-mod worker;

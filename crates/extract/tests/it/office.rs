@@ -1,4 +1,4 @@
-//! Office formats other than docx, and files under a sibling's name.
+//! Office formats other than docx, and files with the extension of a related format.
 
 use extract::ExtractErrorKind;
 
@@ -6,7 +6,7 @@ use crate::documents::read;
 use crate::files::{RTF, archive, docx, opendocument, paragraph, xlsx};
 
 #[test]
-fn an_open_text_document_keeps_its_structure() {
+fn open_text_document_keeps_structure() {
     let styles = r#"<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style><text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1"/></text:list-style>"#;
     let body = r##"<text:h text:outline-level="1">Pumps &amp; valves</text:h>
         <text:p>A <text:span text:style-name="B">bold</text:span> word,<text:s text:c="2"/>a <text:a xlink:href="http://a.b/c">link</text:a><text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Small print.</text:p></text:note-body></text:note>.</text:p>
@@ -24,7 +24,7 @@ fn an_open_text_document_keeps_its_structure() {
 }
 
 #[test]
-fn slides_and_sheets_say_where_they_are() {
+fn slides_and_sheets_have_headings() {
     let slide = |title: &str, text: &str| {
         format!(
             r#"<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>{title}</text:p></draw:text-box></draw:frame><draw:frame><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame></draw:page>"#
@@ -50,14 +50,14 @@ fn slides_and_sheets_say_where_they_are() {
 }
 
 #[test]
-fn rich_text_is_read_in_its_character_set() {
+fn rich_text_is_decoded_with_its_character_set() {
     let read = read("plan.rtf", RTF).expect("a document");
     assert_eq!(read.markdown, "# Heading\n\nПривет bold\n\n| a | b |\n| --- | --- |\n\nend\n");
     assert_eq!((read.title.as_deref(), read.author.as_deref()), (Some("Plan"), Some("Ann")));
 }
 
 #[test]
-fn a_file_under_a_siblings_name_is_read_and_under_a_strangers_is_not() {
+fn related_extension_is_read_and_unrelated_is_rejected() {
     let word = docx(&paragraph(None, "Words in it"));
     assert_eq!(read("old.doc", &word).expect("a document").markdown, "Words in it\n");
     assert!(read("old.doc", RTF).expect("a document").markdown.contains("# Heading"));
@@ -72,7 +72,7 @@ fn a_file_under_a_siblings_name_is_read_and_under_a_strangers_is_not() {
 }
 
 #[test]
-fn encrypted_files_are_told() {
+fn encrypted_files_are_reported() {
     let manifest = r#"<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>"#;
     let odt = archive(&[
         ("mimetype", "application/vnd.oasis.opendocument.text"),

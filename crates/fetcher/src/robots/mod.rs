@@ -1,4 +1,4 @@
-//! robots.txt of the hosts we fetch from: read once, kept for a while (RFC 9309, 2.3 and 2.4).
+//! Cache of robots.txt files (RFC 9309, 2.3 and 2.4).
 
 mod rules;
 
@@ -14,31 +14,31 @@ use tokio::sync::Semaphore;
 use crate::body;
 use crate::client::Client;
 use crate::error::{FetchError, TimeoutStage};
+use crate::redirects::{RedirectChain, is_redirect};
 use crate::targets::Target;
-use crate::trail::{Trail, is_redirect};
 use rules::Rules;
 
-/// What is read of a file (RFC 9309, 2.5).
+/// Number of bytes parsed per file (RFC 9309, 2.5).
 const MAX_BYTES: usize = 500 * 1024;
 
-/// Redirects followed to a file (2.3.1.2); behind more of them there is none.
+/// Redirects followed to a file; with more the file counts as missing (2.3.1.2).
 const MAX_REDIRECTS: usize = 5;
 
-/// How long an answer holds (2.4).
-const KEPT: Duration = Duration::from_hours(24);
+/// Lifetime of cached rules (2.4).
+const RULES_TTL: Duration = Duration::from_hours(24);
 
-/// How long a host whose file cannot be read is left alone: it may be well again soon.
-const KEPT_UNREACHABLE: Duration = Duration::from_mins(5);
+/// Lifetime of an "unreachable" entry. Short, because the host may recover soon.
+const UNREACHABLE_TTL: Duration = Duration::from_mins(5);
 
-/// Memory of all that is kept, with what an entry takes besides its rules: about 30,000 hosts.
+/// Memory limit of the cache, about 30,000 hosts, and the fixed cost of an entry besides its rules.
 const MAX_CACHE_WEIGHT: u64 = 16 * 1024 * 1024;
 const ENTRY_WEIGHT: usize = 512;
 
-/// What a host lets us do.
+/// Cached result for one host.
 #[derive(Debug)]
 enum Verdict {
     Rules(Rules),
-    /// No answer that would tell: nothing may be fetched (2.3.1.4).
+    /// No usable response: nothing may be fetched (2.3.1.4).
     Unreachable,
 }
 
@@ -52,33 +52,33 @@ impl Verdict {
     }
 }
 
-/// Reads, keeps and asks the robots.txt of hosts. Who asks for one that is on its way waits for it.
-pub(crate) struct Robots {
+/// Cache of robots.txt rules per origin. Concurrent requests for the same file are merged.
+pub(crate) struct RobotsCache {
     client: Arc<Client>,
-    /// Bounds the requests of the whole fetcher.
+    /// Limits concurrent requests of the whole fetcher.
     requests: Arc<Semaphore>,
     token: String,
-    /// For reading one file, redirects included.
+    /// Timeout for one file, redirects included.
     time_limit: Duration,
     verdicts: Cache<String, Arc<Verdict>>,
 }
 
-impl Robots {
+impl RobotsCache {
     pub fn new(client: Arc<Client>, requests: Arc<Semaphore>, token: String, time_limit: Duration) -> Self {
         let verdicts = Cache::builder()
             .max_capacity(MAX_CACHE_WEIGHT)
             .weigher(|origin: &String, verdict: &Arc<Verdict>| {
                 u32::try_from(origin.len() + verdict.weight()).unwrap_or(u32::MAX)
             })
-            .expire_after(Keeping)
+            .expire_after(VerdictExpiry)
             .build();
         Self { client, requests, token, time_limit, verdicts }
     }
 
-    /// Asks whether `target` may be fetched; returns the delay between two requests that its host wants.
+    /// Checks that `target` may be fetched. Returns the crawl delay of its host, if any.
     ///
     /// # Errors
-    /// `Robots`, `RobotsUnreachable`; and where its host cannot be connected to, what the page would fail with.
+    /// `Robots`, `RobotsUnreachable`, or the connection error that the page itself would cause.
     pub async fn check(&self, target: &Target) -> Result<Option<Duration>, FetchError> {
         let verdict = self
             .verdicts
@@ -92,8 +92,10 @@ impl Robots {
         }
     }
 
+    /// Reads and parses one file.
+    ///
     /// # Errors
-    /// Where the host itself cannot be reached, which is not kept: the next who asks tries again.
+    /// Connection errors of the host. They are not cached, so the next request tries again.
     async fn read(&self, file: Target) -> Result<Arc<Verdict>, FetchError> {
         let origin = file.origin();
         let verdict = match tokio::time::timeout(self.time_limit, self.request(file)).await {
@@ -105,7 +107,7 @@ impl Robots {
                 | FetchError::Tls
                 | FetchError::Timeout { stage: TimeoutStage::Connect }),
             )) => return Err(error),
-            // Led too far, or nowhere: there is no such file.
+            // The redirects lead nowhere: the file counts as missing.
             Ok(Err(
                 FetchError::TooManyRedirects { .. }
                 | FetchError::RedirectLoop
@@ -114,19 +116,19 @@ impl Robots {
             )) => Verdict::Rules(Rules::default()),
             Ok(Err(_)) | Err(_) => Verdict::Unreachable,
         };
-        tracing::debug!(%origin, is_reachable = matches!(verdict, Verdict::Rules(_)), "robots.txt was read");
+        tracing::debug!(%origin, is_reachable = matches!(verdict, Verdict::Rules(_)), "read robots.txt");
         Ok(Arc::new(verdict))
     }
 
     async fn request(&self, file: Target) -> Result<Verdict, FetchError> {
-        let mut trail = Trail::new(&file, MAX_REDIRECTS);
+        let mut redirects = RedirectChain::new(&file, MAX_REDIRECTS);
         let mut target = file;
         loop {
-            let _turn = self.requests.acquire().await;
+            let _permit = self.requests.acquire().await;
             let response = self.client.get(&target, HeaderMap::new()).await?;
             let status = response.status();
             if is_redirect(status) {
-                target = trail.follow(&target, response.headers(), self.client.policy())?;
+                target = redirects.follow(&target, response.headers(), self.client.policy())?;
                 body::drain(response).await;
                 continue;
             }
@@ -137,21 +139,21 @@ impl Robots {
                 body::drain(response).await;
                 Verdict::Rules(Rules::default())
             } else {
-                // "Too many requests" is of the 400s only by number: the host is busy, and says nothing of its pages.
+                // 429 differs from other 4xx statuses: the host is busy and says nothing about its rules.
                 Verdict::Unreachable
             });
         }
     }
 }
 
-/// How long each verdict holds.
-struct Keeping;
+/// Lifetime per kind of verdict.
+struct VerdictExpiry;
 
-impl Expiry<String, Arc<Verdict>> for Keeping {
+impl Expiry<String, Arc<Verdict>> for VerdictExpiry {
     fn expire_after_create(&self, _: &String, verdict: &Arc<Verdict>, _: Instant) -> Option<Duration> {
         Some(match **verdict {
-            Verdict::Rules(_) => KEPT,
-            Verdict::Unreachable => KEPT_UNREACHABLE,
+            Verdict::Rules(_) => RULES_TTL,
+            Verdict::Unreachable => UNREACHABLE_TTL,
         })
     }
 }

@@ -1,81 +1,81 @@
-//! robots.txt: what it says to us, and whether a page is forbidden (RFC 9309, 2.2).
+//! Parser and matcher for robots.txt rules (RFC 9309, 2.2).
 
 use std::cmp::Reverse;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Rules beyond these are not read: far more than sites have, few enough to be compared with a long path in no time.
+/// Maximum number of rules per host: far more than sites have, few enough to match a long path quickly.
 const MAX_RULES: usize = 5_000;
 
-/// The rules of one host that are meant for us.
+/// Rules of one host that apply to our token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rules {
-    /// The most specific one first; of equally long ones the one that allows.
+    /// Sorted by specificity, most specific first; of equally long patterns the allowing one comes first.
     rules: Vec<Rule>,
-    /// No part of the RFC, but widely used: seconds between requests.
+    /// `Crawl-delay`: not part of the RFC, but widely used.
     pub crawl_delay: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Rule {
     allow: bool,
-    /// In the form of [`normalized`]; a `*` stands for any text.
+    /// Normalized by [`normalize`]; `*` matches any text.
     pattern: String,
-    /// Whether the path must end where the pattern does (`$`).
+    /// True if the pattern ends with `$` and must match to the end of the path.
     is_anchored: bool,
 }
 
-/// Who a group of rules is for.
+/// Agents that a group applies to.
 #[derive(Clone, Copy, Default)]
 struct Audience {
-    us: bool,
-    all: bool,
+    own_token: bool,
+    wildcard: bool,
 }
 
 impl Rules {
-    /// What `text` says to the crawler `token`. Lines that are none are passed over, so anything can be read.
+    /// Parses `text` for the crawler `token`. Invalid lines are skipped, so every input is accepted.
     pub fn parse(text: &[u8], token: &str) -> Self {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let (mut ours, mut general) = (Rules::default(), Rules::default());
-        let mut is_known = false;
+        let (mut specific, mut general) = (Rules::default(), Rules::default());
+        let mut has_specific = false;
         let mut audience = Audience::default();
-        // Several lines of `User-agent` in a row begin one group.
-        let mut is_beginning = false;
+        // Consecutive `User-agent` lines start one group.
+        let mut in_agent_lines = false;
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
             let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
             let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
             let (field, value) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
             if field.eq_ignore_ascii_case(b"user-agent") {
-                if !is_beginning {
+                if !in_agent_lines {
                     audience = Audience::default();
-                    is_beginning = true;
+                    in_agent_lines = true;
                 }
-                audience.all |= value == b"*";
-                audience.us |= product_token(value).eq_ignore_ascii_case(token.as_bytes());
-                is_known |= audience.us;
+                audience.wildcard |= value == b"*";
+                audience.own_token |= product_token(value).eq_ignore_ascii_case(token.as_bytes());
+                has_specific |= audience.own_token;
                 continue;
             }
             let Some(line) = Line::read(field, value) else { continue };
-            is_beginning = false;
-            if audience.us {
-                ours.add(&line);
+            in_agent_lines = false;
+            if audience.own_token {
+                specific.add(&line);
             }
-            if audience.all {
+            if audience.wildcard {
                 general.add(&line);
             }
         }
-        let mut rules = if is_known { ours } else { general };
+        let mut rules = if has_specific { specific } else { general };
         rules.rules.sort_by_key(|rule| (Reverse(rule.pattern.len() + usize::from(rule.is_anchored)), !rule.allow));
         rules
     }
 
-    /// Whether the page at `path` (with its query, percent-encoded as in a URL) may be fetched.
+    /// Returns true if `path` may be fetched: path and query, percent-encoded as in a URL.
     pub fn allows(&self, path: &str) -> bool {
-        let path = normalized(path.as_bytes(), b"*$");
+        let path = normalize(path.as_bytes(), b"*$");
         path == "/robots.txt" || self.rules.iter().find(|rule| rule.matches(&path)).is_none_or(|rule| rule.allow)
     }
 
-    /// About how much memory the rules take.
+    /// Returns the approximate memory use in bytes.
     pub fn weight(&self) -> usize {
         self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum()
     }
@@ -87,8 +87,8 @@ impl Rules {
                     Some(pattern) => (pattern, true),
                     None => (*value, false),
                 };
-                let mut pattern = normalized(pattern, b"$");
-                // Written without its slash it is meant with it: paths have one.
+                let mut pattern = normalize(pattern, b"$");
+                // Some files omit the leading slash, which every path has.
                 if !pattern.starts_with(['/', '*']) {
                     pattern.insert(0, '/');
                 }
@@ -100,9 +100,9 @@ impl Rules {
     }
 }
 
-/// A line that belongs to a group.
+/// Line within a group.
 enum Line<'a> {
-    /// Says nothing about any page, but there it is: the names before it are complete.
+    /// Matches no page, but ends the `User-agent` lines of the group.
     EmptyRule,
     Rule {
         allow: bool,
@@ -126,7 +126,7 @@ impl<'a> Line<'a> {
 }
 
 impl Rule {
-    /// Each piece between two `*` is found as early as possible; then the rest has the most room.
+    /// Matches the pieces between `*` from left to right, each as early as possible, which leaves the longest rest.
     fn matches(&self, path: &str) -> bool {
         let mut pieces = self.pattern.split('*');
         let Some(mut rest) = pieces.next().and_then(|first| path.strip_prefix(first)) else { return false };
@@ -145,15 +145,15 @@ impl Rule {
     }
 }
 
-/// The part of a `User-agent` line that is compared: `Name/1.0 (more)` stands for `Name`.
+/// Returns the compared part of a `User-agent` value: `Name` for `Name/1.0 (more)`.
 fn product_token(value: &[u8]) -> &[u8] {
     let end = value.iter().position(|byte| !(byte.is_ascii_alphabetic() || b"-_".contains(byte)));
     &value[..end.unwrap_or(value.len())]
 }
 
-/// One spelling for all that mean the same octets (RFC 9309, 2.2.2): what need not be percent-encoded is not, all else
-/// is, with uppercase digits. Bytes of `also_encoded` are encoded too, for they mean something in a pattern.
-fn normalized(text: &[u8], also_encoded: &[u8]) -> String {
+/// Returns the canonical spelling of the same octets (RFC 9309, 2.2.2): unreserved characters are decoded, all others
+/// percent-encoded with uppercase digits. Bytes in `also_encoded` have a meaning in patterns and are encoded too.
+fn normalize(text: &[u8], also_encoded: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let [first, after @ ..] = rest {

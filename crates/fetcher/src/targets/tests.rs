@@ -13,7 +13,7 @@ fn parse(text: &str) -> Result<Target, FetchError> {
     Target::parse(text, &policy(&[], &[]))
 }
 
-/// Spellings of hosts that mean an address of the operator's network.
+/// Hosts that mean an address of the operator's network, in many spellings.
 const REFUSED_HOSTS: &[&str] = &[
     "127.0.0.1",
     "127.0.0.1.",
@@ -117,7 +117,7 @@ fn no_spelling_of_a_refused_host_passes_as_a_redirect() {
 }
 
 #[test]
-fn what_no_host_can_be_is_malformed() {
+fn malformed_hosts_are_invalid() {
     for host in [
         "[fe80::1%25eth0]",
         "[fe80::1%eth0]",
@@ -146,7 +146,7 @@ fn what_no_host_can_be_is_malformed() {
 }
 
 #[test]
-fn only_web_urls_without_credentials_are_targets() {
+fn only_http_urls_without_credentials_are_targets() {
     for url in [
         "ftp://example.com/",
         "file:///etc/passwd",
@@ -184,7 +184,7 @@ fn ports_of_other_services_are_refused_unless_opened() {
 }
 
 #[test]
-fn a_target_is_in_normal_form() {
+fn targets_are_normalized() {
     for (url, expected) in [
         ("HTTP://EXAMPLE.com./a/../b#part", "http://example.com/b"),
         ("https://bücher.example:443", "https://xn--bcher-kva.example/"),
@@ -213,7 +213,7 @@ fn opened_networks_open_their_addresses_and_short_names() {
 }
 
 #[test]
-fn redirects_lead_where_browsers_go() {
+fn redirects_resolve_as_in_browsers() {
     let here = parse("https://example.com/a/b?c=d").unwrap();
     for (location, expected) in [
         (&b"/x"[..], "https://example.com/x"),
@@ -243,7 +243,7 @@ fn redirects_lead_where_browsers_go() {
 
 proptest! {
     #[test]
-    fn whatever_host_is_written_no_refused_address_passes(host in ".{0,40}") {
+    fn no_host_leads_to_a_refused_address(host in ".{0,40}") {
         if let Ok(target) = parse(&format!("http://{host}/")) {
             let guard = AddressGuard::default();
             match target.url().host() {
@@ -259,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn every_number_spelling_of_an_address_is_judged_alike(bits in any::<u32>(), style in 0..6) {
+    fn numeric_spellings_of_an_address_are_judged_alike(bits in any::<u32>(), style in 0..6) {
         let address = std::net::Ipv4Addr::from_bits(bits);
         let [a, b, c, d] = address.octets();
         let host = match style {

@@ -4,8 +4,8 @@ use fetcher::FetchError;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-use crate::site::{Piece, Site, answer};
-use crate::world::{fetch, fetch_once, fetcher, options};
+use crate::site::{Piece, Site, response};
+use crate::support::{fetch, fetch_once, fetcher, options};
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -45,15 +45,15 @@ fn zstd(content: &[u8]) -> Vec<u8> {
     zstd::encode_all(content, 3).unwrap()
 }
 
-async fn saying(coding: &str, body: &[u8]) -> Site {
+async fn site_with_coding(coding: &str, body: &[u8]) -> Site {
     let headers = ["Content-Type: text/html", &format!("Content-Encoding: {coding}")];
-    Site::saying(answer("200 OK", &headers, body)).await
+    Site::serving(response("200 OK", &headers, body)).await
 }
 
 const UNDECODABLE: FetchError = FetchError::Protocol { reason: "cannot be decompressed" };
 
 #[tokio::test]
-async fn every_coding_is_undone() {
+async fn every_coding_is_decoded() {
     let content = "<p>words, and more words of a page</p>\n".repeat(2000).into_bytes();
     for (coding, body) in [
         ("gzip", gzip(&content)),
@@ -67,39 +67,39 @@ async fn every_coding_is_undone() {
         ("identity", content.clone()),
         ("gzip, br", brotli(&gzip(&content))),
     ] {
-        let site = saying(coding, &body).await;
+        let site = site_with_coding(coding, &body).await;
         let page = fetch_once(site.url("/")).await.unwrap();
         assert!(page.body == content, "{coding}");
     }
 }
 
 #[tokio::test]
-async fn nothing_is_nothing_in_every_coding() {
+async fn an_empty_body_is_valid_in_every_coding() {
     for coding in ["gzip", "deflate", "br", "zstd"] {
-        let site = saying(coding, b"").await;
+        let site = site_with_coding(coding, b"").await;
         assert_eq!(fetch_once(site.url("/")).await.unwrap().body, "", "{coding}");
     }
 }
 
 #[tokio::test]
-async fn broken_and_unknown_codings_are_errors() {
+async fn truncated_invalid_and_unknown_codings_are_errors() {
     let content = "words ".repeat(5000).into_bytes();
     for (coding, whole) in
         [("gzip", gzip(&content)), ("deflate", zlib(&content)), ("br", brotli(&content)), ("zstd", zstd(&content))]
     {
-        let cut = saying(coding, &whole[..whole.len() / 2]).await;
-        assert_eq!(fetch_once(cut.url("/")).await.err(), Some(UNDECODABLE), "{coding} cut off");
-        let noise = saying(coding, b"<p>never compressed at all</p>").await;
-        assert_eq!(fetch_once(noise.url("/")).await.err(), Some(UNDECODABLE), "{coding} of nothing");
+        let cut = site_with_coding(coding, &whole[..whole.len() / 2]).await;
+        assert_eq!(fetch_once(cut.url("/")).await.err(), Some(UNDECODABLE), "{coding} truncated");
+        let noise = site_with_coding(coding, b"<p>never compressed at all</p>").await;
+        assert_eq!(fetch_once(noise.url("/")).await.err(), Some(UNDECODABLE), "{coding} invalid");
     }
     for coding in ["compress", "gzip, gzip, gzip", "aes128gcm"] {
-        let site = saying(coding, b"x").await;
+        let site = site_with_coding(coding, b"x").await;
         assert!(matches!(fetch_once(site.url("/")).await, Err(FetchError::Protocol { .. })), "{coding}");
     }
 }
 
 #[tokio::test]
-async fn the_limit_is_one_of_what_comes_out() {
+async fn the_size_limit_applies_to_decompressed_content() {
     let limit = options().max_bytes;
     for (length, fits) in [(limit - 1, true), (limit, true), (limit + 1, false)] {
         let content = vec![b'x'; length];
@@ -110,7 +110,7 @@ async fn the_limit_is_one_of_what_comes_out() {
             ("br", brotli(&content)),
             ("zstd", zstd(&content)),
         ] {
-            let site = saying(coding, &body).await;
+            let site = site_with_coding(coding, &body).await;
             let fetched = fetch_once(site.url("/")).await.map(|page| page.body.len());
             let expected = if fits { Ok(length) } else { Err(FetchError::TooLarge { limit }) };
             assert_eq!(fetched, expected, "{coding} {length}");
@@ -119,7 +119,7 @@ async fn the_limit_is_one_of_what_comes_out() {
 }
 
 #[tokio::test]
-async fn bombs_are_left_after_their_first_bytes() {
+async fn decompression_bombs_are_aborted_at_the_limit() {
     let zeros = vec![0; 64 * 1024 * 1024];
     let bombs =
         [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros)), ("br", brotli(&zeros)), ("gzip, gzip", gzip(&gzip(&zeros)))];
@@ -135,7 +135,7 @@ async fn bombs_are_left_after_their_first_bytes() {
 }
 
 #[tokio::test]
-async fn an_announced_length_over_the_limit_is_believed() {
+async fn a_declared_length_over_the_limit_is_rejected_without_reading() {
     let site = Site::start(|_, _| {
         vec![
             Piece::Bytes(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99999999\r\n\r\n".to_vec()),
@@ -148,24 +148,24 @@ async fn an_announced_length_over_the_limit_is_believed() {
     assert!(started.elapsed() < std::time::Duration::from_secs(2));
 }
 
-/// A frame may ask for a window of any size: memory before there is any content.
+/// A frame may request a window of any size, which is memory allocated before there is any content.
 #[tokio::test]
-async fn windows_that_the_web_does_not_use_are_refused() {
+async fn oversized_windows_are_rejected() {
     let content = "words ".repeat(5000).into_bytes();
     let large = brotli_with(&content, true);
-    let site = saying("br", &large).await;
+    let site = site_with_coding("br", &large).await;
     assert_eq!(fetch_once(site.url("/")).await.err(), Some(UNDECODABLE));
 
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(27).unwrap();
     encoder.include_contentsize(false).unwrap();
     encoder.write_all(&content).unwrap();
-    let site = saying("zstd", &encoder.finish().unwrap()).await;
+    let site = site_with_coding("zstd", &encoder.finish().unwrap()).await;
     assert_eq!(fetch_once(site.url("/")).await.err(), Some(UNDECODABLE));
 
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(23).unwrap();
     encoder.write_all(&content).unwrap();
-    let site = saying("zstd", &encoder.finish().unwrap()).await;
+    let site = site_with_coding("zstd", &encoder.finish().unwrap()).await;
     assert!(fetch(&fetcher(options()), site.url("/")).await.is_ok());
 }

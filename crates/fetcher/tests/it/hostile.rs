@@ -1,24 +1,24 @@
-//! Servers that break the rules of HTTP: each ends in an error, in bounded time and memory.
+//! Servers that violate HTTP: each results in an error, in bounded time and memory.
 
 use std::time::{Duration, Instant};
 
 use fetcher::{FetchError, FetcherOptions, TimeoutStage};
 
-use crate::site::{Answer, Piece, Site, page};
-use crate::world::{fetch, fetch_once, fetcher, options};
+use crate::site::{Piece, Response, Site, page};
+use crate::support::{fetch, fetch_once, fetcher, options};
 
-fn hasty() -> FetcherOptions {
+fn short_timeouts() -> FetcherOptions {
     let mut options = options();
     options.time_limits.connect = Duration::from_millis(300);
     options.time_limits.first_byte = Duration::from_millis(300);
-    options.time_limits.whole = Duration::from_millis(1500);
+    options.time_limits.total = Duration::from_millis(1500);
     options
 }
 
-async fn failure(answer: Answer) -> (FetchError, Duration, Site) {
-    let site = Site::start(move |_, _| answer.clone()).await;
+async fn failure(response: Response) -> (FetchError, Duration, Site) {
+    let site = Site::start(move |_, _| response.clone()).await;
     let started = Instant::now();
-    let error = fetch(&fetcher(hasty()), site.url("/")).await.unwrap_err();
+    let error = fetch(&fetcher(short_timeouts()), site.url("/")).await.unwrap_err();
     (error, started.elapsed(), site)
 }
 
@@ -29,20 +29,20 @@ fn text(text: &str) -> Piece {
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
 
 #[tokio::test]
-async fn a_slow_drip_ends_at_the_whole_time() {
+async fn a_slow_drip_ends_at_the_total_timeout() {
     let drip = Piece::Forever(b"x".to_vec(), Duration::from_millis(50));
     let (error, spent, _) = failure(vec![text(HEAD), text("\r\n"), drip.clone()]).await;
-    assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Whole });
+    assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Total });
     assert!(error.is_temporary());
     assert!(spent >= Duration::from_millis(1400) && spent < Duration::from_secs(4), "{spent:?}");
-    // The same inside a compressed stream: a gzip header, and a stored block that takes 64 KiB to end.
+    // Again inside a compressed stream: a gzip header, and a stored block that takes 64 KiB to end.
     let begun = b"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff\x01\xff\xff\0\0".to_vec();
     let (error, ..) = failure(vec![text(HEAD), Piece::Bytes(begun), drip]).await;
-    assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Whole });
+    assert_eq!(error, FetchError::Timeout { stage: TimeoutStage::Total });
 }
 
 #[tokio::test]
-async fn a_silent_server_ends_at_the_first_byte() {
+async fn a_silent_server_ends_at_the_first_byte_timeout() {
     for pieces in [
         vec![Piece::Pause(Duration::from_secs(60))],
         vec![text("HTTP/1.1 200 OK\r\nX: "), Piece::Forever(b"x".to_vec(), Duration::from_millis(50))],
@@ -56,21 +56,21 @@ async fn a_silent_server_ends_at_the_first_byte() {
 }
 
 #[tokio::test]
-async fn an_address_that_does_not_answer_ends_at_the_connect_time() {
-    // A full queue of connections that nobody accepts: further ones wait for ever.
+async fn an_unresponsive_address_ends_at_the_connect_timeout() {
+    // A full backlog of unaccepted connections makes further ones wait forever.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let mut waiting = Vec::new();
     while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
         waiting.push(stream);
-        assert!(waiting.len() < 10_000, "this system's queues have no end");
+        assert!(waiting.len() < 10_000, "the backlog is unlimited on this system");
     }
-    let error = fetch(&fetcher(hasty()), format!("http://{address}/")).await.err();
+    let error = fetch(&fetcher(short_timeouts()), format!("http://{address}/")).await.err();
     assert_eq!(error, Some(FetchError::Timeout { stage: TimeoutStage::Connect }));
 }
 
 #[tokio::test]
-async fn heads_without_end_are_left() {
+async fn endless_headers_are_aborted() {
     for pieces in [
         vec![text("HTTP/1.1 200 OK\r\n"), Piece::Forever(b"X-More: words words words\r\n".to_vec(), Duration::ZERO)],
         vec![text("HTTP/1.1 200 OK\r\nX: "), Piece::Forever(vec![b'x'; 65536], Duration::ZERO)],
@@ -79,13 +79,13 @@ async fn heads_without_end_are_left() {
         let (error, spent, site) = failure(pieces).await;
         assert!(matches!(error, FetchError::Protocol { .. } | FetchError::Timeout { .. }), "{error}");
         assert!(spent < Duration::from_secs(2), "{spent:?}");
-        // What the system's buffers take comes on top of what the client does.
+        // The system's buffers add to what the client reads.
         assert!(site.written() < 16 * 1024 * 1024, "{}", site.written());
     }
 }
 
 #[tokio::test]
-async fn bodies_without_end_are_left_at_the_limit() {
+async fn endless_bodies_are_aborted_at_the_limit() {
     let endless = Piece::Forever(vec![b'x'; 65536], Duration::ZERO);
     for (headers, pieces) in [
         ("", vec![endless.clone()]),
@@ -102,14 +102,14 @@ async fn bodies_without_end_are_left_at_the_limit() {
 }
 
 #[tokio::test]
-async fn answers_that_break_off_are_interrupted() {
-    for answer in [
+async fn incomplete_responses_are_interrupted() {
+    for response in [
         "Content-Length: 100\r\n\r\nshort",
         "Transfer-Encoding: chunked\r\n\r\n5\r\nhel",
         "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
     ] {
-        let (error, ..) = failure(vec![text(&format!("{HEAD}{answer}"))]).await;
-        assert_eq!(error, FetchError::Interrupted, "{answer:?}");
+        let (error, ..) = failure(vec![text(&format!("{HEAD}{response}"))]).await;
+        assert_eq!(error, FetchError::Interrupted, "{response:?}");
         assert!(error.is_temporary());
     }
     assert_eq!(failure(vec![text("HTTP/1.1 200 OK\r\nContent-")]).await.0, FetchError::Interrupted);
@@ -117,8 +117,8 @@ async fn answers_that_break_off_are_interrupted() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_an_error() {
-    for answer in [
+async fn invalid_http_is_a_protocol_error() {
+    for response in [
         "<html>HTTP/0.9</html>",
         "ICY 200 OK\r\n\r\n",
         "SSH-2.0-OpenSSH_9.6\r\n",
@@ -135,19 +135,19 @@ async fn what_is_no_http_is_an_error() {
         "\x16\x03\x01\x02\0\x01",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ] {
-        let (error, ..) = failure(vec![text(answer)]).await;
-        assert!(matches!(error, FetchError::Protocol { .. }), "{answer:?}: {error}");
+        let (error, ..) = failure(vec![text(response)]).await;
+        assert!(matches!(error, FetchError::Protocol { .. }), "{response:?}: {error}");
     }
 }
 
 #[tokio::test]
-async fn content_after_its_announced_length_is_not_read() {
-    let site = Site::saying([page("short").as_slice(), b"HTTP/1.1 200 OK\r\n\r\nmore"].concat()).await;
+async fn content_beyond_its_declared_length_is_not_read() {
+    let site = Site::serving([page("short").as_slice(), b"HTTP/1.1 200 OK\r\n\r\nmore"].concat()).await;
     assert_eq!(fetch_once(site.url("/")).await.unwrap().body, "short");
 }
 
 #[tokio::test]
-async fn a_switch_of_protocols_is_no_page() {
+async fn switching_protocols_is_a_status_error() {
     let (error, ..) =
         failure(vec![text("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n")]).await;
     assert_eq!(error, FetchError::Status { status: 101, retry_after: None });

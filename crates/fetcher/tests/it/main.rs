@@ -11,4 +11,4 @@ mod redirects;
 mod robots;
 mod secure;
 mod site;
-mod world;
+mod support;

@@ -1,19 +1,20 @@
-use fetcher::{FetchError, FetchRequest, Fetched, MediaKind, Validators};
+use fetcher::{FetchError, FetchRequest, Fetched, Validators};
+use file_types::FileKind;
 
-use crate::site::{Site, answer, bytes, page};
-use crate::world::{fetch, fetch_once, fetcher, options};
+use crate::site::{Site, bytes, page, response};
+use crate::support::{fetch, fetch_once, fetcher, options};
 
 #[tokio::test]
-async fn a_page_comes_with_all_that_its_head_says() {
+async fn a_page_has_the_metadata_of_its_headers() {
     let headers = [
         "Content-Type: text/html; charset=ISO-8859-1",
         "ETag: \"one\"",
         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT",
     ];
-    let site = Site::saying(answer("200 OK", &headers, b"<p>d\xe9j\xe0")).await;
+    let site = Site::serving(response("200 OK", &headers, b"<p>d\xe9j\xe0")).await;
     let page = fetch_once(site.url("/a?b=c#part")).await.unwrap();
     assert_eq!(page.final_url.as_str(), site.url("/a?b=c"));
-    assert_eq!((page.status, page.kind, page.redirects), (200, MediaKind::Html, 0));
+    assert_eq!((page.status, page.kind, page.redirects), (200, FileKind::Html, 0));
     assert_eq!(page.charset.as_deref(), Some("iso-8859-1"));
     assert_eq!(page.content_type.as_deref(), Some("text/html; charset=ISO-8859-1"));
     assert_eq!(page.body, b"<p>d\xe9j\xe0".as_slice());
@@ -24,8 +25,8 @@ async fn a_page_comes_with_all_that_its_head_says() {
 }
 
 #[tokio::test]
-async fn a_request_is_honest_and_says_nothing_else() {
-    let site = Site::saying(answer("200 OK", &["Set-Cookie: a=b", "Content-Type: text/html"], "")).await;
+async fn requests_send_only_the_expected_headers() {
+    let site = Site::serving(response("200 OK", &["Set-Cookie: a=b", "Content-Type: text/html"], "")).await;
     let fetcher = fetcher(options());
     for _ in 0..2 {
         fetch(&fetcher, site.url("/a")).await.unwrap();
@@ -40,30 +41,30 @@ async fn a_request_is_honest_and_says_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_page_that_did_not_change_is_not_sent_again() {
+async fn an_unchanged_page_is_not_sent_again() {
     let site = Site::start(|_, head| {
         let is_known = head.to_ascii_lowercase().contains("if-none-match: \"one\"\r\n");
         let status = if is_known { "304 Not Modified" } else { "200 OK" };
-        bytes(answer(status, &["Content-Type: text/plain", "ETag: \"one\""], ""))
+        bytes(response(status, &["Content-Type: text/plain", "ETag: \"one\""], ""))
     })
     .await;
     let fetcher = fetcher(options());
     let validators = fetch(&fetcher, site.url("/a")).await.unwrap().validators;
     let again = fetcher.fetch(&FetchRequest { url: site.url("/a#part"), validators: validators.clone() }).await;
     assert!(matches!(again, Ok(Fetched::NotModified)), "{again:?}");
-    // Another page has other states, even if they are called the same.
+    // Another page has other validators, even if their values are equal.
     let other = fetcher.fetch(&FetchRequest { url: site.url("/b"), validators }).await;
     assert!(matches!(other, Ok(Fetched::Page(_))), "{other:?}");
     assert!(!site.heads()[2].to_ascii_lowercase().contains("if-none-match"));
 }
 
 #[tokio::test]
-async fn validators_go_to_the_page_behind_the_redirect_only() {
+async fn validators_are_sent_only_to_the_final_url() {
     let site = Site::start(|path, head| {
         let is_conditional = head.to_ascii_lowercase().contains("if-modified-since");
         bytes(match path {
-            "/from" => crate::site::to("/to"),
-            _ if is_conditional => answer("304 Not Modified", &[], ""),
+            "/from" => crate::site::redirect_to("/to"),
+            _ if is_conditional => response("304 Not Modified", &[], ""),
             _ => page("x"),
         })
     })
@@ -78,8 +79,8 @@ async fn validators_go_to_the_page_behind_the_redirect_only() {
 }
 
 #[tokio::test]
-async fn validators_that_are_no_header_are_left_out() {
-    let site = Site::saying(page("x")).await;
+async fn invalid_validators_are_not_sent() {
+    let site = Site::serving(page("x")).await;
     let validators = Validators { url: site.url("/"), etag: Some("a\r\nCookie: b".to_owned()), last_modified: None };
     let request = FetchRequest { url: site.url("/"), validators: Some(validators) };
     assert!(matches!(fetcher(options()).fetch(&request).await, Ok(Fetched::Page(_))));
@@ -87,17 +88,17 @@ async fn validators_that_are_no_header_are_left_out() {
 }
 
 #[tokio::test]
-async fn kinds_come_from_type_content_and_name() {
+async fn kind_comes_from_type_content_and_name() {
     for (content_type, path, body, expected) in [
-        ("Content-Type: application/pdf", "/a", "%PDF-1.7", Ok(MediaKind::Pdf)),
-        ("Content-Type: text/plain", "/a.md", "# A", Ok(MediaKind::Markdown)),
-        ("X-None: 1", "/a", "<!doctype html>", Ok(MediaKind::Html)),
-        ("Content-Type: application/octet-stream", "/a.csv?x", "a,b", Ok(MediaKind::Csv)),
+        ("Content-Type: application/pdf", "/a", "%PDF-1.7", Ok(FileKind::Pdf)),
+        ("Content-Type: text/plain", "/a.md", "# A", Ok(FileKind::Md)),
+        ("X-None: 1", "/a", "<!doctype html>", Ok(FileKind::Html)),
+        ("Content-Type: application/octet-stream", "/a.csv?x", "a,b", Ok(FileKind::Csv)),
         ("Content-Type: application/octet-stream", "/a.html", "\u{0}\u{1}", Err("application/octet-stream")),
         ("X-None: 1", "/a", "\u{0}\u{1}", Err("")),
         ("Content-Type: image/png", "/a.html", "<p>", Err("image/png")),
     ] {
-        let site = Site::saying(answer("200 OK", &[content_type], body)).await;
+        let site = Site::serving(response("200 OK", &[content_type], body)).await;
         let kind = fetch_once(site.url(path)).await.map(|page| page.kind);
         let expected = expected.map_err(|name| FetchError::ContentType { content_type: name.to_owned() });
         assert_eq!(kind, expected, "{content_type} {path}");
@@ -105,13 +106,13 @@ async fn kinds_come_from_type_content_and_name() {
 }
 
 #[tokio::test]
-async fn statuses_that_are_no_page_are_errors_with_what_the_host_asks_for() {
+async fn error_statuses_report_retry_after() {
     for (status, retry_after, is_temporary) in
         [("404 Not Found", None, false), ("503 Busy", Some(7), true), ("204 No Content", None, false)]
     {
         let header = retry_after.map(|seconds: u64| format!("Retry-After: {seconds}"));
         let headers: Vec<&str> = header.iter().map(String::as_str).collect();
-        let site = Site::saying(answer(status, &headers, "")).await;
+        let site = Site::serving(response(status, &headers, "")).await;
         let error = fetch_once(site.url("/")).await.unwrap_err();
         let number: u16 = status[..3].parse().unwrap();
         assert!(matches!(error, FetchError::Status { status, .. } if status == number), "{error}");
@@ -121,13 +122,13 @@ async fn statuses_that_are_no_page_are_errors_with_what_the_host_asks_for() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_connection_error() {
-    let site = Site::saying("").await;
+async fn unreachable_hosts_are_connect_or_dns_errors() {
+    let site = Site::serving("").await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let free = listener.local_addr().unwrap();
     drop(listener);
     assert_eq!(fetch_once(format!("http://{free}/")).await.err(), Some(FetchError::Connect));
-    assert_eq!(fetch_once(site.named("nobody.test", "/")).await.err(), Some(FetchError::Dns));
+    assert_eq!(fetch_once(site.url_for("nobody.test", "/")).await.err(), Some(FetchError::Dns));
     for error in [FetchError::Connect, FetchError::Dns, FetchError::RefusedAddress] {
         assert!(!error.to_string().contains("127."), "{error}");
     }

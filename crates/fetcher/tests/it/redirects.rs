@@ -1,15 +1,15 @@
 use fetcher::FetchError;
 
-use crate::site::{Site, answer, bytes, page, to};
-use crate::world::{fetch, fetch_once, fetcher, options};
+use crate::site::{Site, bytes, page, redirect_to, response};
+use crate::support::{fetch, fetch_once, fetcher, options};
 
 #[tokio::test]
-async fn every_status_of_a_redirect_is_followed() {
+async fn every_redirect_status_is_followed() {
     for status in ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"] {
         let site = Site::start(move |path, _| {
             bytes(match path {
                 "/b%20c" => page("there"),
-                _ => answer(status, &["Location: b c#part"], "moved"),
+                _ => response(status, &["Location: b c#part"], "moved"),
             })
         })
         .await;
@@ -21,10 +21,10 @@ async fn every_status_of_a_redirect_is_followed() {
 }
 
 #[tokio::test]
-async fn as_many_redirects_as_allowed_are_followed_and_no_more() {
+async fn redirects_are_followed_up_to_the_limit() {
     let site = Site::start(|path, _| {
         let number: usize = path[1..].parse().unwrap();
-        bytes(if number == 0 { page("there") } else { to(&format!("/{}", number - 1)) })
+        bytes(if number == 0 { page("there") } else { redirect_to(&format!("/{}", number - 1)) })
     })
     .await;
     assert_eq!(fetch_once(site.url("/5")).await.unwrap().redirects, 5);
@@ -36,34 +36,34 @@ async fn as_many_redirects_as_allowed_are_followed_and_no_more() {
 }
 
 #[tokio::test]
-async fn circles_are_found() {
-    let site = Site::start(|path, _| bytes(to(if path == "/a" { "/b" } else { "/a" }))).await;
+async fn redirect_loops_are_detected() {
+    let site = Site::start(|path, _| bytes(redirect_to(if path == "/a" { "/b" } else { "/a" }))).await;
     assert_eq!(fetch_once(site.url("/a")).await.err(), Some(FetchError::RedirectLoop));
-    let itself = Site::saying(to("?")).await;
+    let itself = Site::serving(redirect_to("?")).await;
     assert_eq!(fetch_once(itself.url("/a?")).await.err(), Some(FetchError::RedirectLoop));
     assert_eq!(itself.heads().len(), 1);
 }
 
 #[tokio::test]
-async fn a_redirect_to_nowhere_is_no_page() {
-    let site = Site::saying(answer("302 Found", &[], "")).await;
+async fn redirects_without_a_valid_location_are_errors() {
+    let site = Site::serving(response("302 Found", &[], "")).await;
     assert!(matches!(fetch_once(site.url("/")).await, Err(FetchError::Protocol { .. })));
-    let site = Site::saying(to("http://[")).await;
+    let site = Site::serving(redirect_to("http://[")).await;
     assert!(matches!(fetch_once(site.url("/")).await, Err(FetchError::InvalidUrl { .. })));
 }
 
 #[tokio::test]
-async fn credentials_of_a_location_are_sent_to_nobody() {
-    let other = Site::saying(page("x")).await;
-    let site = Site::saying(to(&format!("http://user:word@b.test:{}/", other.address.port()))).await;
-    let page = fetch_once(site.named("a.test", "/")).await.unwrap();
-    assert_eq!(page.final_url.as_str(), other.named("b.test", "/"));
+async fn credentials_in_a_location_are_not_sent() {
+    let other = Site::serving(page("x")).await;
+    let site = Site::serving(redirect_to(&format!("http://user:word@b.test:{}/", other.address.port()))).await;
+    let page = fetch_once(site.url_for("a.test", "/")).await.unwrap();
+    assert_eq!(page.final_url.as_str(), other.url_for("b.test", "/"));
     assert!(!other.heads()[0].to_ascii_lowercase().contains("authorization"));
     assert!(!other.heads()[0].to_ascii_lowercase().contains("referer"));
 }
 
 #[tokio::test]
-async fn an_endless_body_under_a_redirect_is_not_read() {
+async fn the_endless_body_of_a_redirect_is_not_read() {
     use crate::site::Piece;
     use std::time::Duration;
     let site = Site::start(|path, _| match path {

@@ -18,15 +18,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::world::{fetch, fetcher, options};
+use crate::support::{fetch, fetcher, options};
 
 struct SecureSite {
     address: SocketAddr,
-    /// PEM of who signed its certificate.
+    /// Certificate authority of the site, as PEM.
     authority: Vec<u8>,
 }
 
-/// A site with a certificate for `name`, which speaks `protocols` and tells in its page which one was taken.
+/// Starts a site with a certificate for `name` that offers `protocols`. Its page names the negotiated HTTP version.
 async fn secure_site(name: &str, protocols: &[&[u8]]) -> SecureSite {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -50,7 +50,7 @@ async fn secure_site(name: &str, protocols: &[&[u8]]) -> SecureSite {
             tokio::spawn(async move {
                 let Ok(stream) = acceptor.accept(stream).await else { return };
                 let _ = auto::Builder::new(TokioExecutor::new())
-                    .serve_connection(TokioIo::new(stream), service_fn(tell_version))
+                    .serve_connection(TokioIo::new(stream), service_fn(respond_with_version))
                     .await;
             });
         }
@@ -58,7 +58,7 @@ async fn secure_site(name: &str, protocols: &[&[u8]]) -> SecureSite {
     SecureSite { address, authority: authority.pem().into_bytes() }
 }
 
-async fn tell_version<B>(request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond_with_version<B>(request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
     let version = if request.version() == Version::HTTP_2 { "two" } else { "one" };
     let mut response = Response::new(Full::new(Bytes::from(version)));
     response.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static("text/plain"));
@@ -79,7 +79,7 @@ async fn tell_version<B>(request: Request<B>) -> Result<Response<Full<Bytes>>, I
     Ok(response)
 }
 
-fn trusting(site: &SecureSite) -> FetcherOptions {
+fn options_trusting(site: &SecureSite) -> FetcherOptions {
     let mut options = options();
     options.root_certificates = vec![site.authority.clone()];
     options
@@ -92,17 +92,17 @@ impl SecureSite {
 }
 
 #[tokio::test]
-async fn http_2_is_taken_where_it_is_spoken() {
+async fn http_2_is_negotiated_if_offered() {
     let both = secure_site("site.test", &[b"h2", b"http/1.1"]).await;
-    assert_eq!(fetch(&fetcher(trusting(&both)), both.url("site.test", "/")).await.unwrap().body, "two");
+    assert_eq!(fetch(&fetcher(options_trusting(&both)), both.url("site.test", "/")).await.unwrap().body, "two");
     let old = secure_site("site.test", &[b"http/1.1"]).await;
-    assert_eq!(fetch(&fetcher(trusting(&old)), old.url("site.test", "/")).await.unwrap().body, "one");
+    assert_eq!(fetch(&fetcher(options_trusting(&old)), old.url("site.test", "/")).await.unwrap().body, "one");
     let silent = secure_site("site.test", &[]).await;
-    assert_eq!(fetch(&fetcher(trusting(&silent)), silent.url("site.test.", "/")).await.unwrap().body, "one");
+    assert_eq!(fetch(&fetcher(options_trusting(&silent)), silent.url("site.test.", "/")).await.unwrap().body, "one");
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_trusts_is_refused() {
+async fn an_untrusted_certificate_is_refused() {
     let site = secure_site("site.test", &[b"h2"]).await;
     let error = fetch(&fetcher(options()), site.url("site.test", "/")).await.unwrap_err();
     assert_eq!(error, FetchError::Tls);
@@ -113,12 +113,16 @@ async fn a_certificate_that_nobody_trusts_is_refused() {
 async fn a_certificate_for_another_name_is_refused() {
     let site = secure_site("site.test", &[b"h2"]).await;
     for host in ["a.test", "127.0.0.1"] {
-        assert_eq!(fetch(&fetcher(trusting(&site)), site.url(host, "/")).await.err(), Some(FetchError::Tls), "{host}");
+        assert_eq!(
+            fetch(&fetcher(options_trusting(&site)), site.url(host, "/")).await.err(),
+            Some(FetchError::Tls),
+            "{host}"
+        );
     }
 }
 
 #[tokio::test]
-async fn no_tls_where_it_is_expected_is_an_error() {
+async fn a_plaintext_response_to_tls_is_a_tls_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -131,17 +135,17 @@ async fn no_tls_where_it_is_expected_is_an_error() {
 }
 
 #[tokio::test]
-async fn heads_without_end_are_left_in_http_2_as_well() {
+async fn oversized_http_2_headers_are_aborted() {
     let site = secure_site("site.test", &[b"h2"]).await;
-    let mut options = trusting(&site);
+    let mut options = options_trusting(&site);
     options.time_limits.first_byte = std::time::Duration::from_millis(500);
     let error = fetch(&fetcher(options), site.url("site.test", "/many")).await.unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. } | FetchError::Timeout { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_step_down_to_http_is_followed_but_checked() {
+async fn a_redirect_to_plain_http_is_checked() {
     let site = secure_site("site.test", &[b"h2"]).await;
-    let error = fetch(&fetcher(trusting(&site)), site.url("site.test", "/plain")).await.err();
+    let error = fetch(&fetcher(options_trusting(&site)), site.url("site.test", "/plain")).await.err();
     assert_eq!(error, Some(FetchError::RefusedAddress));
 }

@@ -1,4 +1,4 @@
-//! A web site that says exactly what a test wants it to, byte by byte.
+//! Test web site that sends scripted responses byte by byte.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -7,18 +7,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A piece of an answer.
+/// Part of a scripted response.
 #[derive(Clone)]
 pub enum Piece {
     Bytes(Vec<u8>),
-    /// The same bytes over and over, with a pause after each, until the client leaves.
+    /// Sends the bytes repeatedly, with a pause after each, until the client disconnects.
     Forever(Vec<u8>, Duration),
     Pause(Duration),
 }
 
-pub type Answer = Vec<Piece>;
+pub type Response = Vec<Piece>;
 
-/// Runs until the test's runtime ends. Each connection is closed after one answer.
+/// Test site that runs until the test's runtime ends. Closes each connection after one response.
 pub struct Site {
     pub address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -26,48 +26,48 @@ pub struct Site {
 }
 
 impl Site {
-    /// `answer` gets the path of the request and its whole head.
-    pub async fn start(answer: impl Fn(&str, &str) -> Answer + Send + Sync + 'static) -> Self {
+    /// Starts a site. `response` receives the path and the headers of each request.
+    pub async fn start(response: impl Fn(&str, &str) -> Response + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let written = Arc::new(Mutex::new(0));
-        let answer = Arc::new(answer);
+        let response = Arc::new(response);
         let site = Self { address, requests: Arc::clone(&requests), written: Arc::clone(&written) };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&requests), Arc::clone(&written)));
+                tokio::spawn(serve(stream, Arc::clone(&response), Arc::clone(&requests), Arc::clone(&written)));
             }
         });
         site
     }
 
-    /// A site with the same answer to everything.
-    pub async fn saying(answer: impl Into<Vec<u8>>) -> Self {
-        let answer = vec![Piece::Bytes(answer.into())];
-        Self::start(move |_, _| answer.clone()).await
+    /// Starts a site with one response for every request.
+    pub async fn serving(response: impl Into<Vec<u8>>) -> Self {
+        let response = vec![Piece::Bytes(response.into())];
+        Self::start(move |_, _| response.clone()).await
     }
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The same, under a name that [`crate::world::fetcher`] knows.
-    pub fn named(&self, host: &str, path: &str) -> String {
+    /// Returns a URL with a host name that [`crate::support::fetcher`] resolves.
+    pub fn url_for(&self, host: &str, path: &str) -> String {
         format!("http://{host}:{}{path}", self.address.port())
     }
 
-    /// The heads of all requests until now.
+    /// Request line and headers of every request so far.
     pub fn heads(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The paths of all requests until now.
+    /// Path of every request so far.
     pub fn paths(&self) -> Vec<String> {
         self.heads().iter().map(|head| path_of(head).to_owned()).collect()
     }
 
-    /// Bytes that the client took, or that the system holds for it.
+    /// Bytes read by the client or buffered by the system.
     pub fn written(&self) -> usize {
         *self.written.lock().unwrap()
     }
@@ -75,7 +75,7 @@ impl Site {
 
 async fn serve(
     mut stream: TcpStream,
-    answer: Arc<impl Fn(&str, &str) -> Answer>,
+    response: Arc<impl Fn(&str, &str) -> Response>,
     requests: Arc<Mutex<Vec<String>>>,
     written: Arc<Mutex<usize>>,
 ) {
@@ -89,7 +89,7 @@ async fn serve(
     }
     let head = String::from_utf8(head).unwrap();
     requests.lock().unwrap().push(head.clone());
-    for piece in answer(path_of(&head), &head) {
+    for piece in response(path_of(&head), &head) {
         match piece {
             Piece::Pause(pause) => tokio::time::sleep(pause).await,
             Piece::Bytes(bytes) => {
@@ -108,7 +108,7 @@ async fn serve(
         }
     }
     let _ = stream.shutdown().await;
-    // Closing with unread bytes would reset the connection under the answer.
+    // Closing with unread bytes would reset the connection before the client reads the response.
     let _ = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut [0; 64])).await;
 }
 
@@ -116,8 +116,8 @@ fn path_of(head: &str) -> &str {
     head.split(' ').nth(1).unwrap_or_default()
 }
 
-/// A whole answer: a status line, headers and a body.
-pub fn answer(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
+/// Formats a response from status line, headers and body.
+pub fn response(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
     for header in headers {
@@ -127,16 +127,16 @@ pub fn answer(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8>
     [head.as_bytes(), b"\r\n", body].concat()
 }
 
-/// A page of HTML.
+/// Formats a page of HTML.
 pub fn page(body: impl AsRef<[u8]>) -> Vec<u8> {
-    answer("200 OK", &["Content-Type: text/html"], body)
+    response("200 OK", &["Content-Type: text/html"], body)
 }
 
-/// A redirect.
-pub fn to(location: &str) -> Vec<u8> {
-    answer("302 Found", &[&format!("Location: {location}")], "")
+/// Formats a redirect.
+pub fn redirect_to(location: &str) -> Vec<u8> {
+    response("302 Found", &[&format!("Location: {location}")], "")
 }
 
-pub fn bytes(bytes: Vec<u8>) -> Answer {
+pub fn bytes(bytes: Vec<u8>) -> Response {
     vec![Piece::Bytes(bytes)]
 }

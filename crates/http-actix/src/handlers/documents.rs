@@ -1,47 +1,34 @@
-use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::timestamp::rfc3339;
 use api_types::validation::parse_uuid;
 use api_types::{
     CaptureEntry, Content, ContentFormat, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest,
     DocumentResponse, Passage, Section, Selection, Warning, WarningCode,
 };
-use app::Permission;
 use app::documents::{
     CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
 };
-use openapi::operations;
+use model::{CaptureId, DocId};
+use openapi::{Input, operations};
 use serde_json::{Map, Value, json};
 
-use crate::call::{Call, Context};
-use crate::endpoint::{Endpoint, answer};
+use crate::call::Context;
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
-use crate::metered;
 use crate::numbers::wire_int;
-use crate::reply::Reply;
 
-const READ: Endpoint = Endpoint::of(&operations::READ_DOCUMENT, Permission::DocumentRead);
-
-pub(crate) async fn read_document(request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    answer(&READ, request, payload, run_read).await
-}
-
-async fn run_read(mut call: Call) -> Result<Reply, Failure> {
-    let body = call.read().await?;
-    let mut response = perform(&call.context, body).await?;
-    Ok(Reply::ok(metered::serialize(&mut response)?))
-}
-
-/// The operation itself. The answer does not state its length yet.
-pub(crate) async fn perform(context: &Context, body: DocumentRequest) -> Result<DocumentResponse, Failure> {
-    let session_id = context.session(None);
-    let request = read_request(body)?;
-    let outcome = context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
-    Ok(document_response(context, session_id, outcome))
+impl Endpoint for operations::ReadDocument {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
+        let session_id = context.session(None);
+        let request = read_request(input.body)?;
+        let outcome =
+            context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+        Ok(document_response(context, session_id, outcome))
+    }
 }
 
 fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
     let target = match (body.doc_id.as_deref().and_then(parse_uuid), body.canonical_url) {
-        (Some(doc_id), _) => Target::DocId(doc_id),
+        (Some(doc_id), _) => Target::DocId(DocId(doc_id)),
         (None, Some(url)) => Target::Url(url),
         (None, None) => {
             return Err(Failure::invalid("doc_id", "either doc_id or canonical_url is required"));
@@ -69,7 +56,7 @@ fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
         range: range.map(|range| Range {
             start_char: u64::try_from(range.start_char).unwrap_or(0),
             max_chars: range.max_chars.and_then(positive),
-            capture_id: range.capture_id.as_deref().and_then(parse_uuid),
+            capture_id: range.capture_id.as_deref().and_then(parse_uuid).map(CaptureId),
         }),
     })
 }
@@ -78,7 +65,7 @@ fn positive(number: i64) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// The allowlist of sections; left out means all.
+/// Converts the allowlist of sections; absent means all.
 fn include(sections: Option<&[Section]>) -> Include {
     let Some(sections) = sections else { return Include::ALL };
     Include {
@@ -91,7 +78,7 @@ fn include(sections: Option<&[Section]>) -> Include {
 
 fn document_response(context: &Context, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
     DocumentResponse {
-        schema: context.schema("DocumentResponse"),
+        schema: context.schema::<DocumentResponse>(),
         request_id: context.request_id,
         session_id,
         access: context.access.clone(),
@@ -99,7 +86,7 @@ fn document_response(context: &Context, session_id: String, outcome: ReadOutcome
         content: outcome.content.map(content),
         passages: outcome.passages.map(|passages| passages.into_iter().map(passage).collect()),
         provenance: outcome.capture.map(|capture| DocumentProvenance {
-            capture_id: capture.capture_id,
+            capture_id: capture.capture_id.0,
             capture_time: rfc3339(capture.capture_time),
         }),
         capture_history: outcome.capture_history.map(|captures| captures.into_iter().map(capture).collect()),
@@ -110,14 +97,14 @@ fn document_response(context: &Context, session_id: String, outcome: ReadOutcome
 
 fn document(view: DocumentView) -> DocumentBlock {
     DocumentBlock {
-        doc_id: view.doc_id,
+        doc_id: view.doc_id.0,
         canonical_url: view.canonical_url,
         source_url: view.source_url,
         title: view.title,
         meta_description: view.meta_description,
         headings: view.headings,
         content_digest: view.content_digest,
-        latest_capture_id: view.latest_capture_id,
+        latest_capture_id: view.latest_capture_id.map(|id| id.0),
         published_at: view.published_at.map(rfc3339),
         first_seen_at: rfc3339(view.first_seen_at),
         last_seen_at: rfc3339(view.last_seen_at),
@@ -151,8 +138,8 @@ fn format(format: app::documents::ContentFormat) -> ContentFormat {
 fn passage(view: PassageView) -> Passage {
     let (char_start, char_end) = view.chars.map(|(start, end)| (wire_int(start), wire_int(end))).unzip();
     Passage {
-        passage_id: view.passage_id,
-        doc_id: view.doc_id,
+        passage_id: view.passage_id.0,
+        doc_id: view.doc_id.0,
         ordinal: i64::from(view.ordinal),
         text: view.text,
         char_start,
@@ -164,7 +151,7 @@ fn passage(view: PassageView) -> Passage {
 
 fn capture(view: CaptureView) -> CaptureEntry {
     CaptureEntry {
-        capture_id: view.capture_id,
+        capture_id: view.capture_id.0,
         capture_time: rfc3339(view.capture_time),
         content_digest: view.content_digest,
         content_format: Some(format(view.format)),
@@ -184,7 +171,7 @@ fn warning(warning: ReadWarning) -> Warning {
         ReadWarning::StaleRange { requested, latest } => (
             WarningCode::StaleRange,
             "the range was read from the latest capture, which is not the requested one".to_owned(),
-            json!({"requested_capture_id": requested, "latest_capture_id": latest}),
+            json!({"requested_capture_id": requested.0, "latest_capture_id": latest.0}),
         ),
         ReadWarning::StalePassageIds { passage_ids } => (
             WarningCode::StalePassageId,

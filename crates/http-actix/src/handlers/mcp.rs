@@ -3,25 +3,25 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use mcp::{Message, Profile, Response, RpcError, code};
 
 use crate::call::Call;
-use crate::endpoint::{Endpoint, answer, refuse_unknown_parameters};
 use crate::failure::Failure;
-use crate::handlers::unmatched::outside_the_door;
+use crate::handlers::unmatched::without_admission;
 use crate::mcp::{InProcess, headers};
-use crate::query::Query;
+use crate::pipeline::{self, Route};
+use crate::query::{Query, refuse_unknown_parameters};
 use crate::reply::Reply;
 use crate::{State, body};
 
-/// Any key may ask; what a call needs, its operation says. A call is counted as its operation.
-const MCP: Endpoint = Endpoint::unlisted("POST /mcp");
+/// Any credential is admitted; a tool call needs the scope of its operation and counts as that operation.
+const MCP: Route = Route::Unlisted("POST /mcp");
 
-/// `POST /mcp`: one message, answered at once.
+/// `POST /mcp`: one message, answered in the response.
 pub(crate) async fn serve(request: HttpRequest, payload: web::Payload, state: web::Data<State>) -> HttpResponse {
     if !state.origins.allow(request.headers()) {
         body::discard_small(&request, payload).await;
-        let error = RpcError::new(code::INVALID_REQUEST, "pages of this origin may not use the service");
-        return outside_the_door(&request, &state, Reply::json(StatusCode::FORBIDDEN, &error.body(None))).await;
+        let error = RpcError::new(code::INVALID_REQUEST, "this origin is not allowed");
+        return without_admission(&request, &state, Reply::json(StatusCode::FORBIDDEN, &error.body(None))).await;
     }
-    answer(&MCP, request, payload, run).await
+    pipeline::answer(MCP, request, payload, run).await
 }
 
 async fn run(mut call: Call) -> Result<Reply, Failure> {
@@ -29,10 +29,10 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
     let bytes = body::bytes(&call.request, &mut call.payload).await?;
     let request = match Message::parse(&bytes) {
         Ok(Message::Request(request)) => request,
-        // There is nothing that a client could tell us: no request of it goes on after its answer.
+        // Notifications have no effect: no request continues after its response.
         Ok(Message::Notification { .. } | Message::Response) => {
             return match headers::check_unanswered(call.request.headers()) {
-                Ok(()) => Ok(Reply { status: StatusCode::ACCEPTED, body: Vec::new() }),
+                Ok(()) => Ok(Reply::empty(StatusCode::ACCEPTED)),
                 Err(error) => Reply::json(StatusCode::BAD_REQUEST, &error.body(None)),
             };
         }

@@ -1,4 +1,4 @@
-//! One file per resource: read the request, run the use case, write the answer.
+//! Handlers, one file per resource: convert the request, run the use case, convert its outcome.
 
 pub(crate) mod documents;
 pub(crate) mod feedback;

@@ -1,4 +1,4 @@
-//! The published contract: the OpenAPI document, and its page for people.
+//! The published contract: the OpenAPI document and its reference page.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use openapi::reference;
 
 use crate::State;
-use crate::endpoint::refuse_unknown_parameters;
-use crate::handlers::unmatched::outside_the_door;
+use crate::handlers::unmatched::without_admission;
+use crate::query::refuse_unknown_parameters;
 use crate::static_file::StaticFile;
 
-/// Made at the first request, not at start: most servers are never asked.
+/// Built at the first request, since most servers never receive one.
 static OPENAPI: LazyLock<StaticFile> =
     LazyLock::new(|| StaticFile::new("application/json", format!("{:#}\n", openapi::document())));
 
@@ -21,12 +21,12 @@ static DOCS: LazyLock<StaticFile> =
 /// `GET /openapi/public.json`, without authentication.
 pub(crate) async fn openapi(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     if let Err(failure) = refuse_unknown_parameters(&request, |_| false) {
-        return outside_the_door(&request, &state, Err(failure)).await;
+        return without_admission(&request, &state, Err(failure)).await;
     }
     OPENAPI.answer(&request).await
 }
 
-/// `GET /docs`, without authentication. Whatever parameters a link to it carries do not matter.
+/// `GET /docs`, without authentication. Query parameters are ignored.
 pub(crate) async fn docs(request: HttpRequest) -> HttpResponse {
     DOCS.answer_with(&request, |response| {
         response

@@ -1,7 +1,8 @@
-//! What agents are told of the service, without authentication.
+//! Skills, agents and their indexes, without authentication.
 
 use std::fmt::Write;
 
+use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::ErrorCode;
 use serde_json::{Value, json};
@@ -10,15 +11,15 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::failure::Failure;
-use crate::handlers::unmatched::outside_the_door;
-use crate::reply::Reply;
+use crate::handlers::unmatched::without_admission;
+use crate::reply::{Reply, respond};
 use crate::static_file::StaticFile;
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
-/// Of the discovery index: draft 0.2.0 of "Agent Skills Discovery via Well-Known URIs".
+/// Schema of the discovery index: draft 0.2.0 of "Agent Skills Discovery via Well-Known URIs".
 const DISCOVERY_SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 
-/// All of it, for the address that this service is reached at.
+/// All published files, for one public URL.
 pub(crate) struct SkillFiles {
     published: Published,
     skills: Vec<(String, StaticFile)>,
@@ -30,7 +31,7 @@ pub(crate) struct SkillFiles {
 }
 
 impl SkillFiles {
-    /// `None` where the address cannot stand in a shell script.
+    /// Returns `None` if the URL cannot be quoted in a shell script.
     pub fn new(public_url: &str) -> Option<Self> {
         let published = Published::new(public_url)?;
         let files = |texts: &[Text]| {
@@ -61,9 +62,9 @@ pub(crate) async fn index(request: HttpRequest, state: web::Data<State>) -> Http
             json!({"name": skill.name, "description": skill.description, "url": url})
         };
         let skills: Vec<Value> = files.published.skills.iter().map(entry).collect();
-        Reply::json(actix_web::http::StatusCode::OK, &json!({"skills": skills, "request_id": request_id}))
+        Reply::json(StatusCode::OK, &json!({"skills": skills, "request_id": request_id}))
     });
-    crate::handlers::unmatched::outside_the_door_as(&request, &state, request_id, outcome).await
+    respond(&state, &request, request_id, "GET /skills", outcome, None).await
 }
 
 /// `GET /skills/{skill}/SKILL.md`.
@@ -106,7 +107,7 @@ async fn serve(
         },
         Err(failure) => failure,
     };
-    outside_the_door(request, state, Err(failure)).await
+    without_admission(request, state, Err(failure)).await
 }
 
 fn files(state: &State) -> Result<&SkillFiles, Failure> {
@@ -118,7 +119,7 @@ fn find<'a>(files: &'a [(String, StaticFile)], name: &str) -> Option<&'a StaticF
 }
 
 fn unknown(files: &SkillFiles) -> Failure {
-    let mut failure = Failure::new(ErrorCode::NotFound, "there is no skill of this name");
+    let mut failure = Failure::new(ErrorCode::NotFound, "no such skill");
     failure.hint = Some(format!("the skills are {}; GET /skills lists them", files.names()));
     failure
 }
@@ -137,14 +138,14 @@ fn discovery_index(published: &Published) -> Value {
     json!({"$schema": DISCOVERY_SCHEMA, "skills": skills})
 }
 
-/// As llmstxt.org describes it.
+/// Renders `llms.txt` in the format of llmstxt.org.
 fn llms_txt(published: &Published, public_url: &str) -> String {
     let mut text = format!(
         "# Retrieval\n\n> One API that searches (a shared web index and an organization's private files), reads any \
          document as clean, citable markdown, takes feedback, indexes uploaded files and reports usage.\n\n\
-         Every call needs `Authorization: Bearer API_KEY`, but for the descriptions below.\n\n## Descriptions\n\n\
+         Every call needs `Authorization: Bearer API_KEY`, except for the descriptions below.\n\n## Descriptions\n\n\
          - [OpenAPI 3.1]({public_url}/openapi/public.json): every operation, field and error\n\
-         - [Reference]({public_url}/docs): the same for people\n\
+         - [Reference]({public_url}/docs): the same as a web page\n\
          - MCP: `POST {public_url}/mcp` (streamable HTTP, the same keys)\n\
          - [Installer of the skills]({public_url}/skills/install.sh): a shell script\n\n## Skills\n\n"
     );

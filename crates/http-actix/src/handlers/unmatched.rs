@@ -1,4 +1,4 @@
-//! Paths and methods that no endpoint takes.
+//! Unknown paths, wrong methods, and errors of paths that need no credential.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::ErrorCode;
@@ -6,59 +6,50 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::call::Call;
-use crate::endpoint::{Endpoint, answer};
 use crate::failure::Failure;
+use crate::pipeline::{self, Route};
 use crate::reply::{Reply, respond};
 
-/// One name for all of them: paths come from callers, and would fill the usage tables with noise. The path or method is
-/// what is wrong, whatever the parameters.
-const UNMATCHED: Endpoint = Endpoint::unlisted("(unmatched)");
+/// One name for all unmatched requests: paths come from callers and would fill the usage tables with noise. Query
+/// parameters are not checked, since the path or method is already wrong.
+const UNMATCHED: &str = "(unmatched)";
 
-/// An unknown path below `/v1`: past the door like every request there.
+/// Answers an unknown path below `/v1`, after admission like every request there.
 pub(crate) async fn unknown_api_path(request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    answer(&UNMATCHED, request, payload, |_: Call| async { Err(not_found()) }).await
+    pipeline::answer(Route::Unlisted(UNMATCHED), request, payload, |_: Call| async { Err(not_found()) }).await
 }
 
-/// A path below `/v1` that takes other methods.
-pub(crate) async fn wrong_api_method(allow: &'static str, request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    answer(&UNMATCHED, request, payload, |_: Call| async move { Err(not_allowed(allow)) }).await
+/// Answers a path of an operation that takes other methods, after admission. `allow` lists them, separated by commas.
+pub(crate) async fn wrong_api_method(allow: String, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    let refuse = |_: Call| async { Err(not_allowed(allow)) };
+    pipeline::answer(Route::Unlisted(UNMATCHED), request, payload, refuse).await
 }
 
-/// An unknown path elsewhere.
+/// Answers an unknown path outside the API.
 pub(crate) async fn unknown_path(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    outside_the_door(&request, &state, Err(not_found())).await
+    without_admission(&request, &state, Err(not_found())).await
 }
 
-/// A path elsewhere that takes other methods.
+/// Answers a path outside the API that takes other methods.
 pub(crate) async fn wrong_method(allow: &'static str, request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    outside_the_door(&request, &state, Err(not_allowed(allow))).await
+    without_admission(&request, &state, Err(not_allowed(allow.to_owned()))).await
 }
 
 /// Answers a request that needs no credential.
-pub(crate) async fn outside_the_door(
+pub(crate) async fn without_admission(
     request: &HttpRequest,
     state: &State,
     outcome: Result<Reply, Failure>,
 ) -> HttpResponse {
-    outside_the_door_as(request, state, Uuid::now_v7(), outcome).await
-}
-
-/// The same, where the answer's body names the request.
-pub(crate) async fn outside_the_door_as(
-    request: &HttpRequest,
-    state: &State,
-    request_id: Uuid,
-    outcome: Result<Reply, Failure>,
-) -> HttpResponse {
-    respond(state, request, request_id, &UNMATCHED, outcome, None).await
+    respond(state, request, Uuid::now_v7(), UNMATCHED, outcome, None).await
 }
 
 fn not_found() -> Failure {
-    Failure::new(ErrorCode::NotFound, "there is nothing at this path")
+    Failure::new(ErrorCode::NotFound, "no such path")
 }
 
-fn not_allowed(allow: &'static str) -> Failure {
-    let mut failure = Failure::new(ErrorCode::MethodNotAllowed, format!("this path takes {allow} only"));
+fn not_allowed(allow: String) -> Failure {
+    let mut failure = Failure::new(ErrorCode::MethodNotAllowed, format!("this path accepts {allow} only"));
     failure.allow = Some(allow);
     failure
 }

@@ -1,53 +1,39 @@
-use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::timestamp::rfc3339;
 use api_types::validation::parse_uuid;
 use api_types::{
     Bucket, EndpointUsage, Headline, KeyUsage, LatencyPoint, ProductUsage, SeriesPoint, UsageOverview, UsageRange,
 };
-use app::Permission;
 use app::usage::overview::{Totals, label};
-use app::usage::{GroupBy, Interval, KeyStatus, UsageRequest, Window};
-use openapi::operations;
-use uuid::Uuid;
+use app::usage::{GroupBy, Interval, UsageRequest, Window};
+use model::{ApiKeyId, KeyState};
+use openapi::parameters::UsageQuery;
+use openapi::{Input, operations};
+use time::OffsetDateTime;
 
-use crate::call::Call;
-use crate::endpoint::{Endpoint, answer};
+use crate::call::Context;
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
-use crate::query::Query;
-use crate::reply::Reply;
 use crate::times;
 
-const OVERVIEW: Endpoint = Endpoint::of(&operations::USAGE_OVERVIEW, Permission::UsageRead);
-
-/// Most keys that an overview is asked for by name.
+/// Maximum number of keys that an overview is restricted to.
 const MAX_KEYS: usize = 50;
 
-pub(crate) async fn usage_overview(request: HttpRequest, payload: web::Payload) -> HttpResponse {
-    answer(&OVERVIEW, request, payload, run_overview).await
+impl Endpoint for operations::GetUsage {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<UsageOverview, Failure> {
+        let request = usage_request(&input.query, context.state.now())?;
+        let overview =
+            context.run(|service, viewer| async move { service.usage_overview(&viewer, request).await }).await?;
+        Ok(response(context, overview))
+    }
 }
 
-async fn run_overview(call: Call) -> Result<Reply, Failure> {
-    let request = usage_request(&call)?;
-    let overview =
-        call.context.run(|service, viewer| async move { service.usage_overview(&viewer, request).await }).await?;
-    Reply::json(StatusCode::OK, &response(&call, overview))
-}
-
-fn usage_request(call: &Call) -> Result<UsageRequest, Failure> {
-    let query = Query::parse(call.request.query_string())?;
-    let time = |name: &str| match query.get(name) {
-        None => Ok(None),
-        Some(text) => times::parse(text).map(Some).ok_or_else(|| {
-            Failure::invalid(name, format!("{name} must be an ISO 8601 time such as `2026-01-05T10:00:00Z`"))
-        }),
-    };
-    let interval = match query.get("interval") {
+fn usage_request(query: &UsageQuery, now: OffsetDateTime) -> Result<UsageRequest, Failure> {
+    let interval = match query.interval.as_deref() {
         None | Some("day") => Interval::Day,
         Some("hour") => Interval::Hour,
         Some(_) => return Err(Failure::invalid("interval", "interval must be `hour` or `day`")),
     };
-    let group_by = match query.get("group_by") {
+    let group_by = match query.group_by.as_deref() {
         None | Some("none") => GroupBy::None,
         Some("api_key") => GroupBy::ApiKey,
         Some("endpoint") => GroupBy::Endpoint,
@@ -57,34 +43,38 @@ fn usage_request(call: &Call) -> Result<UsageRequest, Failure> {
             return Err(Failure::invalid("group_by", message));
         }
     };
+    let (from, to) = (time("from", query.from.as_deref())?, time("to", query.to.as_deref())?);
     Ok(UsageRequest {
-        window: Window::resolve(time("from")?, time("to")?, interval, call.context.state.now())?,
-        api_key_ids: query.get("api_key_ids").map_or_else(|| Ok(Vec::new()), key_ids)?,
+        window: Window::resolve(from, to, interval, now)?,
+        api_key_ids: key_ids(&query.api_key_ids)?,
         group_by,
     })
 }
 
-fn key_ids(list: &str) -> Result<Vec<Uuid>, Failure> {
-    let ids: Vec<&str> = list.split(',').map(str::trim).filter(|id| !id.is_empty()).collect();
+fn time(name: &str, text: Option<&str>) -> Result<Option<OffsetDateTime>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let message = || format!("{name} must be an ISO 8601 time such as `2026-01-05T10:00:00Z`");
+    times::parse(text).map(Some).ok_or_else(|| Failure::invalid(name, message()))
+}
+
+fn key_ids(ids: &[String]) -> Result<Vec<ApiKeyId>, Failure> {
     if ids.len() > MAX_KEYS {
         return Err(Failure::invalid("api_key_ids", format!("api_key_ids must be at most {MAX_KEYS} ids")));
     }
-    let parse = |id: &&str| {
-        parse_uuid(id).ok_or_else(|| Failure::invalid("api_key_ids", "api_key_ids must be UUIDs with commas between"))
-    };
-    ids.iter().map(parse).collect()
+    let invalid = || Failure::invalid("api_key_ids", "api_key_ids must be UUIDs separated by commas");
+    ids.iter().map(|id| parse_uuid(id).map(ApiKeyId).ok_or_else(invalid)).collect()
 }
 
-fn response(call: &Call, overview: app::usage::UsageOverview) -> UsageOverview {
+fn response(context: &Context, overview: app::usage::UsageOverview) -> UsageOverview {
     let app::usage::UsageOverview { window, headline, endpoints, keys, latency, search, series } = overview;
     UsageOverview {
-        schema: call.context.schema("UsageOverview"),
-        request_id: call.context.request_id,
+        schema: context.schema::<UsageOverview>(),
+        request_id: context.request_id,
         headline: self::headline(headline),
         endpoints: endpoints
             .into_iter()
             .map(|endpoint| EndpointUsage {
-                label: label(&endpoint.route),
+                label: route_label(&endpoint.route).unwrap_or_else(|| label(&endpoint.route)),
                 route: endpoint.route,
                 requests: endpoint.totals.requests,
                 errors: endpoint.totals.errors,
@@ -119,13 +109,18 @@ fn response(call: &Call, overview: app::usage::UsageOverview) -> UsageOverview {
             .into_iter()
             .map(|point| SeriesPoint {
                 bucket: rfc3339(point.bucket),
+                group_label: route_label(&point.group_id).unwrap_or(point.group_label),
                 group_id: point.group_id,
-                group_label: point.group_label,
                 requests: point.requests,
                 errors: point.errors,
             })
             .collect(),
     }
+}
+
+/// The label of an operation of the table.
+fn route_label(route: &str) -> Option<String> {
+    operations::by_route(route).map(|operation| operation.label.to_owned())
 }
 
 fn headline(totals: Totals) -> Headline {
@@ -142,13 +137,13 @@ fn headline(totals: Totals) -> Headline {
 
 fn key(key: app::usage::overview::KeyUsage) -> KeyUsage {
     KeyUsage {
-        api_key_id: key.api_key_id,
+        api_key_id: key.api_key_id.0,
         key_prefix: key.key_prefix,
         name: key.name,
         status: match key.status {
-            KeyStatus::Active => api_types::KeyStatus::Active,
-            KeyStatus::Expired => api_types::KeyStatus::Expired,
-            KeyStatus::Revoked => api_types::KeyStatus::Revoked,
+            KeyState::Active => api_types::KeyStatus::Active,
+            KeyState::Expired => api_types::KeyStatus::Expired,
+            KeyState::Revoked => api_types::KeyStatus::Revoked,
         },
         requests: key.totals.requests,
         errors: key.totals.errors,

@@ -1,5 +1,5 @@
-//! What headers repeat of a message, so that proxies need not read it: they must say the same (2025-06-18, "Protocol
-//! Version Header"; 2026-07-28, "Request Metadata").
+//! Headers that repeat parts of a message for proxies. They must match the message (2025-06-18, "Protocol Version
+//! Header"; 2026-07-28, "Request Metadata").
 
 use actix_web::http::header::HeaderMap;
 use base64::Engine;
@@ -14,14 +14,14 @@ const NAME: &str = "Mcp-Name";
 /// Checks the headers of a request.
 ///
 /// # Errors
-/// An unsupported revision, or headers that say other than the body.
+/// An unsupported revision, or headers that contradict the body.
 pub(crate) fn check(headers: &HeaderMap, request: &Request) -> Result<(), RpcError> {
     let header = single(headers, VERSION)?;
     let Some(declared) = request.revision() else {
         return match header {
-            // Where revisions are negotiated: the header is for what follows.
+            // `initialize` negotiates the revision; the header applies to later requests.
             _ if request.method == "initialize" => Ok(()),
-            // Clients that leave the header out speak what they negotiated.
+            // Without the header, the negotiated revision applies.
             None => Ok(()),
             Some(STATELESS) => Err(mismatch(VERSION, "`_meta`")),
             Some(version) => check_revision(version),
@@ -41,7 +41,7 @@ pub(crate) fn check(headers: &HeaderMap, request: &Request) -> Result<(), RpcErr
     Ok(())
 }
 
-/// Checks the headers of a message that nothing answers.
+/// Checks the headers of a notification or response.
 ///
 /// # Errors
 /// An unsupported revision.
@@ -49,12 +49,12 @@ pub(crate) fn check_unanswered(headers: &HeaderMap) -> Result<(), RpcError> {
     single(headers, VERSION)?.map_or(Ok(()), check_revision)
 }
 
-/// The HTTP status of an answer.
+/// Returns the HTTP status of a response.
 pub(crate) fn status(response: &mcp::Response) -> u16 {
     match response.error_code() {
         Some(_) if !response.accepted => 400,
         Some(code::METHOD_NOT_FOUND) if response.stateless => 404,
-        // The message arrived and is answered: what the answer says is no matter of HTTP.
+        // The message was processed; its result is not an HTTP matter.
         Some(_) | None => 200,
     }
 }
@@ -63,18 +63,18 @@ fn check_revision(version: &str) -> Result<(), RpcError> {
     if is_supported(version) { Ok(()) } else { Err(unsupported(version)) }
 }
 
-/// The header's one value. With two of them, a proxy and we could read different ones.
+/// Returns the only value of a header. With two values, a proxy and the server could read different ones.
 fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, RpcError> {
     let mut values = headers.get_all(name);
     let value = values.next();
     if values.next().is_some() {
-        return Err(RpcError::new(code::HEADER_MISMATCH, format!("the header {name} must be sent once")));
+        return Err(RpcError::new(code::HEADER_MISMATCH, format!("send the header {name} once")));
     }
     let unreadable = |_| RpcError::new(code::HEADER_MISMATCH, format!("the header {name} must be ASCII"));
     value.map(|value| value.to_str().map(str::trim).map_err(unreadable)).transpose()
 }
 
-/// A value as it was before clients made it fit for a header ("Value Encoding": `=?base64?...?=`).
+/// Decodes a header value ("Value Encoding": `=?base64?...?=`).
 fn decode(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         None => Some(value.to_owned()),
@@ -85,9 +85,6 @@ fn decode(value: &str) -> Option<String> {
 fn mismatch(header: &str, body: &str) -> RpcError {
     RpcError {
         data: Some(Value::from(header)),
-        ..RpcError::new(
-            code::HEADER_MISMATCH,
-            format!("the header {header} and {body} in the body do not say the same"),
-        )
+        ..RpcError::new(code::HEADER_MISMATCH, format!("the header {header} differs from {body} in the body"))
     }
 }

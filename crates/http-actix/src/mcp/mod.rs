@@ -1,4 +1,4 @@
-//! The Model Context Protocol on the public listener: what is HTTP about it.
+//! The Model Context Protocol over HTTP: headers, origins and the in-process backend.
 
 mod backend;
 pub(crate) mod headers;
@@ -9,7 +9,7 @@ use mcp::{Profile, Server};
 pub(crate) use backend::InProcess;
 pub(crate) use origin::Origins;
 
-/// A server of each profile, made once.
+/// One MCP server per profile.
 pub(crate) struct Servers {
     full: Server,
     connector: Server,

@@ -3,21 +3,21 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use actix_web::http::Uri;
 use actix_web::http::header::{HeaderMap, ORIGIN};
 
-/// The pages that may speak to us from a browser. A page of another site that has its name resolve to our address
-/// ("DNS rebinding") sends its own origin along.
+/// Origins of web pages that may use `/mcp`. They protect against DNS rebinding: a page of another site whose name resolves
+/// to this server sends its own origin.
 pub(crate) struct Origins {
     own_host: Option<String>,
     allowed: Vec<String>,
 }
 
 impl Origins {
-    /// `allowed`: further origins, as browsers write them: `https://app.example`.
+    /// Allows the host of `public_url`, loopback hosts, and `allowed` origins such as `https://app.example`.
     pub fn new(public_url: &str, allowed: &[String]) -> Self {
         let allowed = allowed.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
         Self { own_host: host(public_url), allowed }
     }
 
-    /// Whether a request with these headers may be answered. Programs send no origin.
+    /// True if the headers have no origin, as from programs, or a known one.
     pub fn allow(&self, headers: &HeaderMap) -> bool {
         headers.get_all(ORIGIN).all(|origin| origin.to_str().is_ok_and(|origin| self.is_known(origin)))
     }
@@ -30,14 +30,14 @@ impl Origins {
     }
 }
 
-/// The host of an `http` or `https` address.
+/// Returns the host of an `http` or `https` URL.
 fn host(address: &str) -> Option<String> {
     let uri: Uri = address.parse().ok()?;
     matches!(uri.scheme_str(), Some("http" | "https")).then_some(())?;
     Some(uri.host()?.to_ascii_lowercase())
 }
 
-/// The names of this machine itself, which no resolver can be made to lie about (RFC 6761).
+/// True for names of the local machine, which no resolver can redirect (RFC 6761).
 fn is_loopback(host: &str) -> bool {
     let v6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     host == "localhost"
@@ -50,7 +50,7 @@ mod tests {
     use super::Origins;
 
     #[test]
-    fn only_known_hosts_are_let_in() {
+    fn only_known_hosts_are_allowed() {
         let origins = Origins::new("https://api.example.com", &["https://App.example:8443/".to_owned()]);
         for known in [
             "https://api.example.com",

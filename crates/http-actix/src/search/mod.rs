@@ -1,4 +1,7 @@
-//! Searches on the wire: the request as the use case takes it, and the answer in its preset and budget.
+//! Searches on the wire: conversion of the request, and the answer in its preset and budget.
 
+mod hit_view;
 pub(crate) mod request;
 pub(crate) mod response;
+#[cfg(test)]
+mod tests;

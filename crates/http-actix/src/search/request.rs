@@ -1,29 +1,28 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
 use app::search::{Detail, SearchRequest, SourcePolicy};
+use model::{IndexName, OrganizationId, SessionId, Timestamp};
 use retrieval_core::domain::Domain;
 use retrieval_core::shape;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::times;
 
-/// How the answer is shaped, which the use case need not know.
+/// Shape of the answer, which does not affect the search.
 #[derive(Clone, Debug)]
 pub(crate) struct Shaping {
     pub verbosity: shape::Verbosity,
-    /// The value that is no preset, for the warning.
+    /// An unknown preset as sent, for the warning.
     pub unrecognized_verbosity: Option<String>,
     pub max_chars: Option<u64>,
     pub on_exceed: OnExceed,
 }
 
-/// The use case's request and the shape of its answer. Rules of single values hold already; those that need a parser
-/// are checked here.
+/// Converts a request body. Its single values are validated already; this checks those that need a parser.
 pub(crate) fn convert(
     body: api_types::SearchRequest,
-    session_id: Uuid,
+    session_id: SessionId,
     now: OffsetDateTime,
 ) -> Result<(SearchRequest, Shaping), Failure> {
     let (verbosity, unrecognized_verbosity) = match body.response.verbosity {
@@ -35,11 +34,11 @@ pub(crate) fn convert(
     };
     let indexes = body.scope.indexes.filter(|indexes| !indexes.is_empty()).unwrap_or_else(|| vec![SearchIndex::Web]);
     let published_after = times::published_after(&body.freshness_policy, now)?;
-    check_domains("include_domains", &body.source_policy.include_domains)?;
-    check_domains("exclude_domains", &body.source_policy.exclude_domains)?;
+    let include_domains = domains("include_domains", &body.source_policy.include_domains)?;
+    let exclude_domains = domains("exclude_domains", &body.source_policy.exclude_domains)?;
     let request = SearchRequest {
         query: body.query,
-        // A blank rewrite would replace the query by nothing.
+        // A blank rewrite would replace the query with nothing.
         search_queries: body
             .search_queries
             .unwrap_or_default()
@@ -47,17 +46,16 @@ pub(crate) fn convert(
             .filter(|text| !text.trim().is_empty())
             .collect(),
         max_results: usize::try_from(body.max_results).unwrap_or(1),
-        web: indexes.contains(&SearchIndex::Web),
-        workspace: indexes.contains(&SearchIndex::Workspace),
-        workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid),
+        indexes: indexes.into_iter().map(index_name).collect(),
+        workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid).map(OrganizationId),
         language: two_letters("filters.language", body.filters.language)?,
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
         session_id,
-        published_after,
+        published_after: published_after.map(timestamp),
         source_policy: SourcePolicy {
-            include_domains: body.source_policy.include_domains,
-            exclude_domains: body.source_policy.exclude_domains,
+            include_domains,
+            exclude_domains,
             require_domain_match: body.source_policy.require_domain_match,
         },
         detail: match verbosity {
@@ -75,6 +73,17 @@ pub(crate) fn convert(
     Ok((request, shaping))
 }
 
+fn index_name(index: SearchIndex) -> IndexName {
+    match index {
+        SearchIndex::Web => IndexName::Web,
+        SearchIndex::Workspace => IndexName::Workspace,
+    }
+}
+
+fn timestamp(time: OffsetDateTime) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(time.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX))
+}
+
 fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Failure> {
     match code {
         None => Ok(None),
@@ -85,12 +94,12 @@ fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Fail
     }
 }
 
-fn check_domains(list: &str, domains: &[String]) -> Result<(), Failure> {
-    for (index, domain) in domains.iter().enumerate() {
-        if let Err(error) = Domain::parse(domain) {
+fn domains(list: &str, values: &[String]) -> Result<Vec<Domain>, Failure> {
+    let parse = |(index, value): (usize, &String)| {
+        Domain::parse(value).map_err(|error| {
             let field = format!("source_policy.{list}[{index}]");
-            return Err(Failure::invalid(field.clone(), format!("{field}: {error}")));
-        }
-    }
-    Ok(())
+            Failure::invalid(field.clone(), format!("{field}: {error}"))
+        })
+    };
+    values.iter().enumerate().map(parse).collect()
 }

@@ -1,16 +1,18 @@
 use api_types::{
-    Access, DocumentProvenance, ErrorCode, IntegrationResults, OnExceed, Passage, Ranking, ResultMetadata, Score,
-    SearchResponse, SearchResult, Usage, Warning, WarningCode,
+    Access, ErrorCode, IntegrationResults, OnExceed, Ranking, SearchResponse, Usage, Warning, WarningCode,
 };
-use app::search::SearchOutcome;
-use retrieval_core::shape::{self, HitMetadata, HitPassage, SearchHit, Shaped};
+use app::search::{SearchHit, SearchOutcome};
+use model::IndexName;
+use retrieval_core::shape::{HitPlan, Length, Measure, PagePlan, Plan};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::hit_view::{self, COMMA, HitView};
+use super::request::Shaping;
 use crate::failure::Failure;
-use crate::metered;
+use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
-use crate::search::request::Shaping;
 
 /// Where scores can be compared.
 const SCORE_SCOPE: &str = "response";
@@ -21,7 +23,8 @@ const FILES_PATH: &str = "/v1/files";
 /// Longest echo of an unrecognized value, in characters.
 const MAX_ECHO: usize = 100;
 
-/// Everything of an answer that its shape does not change.
+/// The parts of an answer, before its shape is planned.
+#[derive(Debug)]
 pub(crate) struct Page {
     pub schema: Option<String>,
     pub request_id: Uuid,
@@ -32,22 +35,23 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The answer: as much as the preset shows and the budget holds.
+    /// Plans as much of the answer as the preset shows and the budget allows.
     ///
     /// # Errors
-    /// `response_too_large` when the budget cannot be met and the caller asked for an error then.
-    pub fn into_response(mut self) -> Result<SearchResponse, Failure> {
-        let hits = std::mem::take(&mut self.outcome.hits);
-        let size = |shaped: &Shaped| match metered::measure(&mut self.response(shaped)) {
-            Ok(length) => length.chars as u64,
-            // What cannot be serialized here cannot be below either, where the failure is reported.
-            Err(_) => u64::MAX,
-        };
-        let shaped = shape::shape(hits, self.shaping.verbosity, self.shaping.max_chars, &size);
-        if shaped.unsatisfiable && self.shaping.on_exceed == OnExceed::Error {
+    /// `response_too_large` if the budget cannot be met and the caller asked for an error in that case.
+    pub fn shape(self) -> Result<ShapedPage, Failure> {
+        let plan = self.plan()?;
+        if plan.page.unsatisfiable && self.shaping.on_exceed == OnExceed::Error {
             return Err(self.too_large());
         }
-        Ok(self.response(&shaped))
+        Ok(ShapedPage { page: self, plan })
+    }
+
+    fn plan(&self) -> Result<Plan, Failure> {
+        let (hits, verbosity) = (&self.outcome.hits, self.shaping.verbosity);
+        let Some(max_chars) = self.shaping.max_chars else { return Ok(Plan::complete(verbosity, hits.len())) };
+        let lengths: Result<Vec<_>, Failure> = hits.iter().map(|hit| hit_view::measure(hit, verbosity)).collect();
+        Ok(Plan::within(max_chars, verbosity, &lengths?, self))
     }
 
     fn too_large(&self) -> Failure {
@@ -58,39 +62,40 @@ impl Page {
             .with("max_chars_total", budget)
     }
 
-    fn response(&self, shaped: &Shaped) -> SearchResponse {
-        let warnings = self.warnings(shaped);
-        SearchResponse {
-            schema: self.schema.clone(),
+    /// Borrows the planned parts. The view does not state its length yet.
+    fn view<'a>(&'a self, page: &PagePlan, hits: &'a [HitPlan]) -> ResponseView<'a> {
+        let warnings = self.warnings(page);
+        ResponseView {
+            schema: self.schema.as_deref(),
             request_id: self.request_id,
-            search_id: self.outcome.search_id,
-            session_id: self.session_id.clone(),
-            results: Some(shaped.hits.iter().map(result).collect()),
-            access: shaped.access.then(|| self.access.clone()),
-            integration_results: self.integration_results(shaped),
-            ranking: shaped.ranking.then(|| Ranking {
+            search_id: self.outcome.search_id.0,
+            session_id: &self.session_id,
+            results: HitViews { hits: &self.outcome.hits, plans: hits },
+            access: page.access.then_some(&self.access),
+            integration_results: self.integration_results(page),
+            ranking: page.ranking.then(|| Ranking {
                 ranker_version: self.outcome.ranker_version.clone(),
                 score_scope: SCORE_SCOPE.to_owned(),
             }),
-            truncated: (!shaped.shed.is_empty()).then_some(true),
-            usage: Some(Usage { requests: 1, bytes_returned: 0 }),
+            truncated: (!page.shed.is_empty()).then_some(true),
+            usage: Usage { requests: 1, bytes_returned: 0 },
             warnings: (!warnings.is_empty()).then_some(warnings),
         }
     }
 
-    fn integration_results(&self, shaped: &Shaped) -> Option<IntegrationResults> {
-        let counts = self.outcome.workspace.filter(|_| shaped.integration_results)?;
-        // Counted in what is shown: a budget may have taken some of those that were selected. The scheme tells, since
-        // small presets leave `index` out.
-        let selected = shaped.hits.iter().filter(|hit| hit.canonical_url.starts_with("workspace://")).count();
+    fn integration_results(&self, page: &PagePlan) -> Option<IntegrationResults> {
+        let total = self.outcome.workspace_total.filter(|_| page.integration_results)?;
+        // Every hit is shown as long as this block is.
+        let hits = self.outcome.hits.iter();
+        let selected = hits.filter(|hit| hit.collection.index() == IndexName::Workspace).count();
         Some(IntegrationResults {
-            total: wire_int(counts.total),
+            total: wire_int(total),
             selected: wire_int(selected as u64),
             href: FILES_PATH.to_owned(),
         })
     }
 
-    fn warnings(&self, shaped: &Shaped) -> Vec<Warning> {
+    fn warnings(&self, page: &PagePlan) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let mut warn = |code, message: String, details: Value| {
             let details = match details {
@@ -110,15 +115,15 @@ impl Page {
             warn(WarningCode::SourcePolicyFiltered, message, json!({"filtered_results": count}));
         }
         if self.outcome.rerank_unavailable {
-            let message = "reranking is unavailable; results stand in first-stage order";
+            let message = "reranking is unavailable; results are in first-stage order";
             warn(WarningCode::RerankUnavailable, message.to_owned(), Value::Null);
         }
-        if !shaped.shed.is_empty() {
-            let levels: Vec<_> = shaped.shed.iter().map(|level| level.as_str()).collect();
+        if !page.shed.is_empty() {
+            let levels: Vec<_> = page.shed.iter().map(|level| level.as_str()).collect();
             let message = "parts of the response were left out to fit the budget";
             warn(WarningCode::ResponseTruncated, message.to_owned(), json!({"shed_levels": levels}));
         }
-        if shaped.unsatisfiable {
+        if page.unsatisfiable {
             let message = "one minimal result exceeds the budget";
             warn(WarningCode::BudgetUnsatisfiable, message.to_owned(), Value::Null);
         }
@@ -126,49 +131,75 @@ impl Page {
     }
 }
 
-fn result(hit: &SearchHit) -> SearchResult {
-    SearchResult {
-        rank: i64::from(hit.rank),
-        doc_id: hit.doc_id,
-        canonical_url: hit.canonical_url.clone(),
-        title: hit.title.clone(),
-        description: hit.description.clone(),
-        snippet: hit.snippet.clone(),
-        mime: hit.mime.clone(),
-        source_url: hit.source_url.clone(),
-        source_uri: hit.source_uri.clone(),
-        index: hit.index.clone(),
-        labels: hit.labels.clone(),
-        metadata: hit.metadata.as_ref().map(metadata),
-        passages: hit.passages.as_ref().map(|passages| passages.iter().map(passage).collect()),
-        provenance: hit.provenance.as_ref().map(|provenance| DocumentProvenance {
-            capture_id: provenance.capture_id,
-            capture_time: provenance.capture_time.clone(),
-        }),
-        score: hit.score.map(|value| Score { value }),
+impl Measure for Page {
+    fn page(&self, page: &PagePlan) -> Length {
+        // A page that cannot be measured does not fit; serializing the answer reports the failure.
+        let length = length_of(&self.view(page, &[])).unwrap_or(Length { bytes: u64::MAX, chars: u64::MAX });
+        // Each measured hit ends with a comma; the last one has none.
+        if self.outcome.hits.is_empty() { length } else { length - COMMA }
+    }
+
+    fn text(&self, text: &str) -> Length {
+        length_of(&text).unwrap_or_default() - Length { bytes: 2, chars: 2 }
+    }
+
+    fn answer_chars(&self, parts: Length) -> u64 {
+        metered::stated(parts).chars
     }
 }
 
-fn metadata(metadata: &HitMetadata) -> ResultMetadata {
-    ResultMetadata {
-        content_digest: metadata.content_digest.clone(),
-        extracted_at: metadata.extracted_at.clone(),
-        first_seen_at: metadata.first_seen_at.clone(),
-        last_crawled_at: metadata.last_crawled_at.clone(),
-        last_seen_at: metadata.last_seen_at.clone(),
-        published_at: metadata.published_at.clone(),
+/// An answer in its final shape.
+pub(crate) struct ShapedPage {
+    pub page: Page,
+    pub plan: Plan,
+}
+
+impl ShapedPage {
+    /// Serializes the answer. It states its own length.
+    pub fn body(&self) -> Result<Vec<u8>, Failure> {
+        metered::to_body(&self.view())
+    }
+
+    /// Converts the answer to the type that clients read. It does not state its length yet.
+    pub fn response(&self) -> Result<SearchResponse, Failure> {
+        let value = serde_json::to_value(self.view()).map_err(Failure::internal)?;
+        serde_json::from_value(value).map_err(Failure::internal)
+    }
+
+    fn view(&self) -> ResponseView<'_> {
+        self.page.view(&self.plan.page, &self.plan.hits)
     }
 }
 
-fn passage(passage: &HitPassage) -> Passage {
-    Passage {
-        passage_id: passage.passage_id,
-        doc_id: passage.doc_id,
-        ordinal: i64::from(passage.ordinal),
-        text: passage.text.clone(),
-        char_start: passage.char_start.map(wire_int),
-        char_end: passage.char_end.map(wire_int),
-        section_heading: passage.section_heading.clone(),
-        section_path: (!passage.section_path.is_empty()).then(|| passage.section_path.clone()),
+/// A borrowed [`SearchResponse`].
+#[derive(Serialize)]
+struct ResponseView<'a> {
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a str>,
+    request_id: Uuid,
+    search_id: Uuid,
+    session_id: &'a str,
+    results: HitViews<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<&'a Access>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integration_results: Option<IntegrationResults>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<Ranking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    usage: Usage,
+    warnings: Option<Vec<Warning>>,
+}
+
+/// The planned hits as a list.
+struct HitViews<'a> {
+    hits: &'a [SearchHit],
+    plans: &'a [HitPlan],
+}
+
+impl Serialize for HitViews<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.hits.iter().zip(self.plans).map(|(hit, plan)| HitView::new(hit, *plan)))
     }
 }

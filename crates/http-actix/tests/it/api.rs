@@ -4,22 +4,23 @@ use std::time::Duration;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web;
-use http_actix::{Options, State, create_app, create_operations_app};
-use rate_limit::{MemoryLimiter, RateLimiter};
-use serde_json::{Value, json};
+use http_actix::{Clock, Options, State, create_app, create_operations_app};
+use model::Scope;
+use serde_json::Value;
+use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
 use time::macros::datetime;
 use uuid::Uuid;
 
 use crate::contract;
-use crate::fake::Fake;
 
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00:00.25 UTC);
 pub const PUBLIC_URL: &str = "https://api.example.com";
 
-/// The real app over a fake service and the memory limiter, at a time that stands still.
+/// The routes over a real application, at a time that stands still. The organization's key has every scope.
 pub struct Api {
-    pub service: Arc<Fake>,
+    pub world: TestApp,
+    pub tenant: Tenant,
     state: web::Data<State>,
 }
 
@@ -30,26 +31,53 @@ pub struct Answer {
 }
 
 impl Api {
-    pub fn new() -> Self {
-        Self::with(Fake::default())
+    pub async fn new() -> Self {
+        Self::with(Setup::default()).await
     }
 
-    pub fn with(service: Fake) -> Self {
-        Self::limited_by(service, Arc::new(MemoryLimiter::new()))
+    pub async fn with(setup: Setup) -> Self {
+        let world = TestApp::with(setup).await;
+        let tenant = world.tenant().await;
+        Self::of(world, tenant, Arc::new(|| NOW))
     }
 
-    pub fn limited_by(service: Fake, limiter: Arc<dyn RateLimiter>) -> Self {
-        let service = Arc::new(service);
+    pub fn of(world: TestApp, tenant: Tenant, clock: Clock) -> Self {
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],
             workers: 1,
             drain: Duration::from_secs(1),
-            clock: Arc::new(|| NOW),
+            clock,
             metrics: Some(Arc::new(|| "counted_total 7\n".to_owned())),
         };
-        let state = web::Data::new(State::new(service.clone(), limiter, &options));
-        Api { service, state }
+        // Use cases run on the runtime that the state is made on.
+        let _entered = test_support::runtime().enter();
+        let state = State::new(Arc::clone(&world.app), Arc::clone(&world.limiter), &options);
+        Api { world, tenant, state: web::Data::new(state) }
+    }
+
+    /// `Authorization` of the organization's key.
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.tenant.key)
+    }
+
+    /// `Authorization` of a further key with these scopes alone.
+    pub async fn bearer_with(&self, scopes: &[Scope]) -> String {
+        format!("Bearer {}", self.world.key_with_scopes(&self.tenant, scopes).await)
+    }
+
+    pub fn authorized(&self, request: TestRequest) -> TestRequest {
+        request.insert_header(("Authorization", self.bearer()))
+    }
+
+    /// Route and status of every request of the organization so far, in their order.
+    pub async fn recorded(&self) -> Vec<(String, i32)> {
+        self.world.recorded_requests(&self.tenant).await
+    }
+
+    /// Searches that reached the engine.
+    pub fn searches(&self) -> usize {
+        self.world.engine.requests().len()
     }
 
     pub async fn send(&self, request: TestRequest) -> Answer {
@@ -74,25 +102,16 @@ impl Api {
     }
 
     pub async fn post_raw(&self, path: &str, body: impl Into<Vec<u8>>) -> Answer {
-        self.send(authorized(TestRequest::post().uri(path)).set_payload(body.into())).await
+        self.send(self.authorized(TestRequest::post().uri(path)).set_payload(body.into())).await
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(authorized(TestRequest::get().uri(path))).await
+        self.send(self.authorized(TestRequest::get().uri(path))).await
     }
 
     pub async fn search(&self, body: Value) -> Answer {
         self.post("/v1/search", &body).await
     }
-
-    /// A search with `query` and one further field.
-    pub async fn search_with(&self, field: &str, value: Value) -> Answer {
-        self.search(json!({"query": "x", field: value})).await
-    }
-}
-
-pub fn authorized(request: TestRequest) -> TestRequest {
-    request.insert_header(("Authorization", "Bearer good"))
 }
 
 impl Answer {

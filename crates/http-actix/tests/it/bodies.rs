@@ -1,11 +1,11 @@
 use actix_web::test::TestRequest;
 use serde_json::{Value, json};
 
-use crate::api::{Api, authorized};
+use crate::api::Api;
 
 #[actix_web::test]
 async fn a_body_is_one_json_object() {
-    let api = Api::new();
+    let api = Api::new().await;
     for body in [
         "",
         "  ",
@@ -34,7 +34,7 @@ async fn a_body_is_one_json_object() {
 
 #[actix_web::test]
 async fn nesting_does_not_overflow_the_stack() {
-    let api = Api::new();
+    let api = Api::new().await;
     let deep = format!("{{\"query\": {}", "[".repeat(200_000));
     api.post_raw("/v1/search", deep).await.expect_error(400, "validation_error");
     let deep = format!("{{\"canonical_url\": \"x\", \"debug\": {{\"a\": {}{}}}}}", "[".repeat(5000), "]".repeat(5000));
@@ -43,7 +43,7 @@ async fn nesting_does_not_overflow_the_stack() {
 
 #[actix_web::test]
 async fn a_mebibyte_is_read_and_a_byte_more_is_not() {
-    let api = Api::new();
+    let api = Api::new().await;
     let sized = |bytes: usize| format!("{{\"query\": \"x\"{}}}", " ".repeat(bytes - 14));
     assert_eq!(sized(100).len(), 100);
     assert_eq!(api.post_raw("/v1/search", sized(1 << 20)).await.status, 200);
@@ -55,9 +55,9 @@ async fn a_mebibyte_is_read_and_a_byte_more_is_not() {
 
 #[actix_web::test]
 async fn only_json_is_accepted() {
-    let api = Api::new();
+    let api = Api::new().await;
     let send = |header: (&'static str, &'static str)| {
-        authorized(TestRequest::post().uri("/v1/search")).insert_header(header).set_payload("{\"query\": \"x\"}")
+        api.authorized(TestRequest::post().uri("/v1/search")).insert_header(header).set_payload("{\"query\": \"x\"}")
     };
     for accepted in ["application/json", "application/json; charset=utf-8", "Application/JSON"] {
         assert_eq!(api.send(send(("Content-Type", accepted))).await.status, 200, "{accepted}");
@@ -75,7 +75,7 @@ async fn only_json_is_accepted() {
 
 #[actix_web::test]
 async fn unknown_fields_are_named_at_every_depth() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (path, body, field) in [
         ("/v1/search", json!({"query": "x", "nope": 1}), "nope"),
         ("/v1/search", json!({"query": "x", "filters": {"nope": 1}}), "filters.nope"),
@@ -94,7 +94,7 @@ async fn unknown_fields_are_named_at_every_depth() {
 
 #[actix_web::test]
 async fn missing_and_mistyped_fields_are_named() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (path, body, field) in [
         ("/v1/search", json!({}), "query"),
         ("/v1/search", json!({"query": 1}), "query"),
@@ -123,7 +123,7 @@ async fn missing_and_mistyped_fields_are_named() {
 
 #[actix_web::test]
 async fn values_that_break_a_rule_are_named() {
-    let api = Api::new();
+    let api = Api::new().await;
     let long = "x".repeat(8193);
     let id = "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d";
     for (path, body, field) in [
@@ -176,12 +176,12 @@ async fn values_that_break_a_rule_are_named() {
         let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(field) || field == "doc_id", "{message}");
     }
-    assert!(api.service.searches.lock().unwrap().is_empty() && api.service.reads.lock().unwrap().is_empty());
+    assert_eq!(api.searches(), 0);
 }
 
 #[actix_web::test]
 async fn errors_do_not_echo_what_was_sent_at_length() {
-    let api = Api::new();
+    let api = Api::new().await;
     let long = "y".repeat(500_000);
     for body in [json!({"query": "x", "max_results": long}), json!({"query": "x", long.clone(): 1})] {
         let answer = api.search(body).await;
@@ -194,10 +194,11 @@ async fn errors_do_not_echo_what_was_sent_at_length() {
 
 #[actix_web::test]
 async fn any_text_is_a_query() {
-    let api = Api::new();
+    let api = Api::new().await;
     for query in ["\"", "a AND (b OR", "site:x -y", "{}[]", "🦀", "\u{0}", "\\", " ", "SELECT 1; --"] {
-        assert_eq!(api.search(json!({"query": query})).await.status, 200, "{query:?}");
-        assert_eq!(api.service.searches.lock().unwrap().pop().unwrap().query, query);
+        let answer = api.search(json!({"query": query})).await;
+        assert_eq!(answer.status, 200, "{query:?}");
+        assert_eq!(api.world.engine.requests().pop().unwrap().texts, [query]);
     }
     let longest = "é".repeat(8192);
     assert_eq!(api.search(json!({"query": longest})).await.status, 200);
@@ -205,7 +206,7 @@ async fn any_text_is_a_query() {
 
 #[actix_web::test]
 async fn schema_annotations_are_ignored() {
-    let api = Api::new();
+    let api = Api::new().await;
     let answer = api.search(json!({"$schema": "https://x.example/s.json", "query": "x"})).await;
     assert_eq!(answer.status, 200);
     assert_eq!(api.post("/v1/files/index", &json!({"$schema": Value::Null})).await.status, 202);

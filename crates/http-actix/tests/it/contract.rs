@@ -1,4 +1,4 @@
-//! Holds every answer that the tests see against the published document.
+//! Validates every response that the tests receive against the published document.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use openapi::{Operation, operations};
+use openapi::{Spec, operations};
 use serde_json::{Value, json};
 
 use crate::api::Answer;
@@ -37,8 +37,8 @@ fn close(value: &mut Value) {
     }
 }
 
-/// Asserts that the answer is one that the document describes. Paths that no operation is at answer with the error
-/// envelope; what is served outside the API is not JSON of ours.
+/// Asserts that the document describes the response. Paths without an operation answer with the error envelope; paths
+/// outside the API have formats of their own.
 #[track_caller]
 pub fn check(method: &str, path: &str, answer: &Answer) {
     let label = format!("{method} {path} {}", answer.status);
@@ -50,7 +50,7 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
         }
         return;
     };
-    let described = &DOCUMENT["paths"][operation.path()][operation.method().to_lowercase()];
+    let described = &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()];
     let response = follow(&described["responses"][answer.status.to_string()]);
     assert!(response.is_object(), "{label}: {} has no such status", operation.id);
     for (name, header) in response["headers"].as_object().unwrap() {
@@ -96,16 +96,16 @@ fn check_body(schema: &str, answer: &Answer, label: &str) -> Value {
 }
 
 /// The operation of this method at this path; fixed segments win over parameters.
-pub fn operation(method: &str, path: &str) -> Option<&'static Operation> {
-    let fits = |operation: &&Operation| {
-        let (template, segments) = (operation.path().split('/'), path.split('/'));
+pub fn operation(method: &str, path: &str) -> Option<&'static Spec> {
+    let fits = |operation: &&'static Spec| {
+        let (template, segments) = (operation.path.split('/'), path.split('/'));
         let same_length = template.clone().count() == segments.clone().count();
         let segment_fits =
             |(wanted, segment): (&str, &str)| wanted == segment || (wanted.starts_with('{') && !segment.is_empty());
-        operation.method() == method && same_length && template.zip(segments).all(segment_fits)
+        operation.method.as_str() == method && same_length && template.zip(segments).all(segment_fits)
     };
-    let taken = operations::ALL.iter().any(|operation| operation.path() == path);
-    operations::ALL.into_iter().filter(|operation| !taken || operation.path() == path).find(fits)
+    let taken = operations::all().any(|operation| operation.path == path);
+    operations::all().filter(|operation| !taken || operation.path == path).find(fits)
 }
 
 fn follow(value: &'static Value) -> &'static Value {

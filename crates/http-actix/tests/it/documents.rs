@@ -1,163 +1,190 @@
-use app::documents::{
-    CaptureView, ContentFormat, ContentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning,
-    Selection, Target,
-};
 use serde_json::{Value, json};
-use time::macros::datetime;
+use test_support::page;
+use test_support::site::{Page, Site};
 use uuid::Uuid;
 
-use crate::api::{Api, PUBLIC_URL};
-use crate::fake::read_outcome;
+use crate::api::{Answer, Api, PUBLIC_URL};
+use crate::corpus::web_page;
 
-const ID: &str = "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d";
+const URL: &str = "https://example.com/1";
 
-async fn asked(api: &Api, body: Value) -> ReadRequest {
+/// An API with one page that its organization may read, and the id of the page.
+async fn with_page() -> (Api, String) {
+    let api = Api::new().await;
+    let doc_id = api.world.import_one(web_page(1)).await.to_string();
+    read(&api, json!({"canonical_url": URL, "include": ["metadata"]})).await;
+    (api, doc_id)
+}
+
+async fn read(api: &Api, body: Value) -> Answer {
     let answer = api.post("/v1/document", &body).await;
     assert_eq!(answer.status, 200, "{body}: {}", answer.json());
-    api.service.reads.lock().unwrap().pop().unwrap()
+    answer
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[actix_web::test]
 async fn a_bare_read_has_the_documented_defaults() {
-    let request = asked(&Api::new(), json!({"canonical_url": "https://example.com/"})).await;
-    assert_eq!(request.target, Target::Url("https://example.com/".to_owned()));
-    assert_eq!(request.include, Include::ALL);
-    assert_eq!((request.selection, request.format), (Selection::FullDocument, ContentFormat::Markdown));
-    assert_eq!((request.max_chars, request.include_offsets, request.range), (None, false, None));
-}
-
-#[actix_web::test]
-async fn every_field_reaches_the_use_case() {
-    let request = asked(
-        &Api::new(),
-        json!({
-            "doc_id": ID,
-            "canonical_url": "not even a url",
-            "include": ["passages", "content"],
-            "query": "q",
-            "content": {
-                "selection": "passage_ids", "format": "text", "max_chars": 5, "include_offsets": true,
-                "passage_ids": ["not a uuid"],
-                "range": {"start_char": 4611686018427387904_i64, "max_chars": 7, "capture_id": ID},
-            },
-            "debug": {"anything": [1, {"at": "all"}]},
-        }),
-    )
-    .await;
-    let id = Uuid::parse_str(ID).unwrap();
-    assert_eq!(request.target, Target::DocId(id), "doc_id wins");
-    assert_eq!(request.include, Include { metadata: false, passages: true, capture_history: false, content: true });
-    assert_eq!((request.selection, request.format), (Selection::PassageIds, ContentFormat::Text));
-    assert_eq!((request.max_chars, request.include_offsets), (Some(5), true));
-    assert_eq!(request.passage_ids, ["not a uuid"], "unavailable ids never fail the request");
-    assert_eq!(request.range, Some(Range { start_char: 1 << 62, max_chars: Some(7), capture_id: Some(id) }));
-    assert_eq!(request.query.as_deref(), Some("q"));
-}
-
-#[actix_web::test]
-async fn metadata_alone_asks_for_nothing_else() {
-    let request = asked(&Api::new(), json!({"doc_id": ID, "include": ["metadata"]})).await;
-    assert!(request.include.metadata_only());
-}
-
-#[actix_web::test]
-async fn what_is_absent_is_left_out() {
-    let api = Api::new();
-    let answer = api.post("/v1/document", &json!({"doc_id": ID})).await;
+    let (api, doc_id) = with_page().await;
+    let answer = read(&api, json!({"canonical_url": URL})).await;
     let body = answer.json();
-    let keys: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["$schema", "access", "doc", "request_id", "session_id", "usage"]);
-    assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/DocumentResponse.json"));
-    let keys: Vec<_> = body["doc"].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["canonical_url", "doc_id", "first_seen_at", "last_seen_at", "source_url", "title"]);
-    assert_eq!(body["doc"]["first_seen_at"], "2026-01-01T00:00:00Z");
+    let sections = [
+        "$schema",
+        "access",
+        "capture_history",
+        "content",
+        "doc",
+        "passages",
+        "provenance",
+        "request_id",
+        "session_id",
+        "usage",
+    ];
+    assert_eq!(keys(&body), sections, "all sections, and no warnings");
+    assert_eq!(body["doc"]["doc_id"], json!(doc_id));
+    let content = &body["content"];
+    assert_eq!((&content["selection"], &content["format"]), (&json!("full_document"), &json!("markdown")));
+    assert_eq!((&content["truncated"], content.get("start_char")), (&json!(false), None));
+    assert_eq!(content["text"], web_page(1).markdown);
+    assert_eq!(content["char_count"], web_page(1).markdown.chars().count());
+    assert_eq!(body["passages"].as_array().unwrap().len(), 3);
+    assert!(body["passages"][0].get("char_start").is_none());
     assert_eq!(body["usage"], json!({"requests": 1, "bytes_returned": answer.bytes.len()}));
 }
 
-fn capture() -> CaptureView {
-    CaptureView {
-        capture_id: Uuid::from_u128(5),
-        capture_time: datetime!(2026-01-03 00:00:00.5 UTC),
-        content_digest: "sha256:1".to_owned(),
-        format: ContentFormat::Markdown,
-    }
+#[actix_web::test]
+async fn every_field_has_its_effect() {
+    let (api, doc_id) = with_page().await;
+    let passages = read(&api, json!({"doc_id": doc_id})).await.json()["passages"].clone();
+    let other = Uuid::from_u128(1);
+    let body = json!({
+        "doc_id": doc_id,
+        "canonical_url": "not even a url",
+        "include": ["passages", "content"],
+        "query": "q",
+        "content": {
+            "selection": "passage_ids", "format": "text", "max_chars": 5, "include_offsets": true,
+            "passage_ids": ["not a uuid", passages[1]["passage_id"]],
+            "range": {"start_char": 5, "max_chars": 7, "capture_id": other},
+        },
+        "debug": {"anything": [1, {"at": "all"}]},
+    });
+    let body = read(&api, body).await.json();
+    assert_eq!(body["doc"]["doc_id"], json!(doc_id), "doc_id wins");
+    assert!(body.get("capture_history").is_none());
+    let found = body["passages"].as_array().unwrap();
+    assert_eq!((found.len(), &found[0]["passage_id"]), (1, &passages[1]["passage_id"]));
+    let length = passages[1]["text"].as_str().unwrap().chars().count() as u64;
+    assert_eq!(found[0]["char_end"].as_u64().unwrap() - found[0]["char_start"].as_u64().unwrap(), length);
+    let whole = &body["content"];
+    assert_eq!((&whole["selection"], &whole["format"]), (&json!("passage_ids"), &json!("text")));
+    assert_eq!((&whole["start_char"], &whole["char_count"], &whole["truncated"]), (&json!(5), &json!(7), &json!(true)));
+    assert!(!whole["text"].as_str().unwrap().contains('#'), "markdown became text");
+    let codes: Vec<_> = body["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].clone()).collect();
+    assert_eq!(codes, ["stale_passage_id", "stale_range", "content_truncated"]);
 }
 
-fn whole() -> ReadOutcome {
-    let passage = |chars| PassageView {
-        passage_id: Uuid::from_u128(6),
-        doc_id: Uuid::from_u128(1001),
-        ordinal: 3,
-        text: "naïve 🦀".to_owned(),
-        chars,
-        section_heading: None,
-        section_path: vec!["A".to_owned()],
-    };
-    ReadOutcome {
-        content: Some(ContentView {
-            selection: Selection::QueryRelevant,
-            format: ContentFormat::Text,
-            text: "naïve 🦀".to_owned(),
-            truncated: true,
-            char_count: 7,
-            start_char: 0,
-        }),
-        passages: Some(vec![passage(Some((10, 17))), passage(None)]),
-        capture_history: Some(vec![capture()]),
-        capture: Some(capture()),
-        ..read_outcome()
-    }
+#[actix_web::test]
+async fn a_range_may_start_anywhere() {
+    let (api, doc_id) = with_page().await;
+    let start = 4_611_686_018_427_387_904_i64;
+    let body = read(&api, json!({"doc_id": doc_id, "content": {"range": {"start_char": start}}})).await.json();
+    assert_eq!((&body["content"]["text"], &body["content"]["start_char"]), (&json!(""), &json!(start)));
+}
+
+#[actix_web::test]
+async fn a_query_selects_the_passages_that_answer_it() {
+    let (api, doc_id) = with_page().await;
+    let content = json!({"selection": "query_relevant"});
+    let body = read(&api, json!({"doc_id": doc_id, "query": "moon", "content": content})).await.json();
+    let found = body["passages"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["ordinal"], &found[0]["section_path"]), (&json!(1), &json!(["Root"])));
+    assert_eq!(body["content"]["selection"], "query_relevant");
+}
+
+#[actix_web::test]
+async fn metadata_alone_fetches_nothing() {
+    let (api, site) = (Api::new().await, Site::start());
+    let url = site.put("/a", Page::html("<p>Tides.</p>"));
+    let answer = read(&api, json!({"canonical_url": url, "include": ["metadata"]})).await;
+    assert_eq!(site.hits("/a"), 0);
+    assert!(answer.json().get("warnings").is_none());
+}
+
+#[actix_web::test]
+async fn absent_values_are_left_out() {
+    let api = Api::new().await;
+    let answer = read(&api, json!({"canonical_url": "https://example.com/unread", "include": ["metadata"]})).await;
+    let body = answer.json();
+    assert_eq!(keys(&body), ["$schema", "access", "doc", "request_id", "session_id", "usage"]);
+    assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/DocumentResponse.json"));
+    assert_eq!(keys(&body["doc"]), ["canonical_url", "doc_id", "first_seen_at", "last_seen_at", "source_url"]);
+    assert!(body["doc"]["first_seen_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(body["usage"], json!({"requests": 1, "bytes_returned": answer.bytes.len()}));
 }
 
 #[actix_web::test]
 async fn every_section_is_written() {
-    let api = Api::new();
-    api.service.on_read(|| Ok(whole()));
-    let answer = api.post("/v1/document", &json!({"doc_id": ID})).await;
+    let (api, doc_id) = with_page().await;
+    let content = json!({"include_offsets": true, "format": "text"});
+    let answer = read(&api, json!({"doc_id": doc_id, "content": content})).await;
     let body = answer.json();
-    let content = json!({"selection": "query_relevant", "format": "text", "text": "naïve 🦀", "truncated": true, "char_count": 7});
-    assert_eq!(body["content"], content, "start_char 0 is left out");
-    assert_eq!((&body["passages"][0]["char_start"], &body["passages"][0]["char_end"]), (&json!(10), &json!(17)));
-    assert!(body["passages"][1].get("char_start").is_none());
-    assert_eq!(body["provenance"], json!({"capture_id": Uuid::from_u128(5), "capture_time": "2026-01-03T00:00:00.5Z"}));
-    assert_eq!(body["capture_history"][0]["content_format"], "markdown");
+    let text = body["content"]["text"].as_str().unwrap();
+    assert!(text.contains("naïve café 🦀") && !text.contains("# Root"));
+    assert_eq!(body["content"]["char_count"], text.chars().count());
+    assert!(body["content"].get("start_char").is_none(), "start_char 0 is left out");
+    let passages = body["passages"].as_array().unwrap();
+    for pair in passages.windows(2) {
+        assert_eq!(pair[0]["char_end"], pair[1]["char_start"]);
+    }
+    assert_eq!(passages[0]["char_start"], 0);
+    assert_eq!(passages[2]["char_end"], web_page(1).markdown.chars().count());
+    assert_eq!((&passages[0]["section_path"], &passages[2]["section_heading"]), (&Value::Null, &json!("Überschrift")));
+    let capture = &body["capture_history"][0];
+    assert_eq!(keys(&body["provenance"]), ["capture_id", "capture_time"]);
+    assert_eq!(body["provenance"]["capture_id"], capture["capture_id"]);
+    assert_eq!(body["provenance"]["capture_time"], capture["capture_time"]);
+    assert_eq!(
+        (&capture["content_format"], &capture["content_digest"]),
+        (&json!("markdown"), &body["doc"]["content_digest"])
+    );
     assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
 
-    api.service.on_read(|| {
-        let mut outcome = whole();
-        if let Some(content) = &mut outcome.content {
-            content.start_char = 700;
-        }
-        Ok(outcome)
-    });
-    let body = api.post("/v1/document", &json!({"doc_id": ID})).await.json();
-    assert_eq!(body["content"]["start_char"], 700);
+    let body = read(&api, json!({"doc_id": doc_id, "content": {"range": {"start_char": 70}}})).await.json();
+    assert_eq!(body["content"]["start_char"], 70);
+    assert!(body["passages"][1].get("char_start").is_none());
 }
 
 #[actix_web::test]
 async fn warnings_carry_their_details() {
-    let api = Api::new();
-    api.service.on_read(|| {
-        Ok(ReadOutcome {
-            warnings: vec![
-                ReadWarning::ContentUnavailable,
-                ReadWarning::ContentTruncated { field: "content.max_chars", max_chars: 9 },
-                ReadWarning::StaleRange { requested: Uuid::from_u128(1), latest: Uuid::from_u128(2) },
-                ReadWarning::StalePassageIds { passage_ids: vec!["x".to_owned()] },
-            ],
-            ..read_outcome()
-        })
-    });
-    let body = api.post("/v1/document", &json!({"doc_id": ID})).await.json();
-    let warnings = body["warnings"].as_array().unwrap();
-    let expected = [
-        ("content_unavailable", Value::Null),
-        ("content_truncated", json!({"field": "content.max_chars", "max_chars": 9})),
-        ("stale_range", json!({"requested_capture_id": Uuid::from_u128(1), "latest_capture_id": Uuid::from_u128(2)})),
-        ("stale_passage_id", json!({"passage_ids": ["x"]})),
-    ];
-    assert_eq!(warnings.len(), expected.len());
-    for (warning, (code, details)) in warnings.iter().zip(expected) {
-        assert_eq!((&warning["code"], &warning["details"]), (&json!(code), &details));
-    }
+    let (api, site) = (Api::new().await, Site::start());
+    let warnings = async |body: Value| {
+        let body = read(&api, body).await.json();
+        let warnings = body["warnings"].as_array().unwrap().iter();
+        warnings.map(|warning| (warning["code"].clone(), warning["details"].clone())).collect::<Vec<_>>()
+    };
+    let unreadable = warnings(json!({"canonical_url": site.url("/missing")})).await;
+    assert_eq!(unreadable, [(json!("content_unavailable"), Value::Null)]);
+
+    let url = "https://example.com/long";
+    api.world.import_one(page(url, "A text of some length.")).await;
+    let truncated = warnings(json!({"canonical_url": url, "content": {"max_chars": 9}})).await;
+    let details = json!({"field": "content.max_chars", "max_chars": 9});
+    assert_eq!(truncated, [(json!("content_truncated"), details)]);
+
+    let requested = Uuid::from_u128(1);
+    let latest = read(&api, json!({"canonical_url": url})).await.json()["doc"]["latest_capture_id"].clone();
+    let range = json!({"start_char": 2, "max_chars": 3, "capture_id": requested});
+    let stale = warnings(json!({"canonical_url": url, "content": {"range": range}})).await;
+    let details = json!({"requested_capture_id": requested, "latest_capture_id": latest});
+    let cut = json!({"field": "content.range.max_chars", "max_chars": 3});
+    assert_eq!(stale, [(json!("stale_range"), details), (json!("content_truncated"), cut)]);
+
+    let content = json!({"selection": "passage_ids", "passage_ids": ["x"]});
+    let stale = warnings(json!({"canonical_url": url, "content": content})).await;
+    assert_eq!(stale, [(json!("stale_passage_id"), json!({"passage_ids": ["x"]}))]);
 }

@@ -1,12 +1,18 @@
-use actix_web::test::TestRequest;
-use app::Error;
-use serde_json::json;
+use std::sync::Arc;
 
-use crate::api::{Api, PUBLIC_URL, authorized};
+use actix_web::test::TestRequest;
+use blobs::BlobErrorKind;
+use engine::EngineErrorKind;
+use serde_json::json;
+use test_support::{EngineFault, Setup, TestApp, TestTokens, TokenTrouble};
+use uuid::Uuid;
+
+use crate::api::{Answer, Api, NOW, PUBLIC_URL};
+use crate::corpus::QUERY;
 
 #[actix_web::test]
 async fn unknown_paths_are_not_found_everywhere() {
-    let api = Api::new();
+    let api = Api::new().await;
     for path in [
         "/",
         "/nope",
@@ -19,7 +25,7 @@ async fn unknown_paths_are_not_found_everywhere() {
     ] {
         let answer = api.send(TestRequest::get().uri(path)).await;
         answer.expect_error(404, "not_found");
-        assert_eq!(answer.rate_headers(), 0, "{path} is not behind the door");
+        assert_eq!(answer.rate_headers(), 0, "{path} needs no key");
     }
     for path in ["/v1", "/v1/", "/v1/nope", "/v1/search/", "/v1/files/", "/v1/files/a/b", "/v1/nope?x=1"] {
         api.send(TestRequest::get().uri(path)).await.expect_error(401, "missing_api_key");
@@ -31,7 +37,7 @@ async fn unknown_paths_are_not_found_everywhere() {
 
 #[actix_web::test]
 async fn wrong_methods_name_the_right_one() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (method, path, allow) in [
         ("GET", "/v1/search", "POST"),
         ("DELETE", "/v1/document", "POST"),
@@ -42,7 +48,7 @@ async fn wrong_methods_name_the_right_one() {
         ("PATCH", "/v1/feedback", "POST"),
     ] {
         let request = TestRequest::with_uri(path).method(method.parse().unwrap());
-        let answer = api.send(authorized(request)).await;
+        let answer = api.send(api.authorized(request)).await;
         answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some(allow), "{method} {path}");
         assert_eq!(answer.rate_headers(), 3);
@@ -51,73 +57,88 @@ async fn wrong_methods_name_the_right_one() {
     schema.expect_error(405, "method_not_allowed");
 }
 
-#[actix_web::test]
-async fn use_case_errors_have_their_code() {
-    let api = Api::new();
-    let cause = || "disk 7 is on fire".into();
-    type Make = Box<dyn Fn() -> Error + Send>;
-    let cases: [(Make, u16, &str); 11] = [
-        (Box::new(|| Error::invalid("scope.workspace_id", "is not yours")), 400, "validation_error"),
-        (Box::new(|| Error::DocumentNotFound), 404, "document_not_found"),
-        (Box::new(|| Error::SearchNotFound), 404, "search_not_found"),
-        (Box::new(|| Error::SyncNotFound), 404, "sync_not_found"),
-        (Box::new(|| Error::FileTooLarge { size: 2, max_object_bytes: 1 }), 413, "file_too_large"),
-        (
-            Box::new(|| Error::UnsupportedFileType { extension: "exe".into(), supported: "txt".into() }),
-            415,
-            "unsupported_file_type",
-        ),
-        (Box::new(|| Error::InsufficientBalance), 402, "insufficient_balance"),
-        (Box::new(move || Error::Unavailable { backend: "search", source: cause() }), 502, "provider_unavailable"),
-        (Box::new(|| Error::NoRetrieval), 503, "provider_unavailable"),
-        (Box::new(move || Error::Internal(cause())), 500, "internal_error"),
-        (Box::new(|| panic!("disk 7 is on fire")), 500, "internal_error"),
-    ];
-    for (make, status, code) in cases {
-        // Each error from a use case that has it: every answer is held against what its operation publishes.
-        let answer = match code {
-            "search_not_found" => {
-                *api.service.feedback_answer.lock().unwrap() = Box::new(move || Err(make()));
-                api.post("/v1/feedback", &json!({"event_type": "stale_result"})).await
-            }
-            "document_not_found" => {
-                api.service.on_read(move || Err(make()));
-                api.post("/v1/document", &json!({"canonical_url": "https://example.com/"})).await
-            }
-            "sync_not_found" => {
-                *api.service.run_answer.lock().unwrap() = Box::new(move || Err(make()));
-                api.get(&format!("/v1/files/index/{}", crate::fake::SYNC_ID)).await
-            }
-            "file_too_large" | "unsupported_file_type" => {
-                *api.service.presign_answer.lock().unwrap() = Box::new(move || Err(make()));
-                api.post("/v1/files/presign", &json!({"filename": "a.txt", "size": 1})).await
-            }
-            _ => {
-                api.service.on_search(move || Err(make()));
-                api.search(json!({"query": "x"})).await
-            }
-        };
-        answer.expect_error(status, code);
-        assert_eq!(answer.rate_headers(), 3, "{code}");
-        assert!(!String::from_utf8_lossy(&answer.bytes).contains("fire"), "causes are for the log");
-        assert_eq!(answer.json()["$schema"], format!("{PUBLIC_URL}/schemas/ErrorEnvelope.json"));
-        // The panic poisoned the fake's lock, which is the fake's affair.
-        api.service.search_answer.clear_poison();
-    }
+/// Asserts what every failed use case answers, whatever the cause.
+#[track_caller]
+fn check_failure(answer: &Answer, status: u16, code: &str) {
+    answer.expect_error(status, code);
+    assert_eq!(answer.rate_headers(), 3, "{code}");
+    assert!(!String::from_utf8_lossy(&answer.bytes).contains("fire"), "causes are for the log");
+    assert_eq!(answer.json()["$schema"], format!("{PUBLIC_URL}/schemas/ErrorEnvelope.json"));
 }
 
 #[actix_web::test]
-async fn a_panic_at_the_door_is_a_500_without_limits() {
-    let api = Api::new();
-    *api.service.authenticate_answer.lock().unwrap() = Box::new(|| panic!("boom"));
-    let answer = api.search(json!({"query": "x"})).await;
+async fn use_case_errors_have_their_code() {
+    let api = Api::new().await;
+    let unknown = Uuid::from_u128(1);
+    let foreign = json!({"query": "x", "scope": {"indexes": ["workspace"], "workspace_id": unknown}});
+    check_failure(&api.search(foreign).await, 400, "validation_error");
+    let read = api.post("/v1/document", &json!({"doc_id": unknown})).await;
+    check_failure(&read, 404, "document_not_found");
+    let feedback = api.post("/v1/feedback", &json!({"event_type": "stale_result", "search_id": unknown})).await;
+    check_failure(&feedback, 404, "search_not_found");
+    check_failure(&api.get(&format!("/v1/files/index/{unknown}")).await, 404, "sync_not_found");
+    let large = api.post("/v1/files/presign", &json!({"filename": "a.txt", "size": (1 << 20) + 1})).await;
+    check_failure(&large, 413, "file_too_large");
+    let program = api.post("/v1/files/presign", &json!({"filename": "a.exe", "size": 1})).await;
+    check_failure(&program, 415, "unsupported_file_type");
+}
+
+#[actix_web::test]
+async fn failures_of_the_engine_have_their_code() {
+    let api = Api::new().await;
+    for (fault, status, code) in [
+        (EngineFault::Error(EngineErrorKind::Unavailable), 502, "provider_unavailable"),
+        (EngineFault::Error(EngineErrorKind::Corrupt), 502, "provider_unavailable"),
+        (EngineFault::Error(EngineErrorKind::Rejected), 500, "internal_error"),
+        (EngineFault::Panic, 500, "internal_error"),
+    ] {
+        api.world.engine.fail(fault);
+        check_failure(&api.search(json!({"query": "x"})).await, status, code);
+    }
+    api.world.engine.recover();
+    assert_eq!(api.search(json!({"query": "x"})).await.status, 200);
+}
+
+#[actix_web::test]
+async fn failures_of_storage_and_database_have_their_code() {
+    let api = Api::new().await;
+    api.world.upload(&api.tenant, "a.txt", "A text.").await;
+    api.world.blobs.fail(BlobErrorKind::Unavailable);
+    check_failure(&api.get("/v1/files").await, 502, "provider_unavailable");
+    api.world.blobs.fail(BlobErrorKind::Denied);
+    check_failure(&api.get("/v1/files").await, 500, "internal_error");
+    api.world.break_database().await;
+    check_failure(&api.get("/v1/files").await, 500, "internal_error");
+}
+
+#[actix_web::test]
+async fn a_spent_balance_is_payment_required() {
+    let world = TestApp::start().await;
+    let tenant = world.billed_tenant(0).await;
+    let api = Api::of(world, tenant, Arc::new(|| NOW));
+    check_failure(&api.search(json!({"query": "x"})).await, 402, "insufficient_balance");
+}
+
+#[actix_web::test]
+async fn a_deployment_without_an_index_refuses_searches() {
+    let api = Api::with(Setup { retrieval: false, ..Setup::default() }).await;
+    check_failure(&api.search(json!({"query": "x"})).await, 503, "provider_unavailable");
+}
+
+#[actix_web::test]
+async fn a_panic_during_authentication_is_a_500_without_limits() {
+    let tokens = Arc::new(TestTokens::default());
+    tokens.fail(TokenTrouble::Panic);
+    let api = Api::with(Setup { tokens: Some(tokens), ..Setup::default() }).await;
+    let request = TestRequest::post().uri("/v1/search").insert_header(("Authorization", "Bearer a.b.c"));
+    let answer = api.send(request.set_payload(r#"{"query": "x"}"#)).await;
     answer.expect_error(500, "internal_error");
     assert_eq!(answer.rate_headers(), 0);
 }
 
 #[actix_web::test]
 async fn request_ids_are_new_each_time_and_in_body_and_header() {
-    let api = Api::new();
+    let api = Api::new().await;
     let mut seen = std::collections::HashSet::new();
     for _ in 0..3 {
         for answer in [api.search(json!({"query": "x"})).await, api.get("/v1/files").await, api.get("/nope").await] {
@@ -130,7 +151,7 @@ async fn request_ids_are_new_each_time_and_in_body_and_header() {
 
 #[actix_web::test]
 async fn unknown_query_parameters_are_refused_on_every_endpoint() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (method, path) in [
         ("POST", "/v1/search"),
         ("POST", "/v1/document"),
@@ -142,7 +163,7 @@ async fn unknown_query_parameters_are_refused_on_every_endpoint() {
         ("GET", "/v1/files/index/x"),
     ] {
         let request = TestRequest::with_uri(&format!("{path}?debug%20me=1")).method(method.parse().unwrap());
-        let details = api.send(authorized(request)).await.expect_invalid("debug me");
+        let details = api.send(api.authorized(request)).await.expect_invalid("debug me");
         assert_eq!(details["error"], "unknown query parameter `debug me`");
     }
     api.send(TestRequest::get().uri("/schemas/SearchRequest.json?x")).await.expect_error(400, "validation_error");
@@ -151,7 +172,7 @@ async fn unknown_query_parameters_are_refused_on_every_endpoint() {
 
 #[actix_web::test]
 async fn schemas_are_served_to_everyone() {
-    let api = Api::new();
+    let api = Api::new().await;
     for name in ["SearchRequest", "SearchResponse", "ErrorEnvelope", "UsageOverview"] {
         let answer = api.send(TestRequest::get().uri(&format!("/schemas/{name}.json"))).await;
         assert_eq!(answer.status, 200);
@@ -163,15 +184,16 @@ async fn schemas_are_served_to_everyone() {
 
 #[actix_web::test]
 async fn every_schema_that_answers_name_is_served() {
-    let api = Api::new();
+    let api = Api::new().await;
     let search = api.search(json!({"query": "x"})).await;
-    let read = api.post("/v1/document", &json!({"canonical_url": "https://example.com/"})).await;
+    let read =
+        api.post("/v1/document", &json!({"canonical_url": "https://example.com/", "include": ["metadata"]})).await;
     let feedback = api.post("/v1/feedback", &json!({"event_type": "stale_result"})).await;
     let presign = api.post("/v1/files/presign", &json!({"filename": "a.txt", "size": 1})).await;
     let list = api.get("/v1/files").await;
     let start = api.post("/v1/files/index", &json!({})).await;
-    let status = api.get(&format!("/v1/files/index/{}", crate::fake::SYNC_ID)).await;
-    let delete = api.send(authorized(TestRequest::delete().uri("/v1/files/a.txt"))).await;
+    let status = api.get(&format!("/v1/files/index/{}", start.json()["sync_id"].as_str().unwrap())).await;
+    let delete = api.send(api.authorized(TestRequest::delete().uri("/v1/files/a.txt"))).await;
     for answer in [search, read, feedback, presign, list, start, status, delete] {
         let schema = answer.json()["$schema"].as_str().unwrap().to_owned();
         let path = schema.strip_prefix(PUBLIC_URL).unwrap();
@@ -181,10 +203,10 @@ async fn every_schema_that_answers_name_is_served() {
 
 #[actix_web::test]
 async fn gzip_is_sent_only_when_asked_for_and_counts_nothing() {
-    let api = Api::new();
-    let body = json!({"query": "x"}).to_string();
+    let api = Api::new().await.with_pages(3).await;
+    let body = json!({"query": QUERY}).to_string();
     let ask = |encoding: &'static str| {
-        authorized(TestRequest::post().uri("/v1/search"))
+        api.authorized(TestRequest::post().uri("/v1/search"))
             .insert_header(("Accept-Encoding", encoding))
             .set_payload(body.clone())
     };

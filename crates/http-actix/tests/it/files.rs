@@ -1,40 +1,42 @@
 use actix_web::test::TestRequest;
-use app::files::{RunState, RunStats, RunView};
+use model::RunMode;
 use serde_json::{Value, json};
-use time::macros::datetime;
 use uuid::Uuid;
 
-use crate::api::{Api, PUBLIC_URL, authorized};
-use crate::fake::{SYNC_ID, run};
+use crate::api::{Answer, Api, PUBLIC_URL};
 
 #[actix_web::test]
 async fn presign_gives_the_upload_address() {
-    let api = Api::new();
-    let request = json!({"filename": "ä.txt", "size": 5, "content_type": "text/plain"});
+    let api = Api::new().await;
+    let request = json!({"filename": "../ä.txt", "size": 5, "content_type": "text/plain"});
     let body = api.post("/v1/files/presign", &request).await.json();
     assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/PresignResponse.json"));
-    assert_eq!(body["url"], "http://storage.example/a");
-    assert_eq!((&body["name"], &body["expires_in_seconds"]), (&json!("a.txt"), &json!(900)));
-    assert_eq!(body["max_object_bytes"], 104_857_600);
-    let asked = api.service.presigned.lock().unwrap().pop().unwrap();
-    assert_eq!((asked.filename.as_str(), asked.size), ("ä.txt", 5));
-    assert_eq!(asked.content_type.as_deref(), Some("text/plain"));
+    assert!(body["url"].as_str().unwrap().contains("?size=5&"), "{body}");
+    assert_eq!((&body["name"], &body["expires_in_seconds"]), (&json!("ä.txt"), &json!(900)));
+    assert_eq!(body["max_object_bytes"], 1 << 20);
+    let files = api.world.store.list_files(api.tenant.organization_id, None, 10).await.unwrap();
+    let [file] = &files[..] else { panic!("{files:?}") };
+    assert_eq!((file.name.as_str(), file.content_type.as_deref()), ("ä.txt", Some("text/plain")));
 }
 
 #[actix_web::test]
 async fn files_are_listed() {
-    let body = Api::new().get("/v1/files").await.json();
-    assert_eq!(body["files"], json!([{"name": "a.txt", "size": 5, "last_modified": "2026-01-01T00:00:00Z"}]));
+    let api = Api::new().await;
+    api.world.upload(&api.tenant, "a.txt", "12345").await;
+    let body = api.get("/v1/files").await.json();
+    let [file] = &body["files"].as_array().unwrap()[..] else { panic!("{body}") };
+    assert_eq!((&file["name"], &file["size"]), (&json!("a.txt"), &json!(5)));
+    assert!(file["last_modified"].as_str().unwrap().ends_with('Z'));
     assert!(body["request_id"].is_string());
 }
 
-async fn delete(api: &Api, name: &str) -> crate::api::Answer {
-    api.send(authorized(TestRequest::delete().uri(&format!("/v1/files/{name}")))).await
+async fn delete(api: &Api, name: &str) -> Answer {
+    api.send(api.authorized(TestRequest::delete().uri(&format!("/v1/files/{name}")))).await
 }
 
 #[actix_web::test]
 async fn names_are_decoded_once() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (sent, name) in [
         ("secret%20plan.txt", "secret plan.txt"),
         ("a%2Fb.txt", "a/b.txt"),
@@ -44,16 +46,16 @@ async fn names_are_decoded_once() {
         ("..%2F..%2Fetc%2Fpasswd.txt", "../../etc/passwd.txt"),
         ("a%3Fb.txt", "a?b.txt"),
     ] {
-        let answer = delete(&api, sent).await;
-        assert_eq!(answer.json()["deleted"], true, "{sent}");
-        assert_eq!(api.service.deleted.lock().unwrap().pop().unwrap(), name);
+        api.world.plant_file(&api.tenant, name, "A text.").await;
+        assert_eq!(delete(&api, sent).await.json()["deleted"], true, "{sent}");
+        assert_eq!(delete(&api, sent).await.json()["deleted"], false, "{sent} is gone");
     }
     assert_eq!(delete(&api, "unknown").await.json()["deleted"], false);
 }
 
 #[actix_web::test]
-async fn names_that_cannot_be_are_refused() {
-    let api = Api::new();
+async fn invalid_names_are_refused() {
+    let api = Api::new().await;
     delete(&api, "%FF.txt").await.expect_invalid("name");
     let longest = "%C3%A9".repeat(508) + ".txt";
     assert_eq!(delete(&api, &longest).await.status, 200);
@@ -62,51 +64,65 @@ async fn names_that_cannot_be_are_refused() {
 
 #[actix_web::test]
 async fn a_run_is_started_in_its_mode() {
-    let api = Api::new();
-    for (body, mode) in
-        [(json!({}), "Incremental"), (json!({"mode": "incremental"}), "Incremental"), (json!({"mode": "full"}), "Full")]
-    {
+    let api = Api::new().await;
+    let mut runs = Vec::new();
+    // No worker is running: the later requests join the run that waits, and make it a full one.
+    for (body, mode) in [
+        (json!({}), RunMode::Incremental),
+        (json!({"mode": "incremental"}), RunMode::Incremental),
+        (json!({"mode": "full"}), RunMode::Full),
+    ] {
         let answer = api.post("/v1/files/index", &body).await;
-        assert_eq!(answer.status, 202);
-        assert_eq!((&answer.json()["sync_id"], &answer.json()["state"]), (&json!(SYNC_ID), &json!("queued")));
-        assert_eq!(api.service.runs.lock().unwrap().pop().unwrap(), mode);
+        assert_eq!((answer.status, &answer.json()["state"]), (202, &json!("queued")));
+        let sync_id = answer.json()["sync_id"].as_str().unwrap().to_owned();
+        let run = api.world.recorded_run(&api.tenant, &sync_id).await;
+        assert_eq!(run.mode, mode, "{body}");
+        runs.push(sync_id);
     }
+    runs.dedup();
+    assert_eq!(runs.len(), 1);
     api.post_raw("/v1/files/index", "").await.expect_error(400, "validation_error");
 }
 
 #[actix_web::test]
-async fn a_run_reports_what_is_not_yet_as_null() {
-    let api = Api::new();
-    let body = api.get(&format!("/v1/files/index/{SYNC_ID}")).await.json();
+async fn a_queued_run_reports_its_times_as_null() {
+    let api = Api::new().await;
+    let started = api.post("/v1/files/index", &json!({})).await.json();
+    let body = api.get(&format!("/v1/files/index/{}", started["sync_id"].as_str().unwrap())).await.json();
     for field in ["started_at", "completed_at", "error"] {
         assert_eq!(body.get(field), Some(&Value::Null), "{field}");
     }
-    *api.service.run_answer.lock().unwrap() = Box::new(|| {
-        Ok(RunView {
-            state: RunState::Completed,
-            started_at: Some(datetime!(2026-01-01 00:00 UTC)),
-            completed_at: Some(datetime!(2026-01-01 00:01 UTC)),
-            stats: RunStats {
-                enumerated: 7,
-                fetched: 6,
-                indexed: 5,
-                failed: 4,
-                skipped_unsupported: 3,
-                deleted: 2,
-                bytes: 1,
-            },
-            ..run()
-        })
-    });
-    let body = api.get(&format!("/v1/files/index/{SYNC_ID}")).await.json();
-    assert_eq!((&body["state"], &body["completed_at"]), (&json!("completed"), &json!("2026-01-01T00:01:00Z")));
-    let stats = json!({"enumerated": 7, "fetched": 6, "indexed": 5, "failed": 4, "skipped_unsupported": 3, "deleted": 2, "bytes": 1});
+    assert_eq!(body["state"], "queued");
+}
+
+#[actix_web::test]
+async fn a_completed_run_reports_what_it_did() {
+    let api = Api::new().await;
+    api.world.upload(&api.tenant, "gone.txt", "A text.").await;
+    api.world.index_files(&api.tenant, RunMode::Incremental).await;
+    api.world.lose_object(&api.tenant, "gone.txt").await;
+    for name in ["1.txt", "2.txt", "3.txt", "4.txt"] {
+        api.world.upload(&api.tenant, name, "A text.").await;
+    }
+    for name in ["1.pdf", "2.pdf"] {
+        api.world.upload(&api.tenant, name, "not a PDF").await;
+    }
+    for name in ["1.exe", "2.exe", "3.exe"] {
+        api.world.plant_file(&api.tenant, name, "MZ").await;
+    }
+    let run = api.world.index_files(&api.tenant, RunMode::Incremental).await;
+    let body = api.get(&format!("/v1/files/index/{}", run.sync_id)).await.json();
+    assert_eq!((&body["state"], &body["error"]), (&json!("completed"), &Value::Null));
+    let times = ["started_at", "completed_at"].map(|field| body[field].as_str().unwrap().to_owned());
+    assert!(times.iter().all(|time| time.ends_with('Z')) && times[0] <= times[1], "{times:?}");
+    let stats = json!({"enumerated": 9, "fetched": 6, "indexed": 4, "failed": 2, "skipped_unsupported": 3, "deleted": 1,
+        "bytes": 46});
     assert_eq!(body["stats"], stats);
 }
 
 #[actix_web::test]
 async fn unknown_runs_are_not_found() {
-    let api = Api::new();
+    let api = Api::new().await;
     for id in ["x", &Uuid::from_u128(1).to_string(), &"x".repeat(128)] {
         let answer = api.get(&format!("/v1/files/index/{id}")).await;
         answer.expect_error(404, "sync_not_found");

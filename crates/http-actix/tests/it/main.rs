@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
+mod admission;
 mod api;
 mod bodies;
 mod budgets;
 mod contract;
+mod corpus;
 mod documents;
-mod door;
 mod envelopes;
-mod fake;
 mod feedback;
 mod files;
 mod mcp;
@@ -17,4 +17,5 @@ mod searches;
 mod server;
 mod sessions;
 mod skills;
+mod table;
 mod usage;

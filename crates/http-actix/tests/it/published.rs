@@ -3,27 +3,29 @@ use openapi::operations;
 use serde_json::{Value, json};
 
 use crate::api::{Api, PUBLIC_URL};
-use crate::contract;
+use crate::{contract, table};
 
 #[actix_web::test]
 async fn every_operation_of_the_table_is_routed_with_its_scope() {
-    let api = Api::new();
-    for operation in operations::ALL {
-        let path = operation.path().replace("{name}", "a.txt").replace("{sync_id}", "x");
-        assert_eq!(contract::operation(operation.method(), &path).map(|found| found.id), Some(operation.id));
-        let ask = || TestRequest::with_uri(&path).method(operation.method().parse().unwrap());
+    let api = Api::new().await;
+    let without_scopes = api.bearer_with(&[]).await;
+    let mut routes = Vec::new();
+    for operation in operations::all() {
+        let (method, path) = (operation.method.as_str(), table::path(operation));
+        assert_eq!(contract::operation(method, &path).map(|found| found.id), Some(operation.id));
+        let ask = || TestRequest::with_uri(&path).method(method.parse().unwrap());
         api.send(ask()).await.expect_error(401, "missing_api_key");
-        let answer = api.send(ask().insert_header(("Authorization", "Bearer nobody"))).await;
+        let answer = api.send(ask().insert_header(("Authorization", without_scopes.as_str()))).await;
         let details = answer.expect_error(403, "insufficient_scope");
-        assert_eq!(details["scope"], operation.scope, "{}", operation.id);
-        let event = api.service.usage.lock().unwrap().pop().unwrap();
-        assert_eq!(event.route, operation.route);
+        assert_eq!(details["scope"], operation.scope.as_str(), "{}", operation.id);
+        routes.push((operation.route.to_owned(), 403));
     }
+    assert_eq!(api.recorded().await, routes);
 }
 
 #[actix_web::test]
 async fn the_document_is_served_as_it_is_committed() {
-    let api = Api::new();
+    let api = Api::new().await;
     let answer = api.send(TestRequest::get().uri("/openapi/public.json")).await;
     assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("application/json")));
     assert_eq!(answer.json(), openapi::document());
@@ -34,7 +36,7 @@ async fn the_document_is_served_as_it_is_committed() {
 
 #[actix_web::test]
 async fn what_a_client_has_is_not_sent_again() {
-    let api = Api::new();
+    let api = Api::new().await;
     for path in ["/openapi/public.json", "/docs", "/schemas/SearchRequest.json"] {
         let first = api.send(TestRequest::get().uri(path)).await;
         assert_eq!(first.header("Cache-Control"), Some("public, max-age=3600"), "{path}");
@@ -55,7 +57,7 @@ async fn what_a_client_has_is_not_sent_again() {
 
 #[actix_web::test]
 async fn schemas_name_themselves_as_answers_name_them() {
-    let api = Api::new();
+    let api = Api::new().await;
     let schema = api.send(TestRequest::get().uri("/schemas/SearchResponse.json")).await.json();
     assert_eq!(schema["$id"], format!("{PUBLIC_URL}/schemas/SearchResponse.json"));
     let answer = api.search(json!({"query": "x"})).await;
@@ -69,7 +71,7 @@ async fn schemas_name_themselves_as_answers_name_them() {
 
 #[actix_web::test]
 async fn the_reference_needs_nothing_from_elsewhere() {
-    let api = Api::new();
+    let api = Api::new().await;
     let answer = api.send(TestRequest::get().uri("/docs?utm_source=mail")).await;
     assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("text/html; charset=utf-8")));
     let policy = answer.header("Content-Security-Policy").unwrap();

@@ -1,73 +1,25 @@
-use app::search::Detail;
+use app::search::SecondStage;
+use app::web::WebPage;
+use ingest::clock::from_date_time;
+use model::Timestamp;
 use serde_json::{Value, json};
-use time::macros::datetime;
-use uuid::Uuid;
+use test_support::{Setup, page};
 
 use crate::api::{Api, NOW, PUBLIC_URL};
-use crate::fake::{ORGANIZATION, outcome};
+use crate::corpus::QUERY;
 
-async fn asked(api: &Api, body: Value) -> app::search::SearchRequest {
+async fn search(api: &Api, body: Value) -> Value {
     let answer = api.search(body.clone()).await;
     assert_eq!(answer.status, 200, "{body}: {}", answer.json());
-    api.service.searches.lock().unwrap().pop().unwrap()
+    answer.json()
 }
 
-#[actix_web::test]
-async fn a_bare_query_has_the_documented_defaults() {
-    let request = asked(&Api::new(), json!({"query": "x"})).await;
-    assert_eq!((request.max_results, request.web, request.workspace), (10, true, false));
-    assert_eq!((request.detail, request.exact_match), (Detail::Passages, false));
-    assert_eq!((request.published_after, request.language, request.country), (None, None, None));
-    assert!(request.search_queries.is_empty() && request.workspace_id.is_none());
-}
-
-#[actix_web::test]
-async fn every_field_reaches_the_use_case() {
-    let request = asked(
-        &Api::new(),
-        json!({
-            "query": "x",
-            "client_model": "m",
-            "filters": {"country": "DE", "language": "En", "exact_match": true},
-            "freshness_policy": {"published_after": "2026-01-05", "freshness": "pd"},
-            "max_results": 50,
-            "response": {"verbosity": "compact"},
-            "scope": {"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION},
-            "search_queries": ["first", " ", "second"],
-            "source_policy": {
-                "include_domains": ["WWW.Example.com", "bücher.example"],
-                "exclude_domains": ["x.example"],
-                "require_domain_match": true,
-            },
-        }),
-    )
-    .await;
-    assert_eq!((request.country.as_deref(), request.language.as_deref()), (Some("de"), Some("en")));
-    assert!(request.exact_match && request.web && request.workspace);
-    assert_eq!(request.published_after, Some(datetime!(2026-01-05 00:00 UTC)));
-    assert_eq!((request.max_results, request.detail), (50, Detail::Snippets));
-    assert_eq!(request.workspace_id, Some(ORGANIZATION));
-    assert_eq!(request.search_queries, ["first", "second"], "a blank rewrite is none");
-    assert_eq!(request.source_policy.include_domains, ["WWW.Example.com", "bücher.example"]);
-    assert_eq!(request.source_policy.exclude_domains, ["x.example"]);
-    assert!(request.source_policy.require_domain_match);
-}
-
-#[actix_web::test]
-async fn null_and_empty_scopes_mean_the_web() {
-    let api = Api::new();
-    for indexes in [Value::Null, json!([]), json!(["web"]), json!(["web", "web"])] {
-        let request = asked(&api, json!({"query": "x", "search_queries": null, "scope": {"indexes": indexes}})).await;
-        assert!(request.web && !request.workspace);
-    }
-    let request = asked(&api, json!({"query": "x", "scope": {"indexes": ["workspace"]}})).await;
-    assert!(!request.web && request.workspace);
-}
-
-#[actix_web::test]
-async fn freshness_is_measured_from_the_clock() {
-    let request = asked(&Api::new(), json!({"query": "x", "freshness_policy": {"freshness": "pw"}})).await;
-    assert_eq!(request.published_after, Some(NOW - time::Duration::days(7)));
+/// Addresses of the results, in alphabetical order.
+fn urls(body: &Value) -> Vec<&str> {
+    let mut urls: Vec<_> =
+        body["results"].as_array().unwrap().iter().map(|hit| hit["canonical_url"].as_str().unwrap()).collect();
+    urls.sort_unstable();
+    urls
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -75,44 +27,160 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[actix_web::test]
+async fn a_bare_query_has_the_documented_defaults() {
+    let api = Api::new().await.with_pages(12).await.with_files(&["notes.txt"]).await;
+    let body = search(&api, json!({"query": QUERY})).await;
+    let results = body["results"].as_array().unwrap();
+    assert_eq!(results.len(), 10);
+    assert!(results.iter().all(|hit| hit["index"] == "web" && hit["passages"].is_array()));
+    assert!(body.get("integration_results").is_none(), "the workspace was not searched");
+    let asked = api.world.engine.requests();
+    let [asked] = &asked[..] else { panic!("{asked:?}") };
+    assert!(!asked.exact_phrase && asked.filters == engine::Filters::default());
+    assert_eq!(asked.texts, [QUERY]);
+}
+
+/// A page that `filters` and `freshness_policy` find by every field, and one for each field that misses it.
+fn filtered_pages() -> Vec<WebPage> {
+    let fits = |name: &str| WebPage {
+        language: Some("en".to_owned()),
+        country: Some("de".to_owned()),
+        published_at: Some(Timestamp::from_millis(1_769_904_000_000)), // 2026-02-01
+        ..page(&format!("https://{name}.example.com/"), &format!("The neap tides of {name} are low."))
+    };
+    vec![
+        fits("all"),
+        WebPage { language: Some("de".to_owned()), ..fits("language") },
+        WebPage { country: Some("fr".to_owned()), ..fits("country") },
+        WebPage { published_at: Some(Timestamp::from_millis(1_767_000_000_000)), ..fits("old") },
+        WebPage { published_at: None, ..fits("undated") },
+        WebPage { markdown: "Tides of the neap kind.".to_owned(), ..fits("phrase") },
+    ]
+}
+
+#[actix_web::test]
+async fn every_filter_has_its_effect() {
+    let api = Api::new().await;
+    api.world.import(filtered_pages()).await;
+    let all = search(&api, json!({"query": "neap tides"})).await;
+    assert_eq!(urls(&all).len(), 6);
+    for (field, value, missing) in [
+        ("filters", json!({"country": "DE"}), vec!["country"]),
+        ("filters", json!({"language": "En"}), vec!["language"]),
+        ("filters", json!({"exact_match": true}), vec!["phrase"]),
+        ("freshness_policy", json!({"published_after": "2026-01-05"}), vec!["old", "undated"]),
+    ] {
+        let body = search(&api, json!({"query": "neap tides", field: value, "client_model": "m"})).await;
+        let found = urls(&body);
+        assert_eq!(found.len(), 6 - missing.len(), "{field} {value}: {found:?}");
+        assert!(!missing.iter().any(|name| found.iter().any(|url| url.contains(name))), "{field} {value}: {found:?}");
+    }
+}
+
+#[actix_web::test]
+async fn every_field_reaches_the_use_case() {
+    let api = Api::new().await.with_files(&["notes.txt"]).await;
+    let page = |host: &str, word: &str| page(&format!("https://{host}/"), &format!("The {word} tides of {host}."));
+    let pages = [("www.example.com", "first"), ("xn--bcher-kva.example", "second"), ("other.example", "first")];
+    api.world.import(pages.map(|(host, word)| page(host, word))).await;
+    api.world.import([page("x.example", "first")]).await;
+    let body = json!({
+        "query": "unrelated",
+        "max_results": 50,
+        "response": {"verbosity": "compact"},
+        "scope": {"indexes": ["web", "workspace"], "workspace_id": api.tenant.organization_id.to_string()},
+        "search_queries": ["first", " ", "second"],
+        "source_policy": {
+            "include_domains": ["WWW.Example.com", "bücher.example", "x.example"],
+            "exclude_domains": ["x.example"],
+            "require_domain_match": true,
+        },
+    });
+    let body = search(&api, body).await;
+    assert_eq!(urls(&body), ["https://www.example.com/", "https://xn--bcher-kva.example/"]);
+    assert_eq!(body["integration_results"]["total"], 0, "the workspace was searched for the rewrites");
+    assert!(body["results"][0]["snippet"].is_string() && body["results"][0].get("passages").is_none());
+    assert_eq!(body["warnings"][0]["details"], json!({"filtered_results": 2}));
+    let asked = api.world.engine.requests();
+    assert!(asked.iter().all(|asked| asked.texts == ["first", "second"]), "a blank rewrite is left out: {asked:?}");
+}
+
+#[actix_web::test]
+async fn null_and_empty_scopes_mean_the_web() {
+    let api = Api::new().await.with_pages(1).await.with_files(&["notes.txt"]).await;
+    for indexes in [Value::Null, json!([]), json!(["web"]), json!(["web", "web"])] {
+        let body = search(&api, json!({"query": QUERY, "search_queries": null, "scope": {"indexes": indexes}})).await;
+        assert_eq!(urls(&body), ["https://example.com/1"]);
+    }
+    let scope = json!({"indexes": ["workspace"], "workspace_id": api.tenant.organization_id.to_string()});
+    let body = search(&api, json!({"query": QUERY, "scope": scope})).await;
+    assert_eq!(body["results"].as_array().unwrap().len(), 1);
+    assert_eq!(body["results"][0]["index"], "workspace");
+}
+
+#[actix_web::test]
+async fn freshness_is_measured_from_the_clock() {
+    let api = Api::new().await;
+    let published = |name: &str, days: f64| WebPage {
+        published_at: Some(from_date_time(NOW - time::Duration::days(1) * days)),
+        ..page(&format!("https://{name}.example/"), &format!("The tides of {name}."))
+    };
+    api.world.import([published("young", 6.9), published("old", 7.1)]).await;
+    let body = search(&api, json!({"query": QUERY, "freshness_policy": {"freshness": "pw"}})).await;
+    assert_eq!(urls(&body), ["https://young.example/"]);
+}
+
+#[actix_web::test]
 async fn ids_only_shows_ids_and_no_access() {
-    let api = Api::new();
-    let body = api.search_with("response", json!({"verbosity": "ids_only"})).await.json();
-    assert_eq!(keys(&body["results"][0]), ["canonical_url", "doc_id", "rank", "title"]);
+    let api = Api::new().await.with_pages(3).await.with_files(&["a.txt", "b.txt"]).await;
+    let body = api.search_both(3, json!({"verbosity": "ids_only"})).await.json();
+    for hit in body["results"].as_array().unwrap() {
+        assert_eq!(keys(hit), ["canonical_url", "doc_id", "rank", "title"]);
+    }
     assert!(body.get("access").is_none());
-    assert_eq!(api.service.searches.lock().unwrap()[0].detail, Detail::Ids);
-    assert_eq!(body["integration_results"], json!({"total": 9, "selected": 1, "href": "/v1/files"}));
+    assert_eq!(body["integration_results"], json!({"total": 2, "selected": 1, "href": "/v1/files"}));
 }
 
 #[actix_web::test]
 async fn presets_add_to_each_other() {
-    let api = Api::new();
-    let compact = api.search_with("response", json!({"verbosity": "compact"})).await.json();
+    let api = Api::new().await.with_pages(1).await.with_files(&["notes.txt"]).await;
+    let with = async |verbosity: &str| api.search_both(2, json!({"verbosity": verbosity})).await.json();
+    let compact = with("compact").await;
     let hit = &compact["results"][0];
-    assert!(hit["snippet"].is_string() && hit["score"]["value"] == 1.0 && hit["metadata"].is_object());
+    assert!(hit["snippet"].is_string() && hit["score"]["value"].as_f64() > Some(0.0) && hit["metadata"].is_object());
     assert!(hit.get("passages").is_none() && hit.get("provenance").is_none());
 
-    let standard = api.search(json!({"query": "x"})).await.json();
-    let hit = &standard["results"][1];
-    assert_eq!(hit["index"], "workspace");
-    assert_eq!(hit["labels"], json!(["kind:txt"]));
-    assert_eq!(hit["passages"].as_array().unwrap().len(), 2);
-    assert_eq!(hit["passages"][0]["section_path"], Value::Null);
-    assert!(hit.get("provenance").is_none());
-    assert_eq!(standard["results"][0]["labels"], Value::Null, "shown as null when there are none");
-    assert!(standard["results"][0].as_object().unwrap().contains_key("labels"));
-    assert!(standard["results"][0].get("index").is_none(), "absent values are left out");
+    let standard = with("standard").await;
+    let [web, workspace] = &standard["results"].as_array().unwrap()[..] else { panic!("{standard}") };
+    assert_eq!((&web["index"], &workspace["index"]), (&json!("web"), &json!("workspace")));
+    assert_eq!(workspace["labels"], json!(["kind:txt"]));
+    assert!(workspace["source_uri"].as_str().unwrap().starts_with("s3://"));
+    assert!(web.get("source_uri").is_none(), "absent values are left out");
+    assert_eq!(web["labels"], Value::Null, "shown as null when there are none");
+    assert!(web.as_object().unwrap().contains_key("labels"));
+    assert_eq!(web["source_url"], "https://example.com/1?utm_source=x");
+    assert_eq!((&web["mime"], &web["description"]), (&json!("text/html"), &json!("A description")));
+    let passages = web["passages"].as_array().unwrap();
+    assert_eq!(passages.len(), 3);
+    let first = passages.iter().find(|passage| passage["ordinal"] == 0).unwrap();
+    assert_eq!((&first["section_path"], first["char_start"].as_u64()), (&Value::Null, Some(0)));
+    let last = passages.iter().find(|passage| passage["ordinal"] == 2).unwrap();
+    assert_eq!(last["section_path"], json!(["Root", "Überschrift"]));
+    assert_eq!(last["section_heading"], "Überschrift");
+    assert!(web.get("provenance").is_none());
 
-    let full = api.search_with("response", json!({"verbosity": "full"})).await.json();
+    let full = with("full").await;
     assert_eq!(keys(&full["results"][0]["provenance"]), ["capture_id", "capture_time"]);
 }
 
 #[actix_web::test]
 async fn the_page_carries_its_identity_and_ranking() {
-    let answer = Api::new().search(json!({"query": "x"})).await;
+    let api = Api::new().await.with_pages(1).await;
+    let answer = api.search(json!({"query": QUERY})).await;
     let body = answer.json();
     assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/SearchResponse.json"));
-    assert_eq!(body["search_id"], Uuid::from_u128(7).to_string());
+    let recorded = api.world.recorded_search(&api.tenant, body["search_id"].as_str().unwrap()).await;
+    assert_eq!(recorded.query, QUERY);
     assert_eq!(body["ranking"], json!({"ranker_version": "lexical_v1", "score_scope": "response"}));
     assert_eq!(body["warnings"], Value::Null);
     assert!(body.get("truncated").is_none());
@@ -121,11 +189,15 @@ async fn the_page_carries_its_identity_and_ranking() {
 
 #[actix_web::test]
 async fn bytes_returned_is_the_length_of_the_body() {
-    let api = Api::new();
+    let api = Api::new().await.with_pages(11).await;
     for verbosity in ["ids_only", "compact", "standard", "full"] {
-        for hits in 0..12 {
-            api.service.on_search(move || Ok(outcome(hits, 1)));
-            let answer = api.search_with("response", json!({"verbosity": verbosity})).await;
+        let nothing = api.search(json!({"query": "nowhere", "response": {"verbosity": verbosity}})).await;
+        assert_eq!(nothing.json()["results"], json!([]));
+        assert_eq!(nothing.json()["usage"]["bytes_returned"], nothing.bytes.len());
+        for hits in 1..12 {
+            let body = json!({"query": QUERY, "max_results": hits, "response": {"verbosity": verbosity}});
+            let answer = api.search(body).await;
+            assert_eq!(answer.json()["results"].as_array().unwrap().len(), hits);
             assert_eq!(answer.json()["usage"], json!({"requests": 1, "bytes_returned": answer.bytes.len()}));
         }
     }
@@ -133,25 +205,21 @@ async fn bytes_returned_is_the_length_of_the_body() {
 
 #[actix_web::test]
 async fn no_results_are_an_empty_list() {
-    let api = Api::new();
-    api.service.on_search(|| Ok(outcome(0, 0)));
-    let body = api.search(json!({"query": "x"})).await.json();
+    let api = Api::new().await;
+    let body = api.search_both(10, json!({})).await.json();
     assert_eq!(body["results"], json!([]));
     assert_eq!(body["integration_results"]["selected"], 0);
 }
 
 #[actix_web::test]
-async fn warnings_say_what_was_done_differently() {
-    let api = Api::new();
-    api.service.on_search(|| {
-        let mut outcome = outcome(1, 1);
-        outcome.rerank_unavailable = true;
-        outcome.filtered_results = 4;
-        outcome.workspace = None;
-        Ok(outcome)
-    });
+async fn warnings_name_every_deviation() {
+    let setup = Setup { second_stage: SecondStage::None, ..Setup::default() };
+    let api = Api::with(setup).await.with_pages(4).await;
+    api.world.import_one(page("https://other.example/", "The tides.")).await;
     for verbosity in ["chatty", "ids_only"] {
-        let body = api.search_with("response", json!({"verbosity": verbosity})).await.json();
+        let body = json!({"query": QUERY, "response": {"verbosity": verbosity},
+            "source_policy": {"exclude_domains": ["example.com"]}});
+        let body = search(&api, body).await;
         let warnings = body["warnings"].as_array().unwrap();
         let codes: Vec<_> = warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect();
         if verbosity == "chatty" {

@@ -5,13 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_actix::{Listeners, Options, Running, serve, system_clock};
-use rate_limit::MemoryLimiter;
+use model::Scope;
+use test_support::{Tenant, TestApp, page, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::fake::{Fake, outcome};
+/// A running server with one organization.
+struct Served {
+    world: TestApp,
+    tenant: Tenant,
+    key: String,
+    running: Running,
+    public: SocketAddr,
+    operations: SocketAddr,
+}
 
-fn start(service: Fake) -> (Running, SocketAddr, SocketAddr) {
+async fn start() -> Served {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
     let listeners = Listeners { public: bind(), operations: bind() };
     let public = listeners.public.local_addr().unwrap();
@@ -24,8 +35,10 @@ fn start(service: Fake) -> (Running, SocketAddr, SocketAddr) {
         clock: system_clock(),
         metrics: None,
     };
-    let running = serve(Arc::new(service), Arc::new(MemoryLimiter::new()), &options, listeners).unwrap();
-    (running, public, operations)
+    // Use cases run on the runtime that the server is started on.
+    let _entered = test_support::runtime().enter();
+    let running = serve(Arc::clone(&world.app), Arc::clone(&world.limiter), &options, listeners).unwrap();
+    Served { key: tenant.key.clone(), world, tenant, running, public, operations }
 }
 
 /// Reads one response: the head and as much of a body as it announces.
@@ -59,17 +72,18 @@ async fn ask(stream: &mut TcpStream, request: &str) -> String {
     response(stream).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn requests_of_every_outcome_share_a_connection() {
-    let (running, public, operations) = start(Fake::default());
+    let Served { world, tenant, running, public, operations, key } = start().await;
+    let reader = world.key_with_scopes(&tenant, &[Scope::DocumentRead]).await;
     let mut stream = TcpStream::connect(public).await.unwrap();
     let query = r#"{"query": "x"}"#;
     for (key, body, status) in [
-        ("good", query, "200"),
+        (key.as_str(), query, "200"),
         ("wrong", query, "401"),
-        ("reader", query, "403"),
-        ("good", "[]", "400"),
-        ("good", query, "200"),
+        (reader.as_str(), query, "403"),
+        (key.as_str(), "[]", "400"),
+        (key.as_str(), query, "200"),
     ] {
         let answer = ask(&mut stream, &post("/v1/search", key, body)).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
@@ -81,62 +95,49 @@ async fn requests_of_every_outcome_share_a_connection() {
     assert!(TcpStream::connect(public).await.is_err());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_client_that_sends_too_much_still_reads_its_answer() {
-    let (running, public, _) = start(Fake::default());
+    let Served { world: _world, running, public, key, .. } = start().await;
     let mut stream = TcpStream::connect(public).await.unwrap();
     let body = format!("{{\"query\": \"{}\"}}", "x".repeat(4 << 20));
-    let answer = ask(&mut stream, &post("/v1/search", "good", &body)).await;
+    let answer = ask(&mut stream, &post("/v1/search", &key, &body)).await;
     assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
     assert!(answer.contains("more than 1048576 bytes"));
     running.stop().await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn stopping_lets_requests_end() {
-    let service = Fake::default();
-    service.on_search(|| {
-        std::thread::sleep(Duration::from_millis(300));
-        Ok(outcome(1, 1))
-    });
-    let (running, public, _) = start(service);
+    let Served { world, running, public, key, .. } = start().await;
+    world.engine.hold();
     let mut stream = TcpStream::connect(public).await.unwrap();
-    stream.write_all(post("/v1/search", "good", r#"{"query": "x"}"#).as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    stream.write_all(post("/v1/search", &key, r#"{"query": "x"}"#).as_bytes()).await.unwrap();
+    world.engine.reached(1).await;
     let stopping = tokio::spawn(running.stop());
+    until("the end of the listener", async || TcpStream::connect(public).await.err()).await;
+    assert!(!stopping.is_finished(), "a request is under way");
+    world.engine.release();
     assert!(response(&mut stream).await.starts_with("HTTP/1.1 200 "));
     stopping.await.unwrap().unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_client_that_hangs_up_is_counted_and_its_use_case_ends() {
-    let service = Fake::default();
-    let (done, ended) = std::sync::mpsc::channel();
-    service.on_search(move || {
-        std::thread::sleep(Duration::from_millis(200));
-        done.send(()).unwrap();
-        Ok(outcome(1, 1))
-    });
-    let service = Arc::new(service);
-    let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
-    let listeners = Listeners { public: bind(), operations: bind() };
-    let public = listeners.public.local_addr().unwrap();
-    let options = Options {
-        public_url: String::new(),
-        mcp_allow_origins: vec![],
-        workers: 1,
-        drain: Duration::from_secs(1),
-        clock: system_clock(),
-        metrics: None,
-    };
-    let running = serve(service.clone(), Arc::new(MemoryLimiter::new()), &options, listeners).unwrap();
+    let Served { world, tenant, running, public, key, .. } = start().await;
+    let doc_id = world.import_one(page("https://example.com/", "The tides.")).await;
+    world.engine.hold();
     let mut stream = TcpStream::connect(public).await.unwrap();
-    stream.write_all(post("/v1/search", "good", r#"{"query": "x"}"#).as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(post("/v1/search", &key, r#"{"query": "tides"}"#).as_bytes()).await.unwrap();
+    world.engine.reached(1).await;
     drop(stream);
-    tokio::task::spawn_blocking(move || ended.recv_timeout(Duration::from_secs(5)).unwrap()).await.unwrap();
+    world.engine.release();
+    // The last step of a search: what it found is granted.
+    until("the end of the search", async || {
+        world.store.is_granted(tenant.organization_id, doc_id).await.unwrap().then_some(())
+    })
+    .await;
     running.stop().await.unwrap();
-    let usage = service.usage.lock().unwrap();
-    assert_eq!(usage.len(), 1);
-    assert!([200, 499].contains(&usage[0].status), "{}", usage[0].status);
+    let usage = world.recorded_requests(&tenant).await;
+    let statuses: Vec<_> = usage.into_iter().map(|(_, status)| status).collect();
+    assert!(statuses == [200] || statuses == [499], "{statuses:?}");
 }

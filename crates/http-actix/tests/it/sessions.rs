@@ -2,7 +2,7 @@ use actix_web::test::TestRequest;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::api::{Answer, Api, authorized};
+use crate::api::{Answer, Api};
 
 const BODY: &str = "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d";
 const HEADER: &str = "AAAAAAAA-6a5c-4cc0-8c5e-0f4c5a1b2c3d";
@@ -11,7 +11,7 @@ async fn ask(api: &Api, path: &str, mut body: Value, in_body: Option<&str>, in_h
     if let Some(session) = in_body {
         body["session_id"] = json!(session);
     }
-    let mut request = authorized(TestRequest::post().uri(path)).set_payload(body.to_string());
+    let mut request = api.authorized(TestRequest::post().uri(path)).set_payload(body.to_string());
     if let Some(session) = in_header {
         request = request.insert_header(("X-Session-ID", session));
     }
@@ -20,7 +20,7 @@ async fn ask(api: &Api, path: &str, mut body: Value, in_body: Option<&str>, in_h
 
 #[actix_web::test]
 async fn the_body_wins_over_the_header_and_both_over_a_fresh_one() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (path, body) in [("/v1/search", json!({"query": "x"})), ("/v1/feedback", json!({"event_type": "stale_result"}))]
     {
         let session = async |in_body, in_header| {
@@ -33,14 +33,14 @@ async fn the_body_wins_over_the_header_and_both_over_a_fresh_one() {
         Uuid::parse_str(&fresh).unwrap();
         assert_ne!(fresh, session(None, None).await);
     }
-    let stored = api.service.feedback.lock().unwrap();
-    assert_eq!(stored[0].session_id, Uuid::parse_str(BODY).unwrap());
-    assert_eq!(stored[2].session_id, Uuid::parse_str(HEADER).unwrap());
+    let stored = api.world.recorded_feedback().await;
+    let sessions: Vec<String> = stored.into_iter().map(|stored| stored.event.session_id.to_string()).collect();
+    assert_eq!(sessions[..3], [BODY, BODY, &HEADER.to_lowercase()]);
 }
 
 #[actix_web::test]
-async fn both_are_checked() {
-    let api = Api::new();
+async fn both_session_ids_are_validated() {
+    let api = Api::new().await;
     for (in_body, in_header, message, field) in [
         (Some("abc"), None, "session_id must be a UUID", "session_id"),
         (Some("abc"), Some(HEADER), "session_id must be a UUID", "session_id"),
@@ -58,11 +58,12 @@ async fn both_are_checked() {
 
 #[actix_web::test]
 async fn every_endpoint_checks_the_header() {
-    let api = Api::new();
+    let api = Api::new().await;
     for (method, path) in [("POST", "/v1/document"), ("GET", "/v1/files"), ("DELETE", "/v1/files/a.txt")] {
         let request = TestRequest::with_uri(path).method(method.parse().unwrap());
-        api.send(authorized(request).insert_header(("X-Session-ID", "abc"))).await.expect_invalid("X-Session-ID");
+        api.send(api.authorized(request).insert_header(("X-Session-ID", "abc"))).await.expect_invalid("X-Session-ID");
     }
-    let read = ask(&api, "/v1/document", json!({"canonical_url": "https://example.com/"}), None, Some(HEADER)).await;
+    let body = json!({"canonical_url": "https://example.com/", "include": ["metadata"]});
+    let read = ask(&api, "/v1/document", body, None, Some(HEADER)).await;
     assert_eq!(read.json()["session_id"], HEADER);
 }

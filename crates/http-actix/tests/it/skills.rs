@@ -9,7 +9,7 @@ async fn get(api: &Api, path: &str) -> Answer {
 
 #[actix_web::test]
 async fn skills_are_listed_and_read_without_a_key() {
-    let api = Api::new();
+    let api = Api::new().await;
     let index = get(&api, "/skills").await;
     assert_eq!(index.status, 200);
     let body = index.json();
@@ -34,7 +34,7 @@ async fn skills_are_listed_and_read_without_a_key() {
 
 #[actix_web::test]
 async fn an_unknown_name_has_a_hint() {
-    let api = Api::new();
+    let api = Api::new().await;
     for path in [
         "/skills/no-such-skill/SKILL.md",
         "/skills/..%2f..%2fetc/SKILL.md",
@@ -58,7 +58,7 @@ async fn an_unknown_name_has_a_hint() {
 
 #[actix_web::test]
 async fn the_well_known_index_names_the_same_files() {
-    let api = Api::new();
+    let api = Api::new().await;
     let index = get(&api, "/.well-known/agent-skills/index.json").await.json();
     for skill in index["skills"].as_array().unwrap() {
         let answer = get(&api, skill["url"].as_str().unwrap()).await;

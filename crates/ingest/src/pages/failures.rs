@@ -1,8 +1,9 @@
 //! Pages that could not be read a moment ago.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use moka::Expiry;
+use model::{Clock, Timestamp};
 use moka::sync::Cache;
 
 /// Entries beyond this push out the oldest: their pages are tried again early.
@@ -18,57 +19,47 @@ pub struct Cause {
 }
 
 pub struct Failures {
-    urls: Cache<String, Duration>,
+    /// The time from which each page may be tried again.
+    urls: Cache<String, Timestamp>,
     ttl: Duration,
+    clock: Arc<dyn Clock>,
 }
 
 impl Failures {
     /// A failure is remembered for `ttl`, or for as long as the server asked for, up to an hour.
-    pub fn new(ttl: Duration) -> Self {
-        Self { urls: Cache::builder().max_capacity(MAX_FAILURES).expire_after(TheirOwn).build(), ttl }
+    pub fn new(ttl: Duration, clock: Arc<dyn Clock>) -> Self {
+        let urls = Cache::builder().max_capacity(MAX_FAILURES).time_to_live(LONGEST.max(ttl)).build();
+        Self { urls, ttl, clock }
     }
 
     pub fn knows(&self, url: &str) -> bool {
-        self.urls.contains_key(url)
+        self.urls.get(url).is_some_and(|until| self.clock.now() < until)
     }
 
     pub fn remember(&self, url: String, cause: &Cause) {
         let ttl = cause.retry_after.map_or(self.ttl, |asked| asked.clamp(self.ttl, LONGEST.max(self.ttl)));
-        self.urls.insert(url, ttl);
-    }
-}
-
-/// Each entry lives as long as its value says.
-struct TheirOwn;
-
-impl Expiry<String, Duration> for TheirOwn {
-    fn expire_after_create(&self, _url: &String, ttl: &Duration, _now: Instant) -> Option<Duration> {
-        Some(*ttl)
-    }
-
-    fn expire_after_update(
-        &self,
-        _url: &String,
-        ttl: &Duration,
-        _now: Instant,
-        _left: Option<Duration>,
-    ) -> Option<Duration> {
-        Some(*ttl)
+        self.urls.insert(url, self.clock.now() + ttl);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::ManualClock;
+
     use super::*;
 
     #[test]
     fn failures_are_forgotten_in_their_time() {
-        let failures = Failures::new(Duration::from_millis(50));
+        let clock = Arc::new(ManualClock::default());
+        let failures = Failures::new(Duration::from_secs(50), Arc::clone(&clock) as Arc<dyn Clock>);
         failures.remember("a".to_owned(), &Cause::default());
         failures.remember("b".to_owned(), &Cause { retry_after: Some(Duration::from_secs(60)) });
         failures.remember("c".to_owned(), &Cause { retry_after: Some(Duration::ZERO) });
+        clock.advance(Duration::from_secs(49));
         assert!(failures.knows("a") && failures.knows("b") && failures.knows("c") && !failures.knows("d"));
-        std::thread::sleep(Duration::from_millis(80));
+        clock.advance(Duration::from_secs(1));
         assert!(!failures.knows("a") && failures.knows("b") && !failures.knows("c"));
+        clock.advance(Duration::from_secs(10));
+        assert!(!failures.knows("b"));
     }
 }

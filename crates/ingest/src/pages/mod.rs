@@ -10,9 +10,10 @@ mod reading;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docstore::{Docstore, Id, StoreError};
-use extract::Extractor;
+use docstore::{Docstore, StoreError};
+use extract_worker::Extractor;
 use fetcher::Fetcher;
+use model::{CaptureId, Clock, Timestamp};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -20,8 +21,9 @@ use failures::Failures;
 use flights::Flights;
 use reading::Reading;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PageReaderOptions {
+    pub clock: Arc<dyn Clock>,
     /// Pages that are read at a time; more wait for as long as one may take. Bounds the memory that pages take.
     pub concurrent: usize,
     /// Time for making markdown of a page, waiting for a free worker included.
@@ -33,9 +35,8 @@ pub struct PageReaderOptions {
 /// The capture that a reader found too old, so that of several who found the same one fetches.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seen {
-    pub capture_id: Id,
-    /// Milliseconds since the Unix epoch.
-    pub captured_at: i64,
+    pub capture_id: CaptureId,
+    pub captured_at: Timestamp,
 }
 
 /// A page to read.
@@ -80,11 +81,11 @@ pub struct PageReader {
 impl PageReader {
     /// Must be called on a tokio runtime.
     pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
-        let PageReaderOptions { concurrent, extract_timeout, failure_ttl } = options;
+        let PageReaderOptions { clock, concurrent, extract_timeout, failure_ttl } = options;
         let turns = Semaphore::new(concurrent.max(1));
         Self {
-            reading: Arc::new(Reading { store, fetcher, extractor, extract_timeout, turns }),
-            failures: Arc::new(Failures::new(failure_ttl)),
+            failures: Arc::new(Failures::new(failure_ttl, Arc::clone(&clock))),
+            reading: Arc::new(Reading { store, fetcher, extractor, clock, extract_timeout, turns }),
             flights: Flights::default(),
             runtime: Handle::current(),
         }

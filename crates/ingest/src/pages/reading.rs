@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Capture, Docstore, Document, NewDocument};
-use extract::worker::Input;
-use extract::{ExtractRequest, Extracted, Extractor, FileKind};
-use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, MediaKind, Validators};
+use extract::{ExtractRequest, Extracted};
+use extract_worker::{Extractor, Input};
+use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
+use file_types::{ContentType, FileKind};
+use model::{Clock, Collection, Timestamp};
 use tokio::sync::Semaphore;
 
 use super::failures::Cause;
 use super::{PageError, Seen, Wanted};
-use crate::clock::now_ms;
 use crate::prepare::{self, Content, Extent, Source};
 
 /// Labels that extraction gives. All others are an operator's, and stay.
@@ -21,6 +22,7 @@ pub struct Reading {
     pub store: Docstore,
     pub fetcher: Fetcher,
     pub extractor: Arc<dyn Extractor>,
+    pub clock: Arc<dyn Clock>,
     pub extract_timeout: Duration,
     /// One permit for each page that is being read.
     pub turns: Semaphore,
@@ -66,7 +68,7 @@ impl Reading {
             return Ok(());
         }
         // Before the page is asked for: what it says is at least as new.
-        let read_at = now_ms();
+        let read_at = self.clock.now();
         let fetched = self.fetch(wanted, capture).await.map_err(|error| not_fetched(canonical_url, &error))?;
         let page = match (fetched, capture) {
             (Fetched::Page(page), _) => page,
@@ -81,7 +83,7 @@ impl Reading {
         let has_had_text = capture.is_some_and(|capture| !capture.content.trim().is_empty());
         if has_text || !has_had_text {
             let new = prepared(canonical_url, &page, extracted, known, read_at);
-            self.store.save_documents(vec![new], now_ms()).await?;
+            self.store.save_documents(vec![new], self.clock.now()).await?;
         }
         if has_text {
             return Ok(());
@@ -113,11 +115,10 @@ impl Reading {
     }
 
     async fn extract(&self, canonical_url: &str, page: &FetchedPage) -> Result<Extracted, Failure> {
-        let kind = file_kind(page.kind);
         let request = ExtractRequest {
             base_url: Some(page.final_url.to_string()),
             charset: page.charset.clone(),
-            ..ExtractRequest::new(kind, name(page, kind))
+            ..ExtractRequest::new(page.kind, name(page))
         };
         let reading = self.extractor.extract(request, Input::Bytes(page.body.clone()));
         let reason = match tokio::time::timeout(self.extract_timeout, reading).await {
@@ -153,7 +154,7 @@ fn prepared(
     page: &FetchedPage,
     extracted: Extracted,
     known: Option<Known>,
-    read_at: i64,
+    read_at: Timestamp,
 ) -> NewDocument {
     // What an operator said of a page that was imported stays.
     let imported = known.map(|known| known.document).filter(|document| document.listed);
@@ -167,11 +168,11 @@ fn prepared(
         country = document.country;
     }
     let source = Source {
-        organization_id: None,
+        collection: Collection::Web,
         canonical_url: canonical_url.to_owned(),
         source_url,
         source_uri: None,
-        mime: Some(mime(page)),
+        mime: Some(media_type(page)),
         country,
         listed: false,
     };
@@ -180,7 +181,7 @@ fn prepared(
         title: extracted.title,
         description: extracted.description,
         language: extracted.language,
-        published_at: extracted.published_at,
+        published_at: extracted.published_at.map(Timestamp::from_millis),
         labels,
         page_starts: extracted.page_starts,
         extent: Extent::Whole,
@@ -193,41 +194,18 @@ fn prepared(
     new
 }
 
-fn file_kind(kind: MediaKind) -> FileKind {
-    match kind {
-        MediaKind::Html | MediaKind::Xhtml => FileKind::Html,
-        MediaKind::PlainText | MediaKind::Json | MediaKind::Xml => FileKind::Txt,
-        MediaKind::Markdown => FileKind::Md,
-        MediaKind::Pdf => FileKind::Pdf,
-        MediaKind::Docx => FileKind::Docx,
-        MediaKind::Pptx => FileKind::Pptx,
-        MediaKind::Xlsx => FileKind::Xlsx,
-        MediaKind::Doc => FileKind::Doc,
-        MediaKind::Ppt => FileKind::Ppt,
-        MediaKind::Xls => FileKind::Xls,
-        MediaKind::Rtf => FileKind::Rtf,
-        MediaKind::Odt => FileKind::Odt,
-        MediaKind::Odp => FileKind::Odp,
-        MediaKind::Ods => FileKind::Ods,
-        MediaKind::Csv => FileKind::Csv,
-        MediaKind::Tsv => FileKind::Tsv,
-    }
-}
-
-/// The type that the server says; what the content is found to be where it says none, or that of any bytes.
-fn mime(page: &FetchedPage) -> String {
-    let said = page.content_type.as_deref().and_then(|header| header.split(';').next()).map(str::trim);
-    match said {
-        Some(said) if said.contains('/') && !said.eq_ignore_ascii_case("application/octet-stream") => {
-            said.to_ascii_lowercase()
-        }
-        _ => file_kind(page.kind).mime().to_owned(),
+/// Returns the media type that the server declares, or that of the detected kind if it declares none or plain bytes.
+fn media_type(page: &FetchedPage) -> String {
+    let declared = page.content_type.as_deref().map(|header| ContentType::parse(header).media_type);
+    match declared {
+        Some(declared) if !declared.is_empty() && declared != "application/octet-stream" => declared,
+        _ => page.kind.media_type().to_owned(),
     }
 }
 
 /// What a document without a title is called: the file's name. A web page has none.
-fn name(page: &FetchedPage, kind: FileKind) -> String {
-    if kind == FileKind::Html {
+fn name(page: &FetchedPage) -> String {
+    if page.kind == FileKind::Html {
         return String::new();
     }
     let last = page.final_url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();

@@ -4,15 +4,14 @@ use std::future::Future;
 use std::time::Duration;
 
 use blobs::BlobErrorKind;
-use docstore::{FileResult, Id, IndexRun, StoreError};
-use engine::IndexName;
+use docstore::{FileResult, IndexRun, StoreError};
 use futures_util::StreamExt;
+use model::{DocId, FileOutcome, IndexName};
 use tokio::time::Instant;
 
 use super::file::FileWork;
 use super::plan::{Plan, PlannedFile, plan};
 use super::{RunError, Runner};
-use crate::clock::now_ms;
 
 /// Files recorded in one transaction: enough to make the commit cheap for each, few enough that progress
 /// is seen and a killed process repeats little.
@@ -24,10 +23,10 @@ const RETRY_MOST: Duration = Duration::from_secs(15);
 
 impl Runner {
     pub(super) async fn execute_steps(&self, run: &IndexRun, owner: &str) -> Result<(), RunError> {
-        let sync_id = run.sync_id.0;
-        let organization_id = run.organization_id.0;
+        let sync_id = run.sync_id;
+        let organization_id = run.organization_id;
         let Plan { enumerated, work, withdrawn, gone, stale_names } =
-            self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, now_ms())).await?;
+            self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, self.clock().now())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
         owned(
             self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?,
@@ -44,16 +43,18 @@ impl Runner {
         self.process_files(run, owner, work).await?;
         self.wait_until_searchable().await?;
         owned(
-            self.patiently(|| async { Ok(self.store.finish_run(sync_id, owner.to_owned(), None, now_ms()).await?) })
-                .await?,
+            self.patiently(|| async {
+                Ok(self.store.finish_run(sync_id, owner.to_owned(), None, self.clock().now()).await?)
+            })
+            .await?,
         )?;
         tracing::info!(%sync_id, enumerated, "indexing run completed");
         Ok(())
     }
 
-    async fn purge(&self, run: &IndexRun, owner: &str, doc_ids: Vec<Id>) -> Result<bool, RunError> {
-        let (organization_id, sync_id) = (run.organization_id.0, run.sync_id.0);
-        Ok(self.store.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, now_ms()).await?)
+    async fn purge(&self, run: &IndexRun, owner: &str, doc_ids: Vec<DocId>) -> Result<bool, RunError> {
+        let (organization_id, sync_id) = (run.organization_id, run.sync_id);
+        Ok(self.store.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, self.clock().now()).await?)
     }
 
     async fn process_files(&self, run: &IndexRun, owner: &str, work: Vec<PlannedFile>) -> Result<(), RunError> {
@@ -62,8 +63,9 @@ impl Runner {
             extractor: self.extractor.as_ref(),
             temp_dir: &self.options.temp_dir,
             max_object_bytes: self.options.max_object_bytes,
-            organization_id: run.organization_id.0,
-            sync_id: run.sync_id.0,
+            organization_id: run.organization_id,
+            sync_id: run.sync_id,
+            clock: self.clock(),
         };
         let files = &files;
         let mut results = futures_util::stream::iter(work)
@@ -79,20 +81,19 @@ impl Runner {
     }
 
     async fn record(&self, run: &IndexRun, owner: &str, results: Vec<FileResult>) -> Result<bool, RunError> {
-        let (organization_id, sync_id) = (run.organization_id.0, run.sync_id.0);
-        let outcomes: Vec<String> = results.iter().filter_map(|result| result.changes.outcome.clone()).collect();
+        let (organization_id, sync_id) = (run.organization_id, run.sync_id);
+        let outcomes: Vec<FileOutcome> = results.iter().filter_map(|result| result.changes.outcome).collect();
         let owner = owner.to_owned();
-        let kept = self.store.record_file_results(organization_id, sync_id, owner, results, now_ms()).await?;
+        let kept = self.store.record_file_results(organization_id, sync_id, owner, results, self.clock().now()).await?;
         for outcome in outcomes.into_iter().filter(|_| kept) {
-            metrics::counter!("retrieval_files_total", "outcome" => outcome).increment(1);
+            metrics::counter!("retrieval_files_total", "outcome" => outcome.as_str()).increment(1);
         }
         Ok(kept)
     }
 
     /// A run is complete when what it stored can be found.
     async fn wait_until_searchable(&self) -> Result<(), RunError> {
-        let bounds =
-            self.patiently(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace.as_str().to_owned()).await?) });
+        let bounds = self.patiently(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace).await?) });
         if let Some((_, newest)) = bounds.await? {
             self.feeder.wait_until_fed(IndexName::Workspace, newest, self.options.patience).await?;
         }

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use blobs::{BlobErrorKind, BlobStore};
-use docstore::{FileChanges, FileOutcome, FileResult, RunStats};
-use extract::worker::Input;
-use extract::{ExtractErrorKind, ExtractRequest, Extractor, FileKind};
+use docstore::{FileChanges, FileResult};
+use extract::{ExtractErrorKind, ExtractRequest};
+use extract_worker::{Extractor, Input};
+use file_types::FileKind;
+use model::{Clock, Collection, FileOutcome, OrganizationId, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
 use super::RunError;
 use super::plan::PlannedFile;
-use crate::clock::now_ms;
 use crate::prepare;
 
 /// Objects up to this size are held in memory, larger ones go through a file.
@@ -21,20 +22,21 @@ pub struct FileWork<'a> {
     pub extractor: &'a dyn Extractor,
     pub temp_dir: &'a Path,
     pub max_object_bytes: u64,
-    pub organization_id: Uuid,
-    pub sync_id: Uuid,
+    pub organization_id: OrganizationId,
+    pub sync_id: SyncId,
+    pub clock: &'a dyn Clock,
 }
 
 impl FileWork<'_> {
     /// An error here is storage's, never the file's: a bad file is a result.
     pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
         let PlannedFile { file, object } = &planned;
-        let Some(kind) = FileKind::from_name(&file.name).filter(|kind| kind.is_supported()) else {
+        let Some(kind) = FileKind::from_name(&file.name) else {
             return Ok(self.skipped(&planned, "the type is not supported"));
         };
         let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
         // Before the object is read: should the file be deleted meanwhile, this reading is the older of the two.
-        let read_at = now_ms();
+        let read_at = self.clock.now();
         let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
         let (meta, input) = match fetched {
             Ok(Some(fetched)) => fetched,
@@ -79,16 +81,16 @@ impl FileWork<'_> {
         planned: &PlannedFile,
         kind: FileKind,
         extracted: extract::Extracted,
-        read_at: i64,
+        read_at: Timestamp,
     ) -> FileResult {
         let PlannedFile { file, object } = planned;
         let canonical_url = retrieval_core::url::workspace_url(self.organization_id, &file.name);
         let source = prepare::Source {
-            organization_id: Some(self.organization_id),
+            collection: Collection::Workspace(self.organization_id),
             source_url: canonical_url.clone(),
             canonical_url,
             source_uri: Some(self.blobs.uri(&file.object_key)),
-            mime: Some(kind.mime().to_owned()),
+            mime: Some(kind.media_type().to_owned()),
             country: None,
             listed: true,
         };
@@ -99,7 +101,7 @@ impl FileWork<'_> {
             markdown: extracted.markdown,
             description: extracted.description,
             language: extracted.language,
-            published_at: extracted.published_at,
+            published_at: extracted.published_at.map(Timestamp::from_millis),
             labels,
             page_starts: extracted.page_starts,
             extent: prepare::Extent::Whole,
@@ -150,9 +152,9 @@ impl FileWork<'_> {
             changes: FileChanges {
                 processed_etag: Some(planned.object.etag.clone()),
                 processed_size: i64::try_from(planned.object.size).ok(),
-                outcome: Some(outcome.as_str().to_owned()),
+                outcome: Some(outcome),
                 reason,
-                last_run_id: Some(self.sync_id.into()),
+                last_run_id: Some(self.sync_id),
             },
             document: None,
             counts,

@@ -13,16 +13,17 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
-use extract::Extractor;
+use extract_worker::Extractor;
+use model::{Clock, SyncId, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::clock::now_ms;
 use crate::feeder::{FeedError, Feeder};
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RunnerOptions {
+    pub clock: Arc<dyn Clock>,
     /// Files of one run that are worked on together.
     pub parallel_files: usize,
     /// Runs (of different organizations) that this process works on together.
@@ -99,8 +100,8 @@ impl Runner {
             // Asked for before looking, so that a wake-up in between is not lost.
             let woken = self.wake.notified();
             let owner = Uuid::new_v4().to_string();
-            let now = now_ms();
-            match self.store.claim_run(owner.clone(), now, now + self.lease_ms()).await {
+            let now = self.clock().now();
+            match self.store.claim_run(owner.clone(), now, now + self.options.lease).await {
                 Ok(Some(run)) => {
                     self.execute(run, owner, stop.clone()).await;
                     continue;
@@ -120,14 +121,14 @@ impl Runner {
         }
     }
 
-    fn lease_ms(&self) -> i64 {
-        i64::try_from(self.options.lease.as_millis()).unwrap_or(i64::MAX)
+    fn clock(&self) -> &dyn Clock {
+        self.options.clock.as_ref()
     }
 
     /// Works on one run to its end, renewing its lease on the way.
     async fn execute(&self, run: IndexRun, owner: String, stop: CancellationToken) {
-        let sync_id = run.sync_id.0;
-        tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode, "indexing run begins");
+        let sync_id = run.sync_id;
+        tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run begins");
         let outcome = tokio::select! {
             outcome = self.execute_steps(&run, &owner) => outcome,
             error = self.keep_lease(sync_id, &owner) => Err(error),
@@ -138,14 +139,14 @@ impl Runner {
             Err(RunError::Lost) => tracing::info!(%sync_id, "another worker has the run"),
             Err(RunError::Stopping) => {
                 // Expired at once: whoever starts next goes on without waiting.
-                if let Err(error) = self.store.extend_run_lease(sync_id, owner, 0).await {
+                if let Err(error) = self.store.extend_run_lease(sync_id, owner, Timestamp::UNIX_EPOCH).await {
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "handing the run back failed");
                 }
             }
             Err(error) => {
                 tracing::error!(%sync_id, error = &error as &dyn std::error::Error, "indexing run failed");
-                let message = describe(&error);
-                if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), now_ms()).await {
+                let message = error_causes::describe(&error);
+                if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), self.clock().now()).await {
                     // Its lease lapses, and the next worker tries again.
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "ending the run failed");
                 }
@@ -154,10 +155,11 @@ impl Runner {
     }
 
     /// Renews the lease for as long as it is polled; ends only when the run is lost.
-    async fn keep_lease(&self, sync_id: Uuid, owner: &str) -> RunError {
+    async fn keep_lease(&self, sync_id: SyncId, owner: &str) -> RunError {
         loop {
             tokio::time::sleep(self.options.lease / 3).await;
-            match self.store.extend_run_lease(sync_id, owner.to_owned(), now_ms() + self.lease_ms()).await {
+            match self.store.extend_run_lease(sync_id, owner.to_owned(), self.clock().now() + self.options.lease).await
+            {
                 Ok(true) => {}
                 Ok(false) => return RunError::Lost,
                 // Should it last, another worker takes the run over, and the next renewal says so.
@@ -167,19 +169,4 @@ impl Runner {
             }
         }
     }
-}
-
-/// The whole chain, for the run's `error` field.
-fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }

@@ -1,16 +1,18 @@
 //! What a run has to do: storage's listing against what the docstore knows.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use blobs::{BlobStore, ObjectMeta};
-use docstore::{Docstore, File, Id, IndexRun, RunMode};
+use docstore::{Docstore, File, IndexRun};
+use model::{DocId, RunMode, Timestamp};
 
 use super::RunError;
-use crate::clock::to_ms;
+use crate::clock::from_date_time;
 use crate::objects;
 
 /// Rows of a name whose upload never came are kept this long: its presigned URL lives for 15 minutes.
-const UPLOAD_GRACE_MS: i64 = 60 * 60 * 1_000;
+const UPLOAD_GRACE: Duration = Duration::from_hours(1);
 
 const PAGE: i64 = 5_000;
 
@@ -29,16 +31,16 @@ pub struct Plan {
     /// Objects that their owners deleted, which are still there.
     pub withdrawn: Vec<String>,
     /// Documents whose object is gone.
-    pub gone: Vec<Id>,
+    pub gone: Vec<DocId>,
     /// Names that were presigned long ago and have no object.
     pub stale_names: Vec<String>,
 }
 
-pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: i64) -> Result<Plan, RunError> {
-    let organization_id = run.organization_id.0;
+pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: Timestamp) -> Result<Plan, RunError> {
+    let organization_id = run.organization_id;
     let mut objects = list_objects(blobs, &objects::prefix(organization_id)).await?;
     let mut plan = Plan::default();
-    let mut present: HashSet<Id> = HashSet::with_capacity(objects.len());
+    let mut present: HashSet<DocId> = HashSet::with_capacity(objects.len());
     let mut after = None;
     loop {
         let page = store.list_files(organization_id, after.take(), PAGE).await?;
@@ -46,12 +48,12 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
         after = Some(last.object_key.clone());
         for file in page {
             let Some(object) = objects.remove(&file.object_key) else {
-                if file.created_at + UPLOAD_GRACE_MS < now {
+                if file.created_at + UPLOAD_GRACE < now {
                     plan.stale_names.push(file.object_key);
                 }
                 continue;
             };
-            if file.is_withdrawn(to_ms(object.last_modified)) {
+            if file.is_withdrawn(from_date_time(object.last_modified)) {
                 plan.withdrawn.push(file.object_key);
                 continue;
             }
@@ -75,7 +77,7 @@ fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {
     let same_object =
         file.processed_etag.as_deref() == Some(&object.etag) && file.processed_size == i64::try_from(object.size).ok();
     let done_in_this_run = file.last_run_id == Some(run.sync_id);
-    match run.mode() {
+    match run.mode {
         RunMode::Incremental => !same_object,
         RunMode::Full => !(same_object && done_in_this_run),
     }

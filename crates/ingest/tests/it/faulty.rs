@@ -10,9 +10,9 @@ use blobs::memory::MemoryStore;
 use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, IndexName, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use model::{DocId, IndexName};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 #[derive(Default)]
 pub struct FaultyStore {
@@ -89,7 +89,7 @@ pub struct FaultyEngine {
     pub inner: MemoryEngine,
     pub outages: AtomicU32,
     /// Batches with one of these are refused as a whole.
-    pub refused: Mutex<HashSet<Uuid>>,
+    pub refused: Mutex<HashSet<DocId>>,
     /// How many batches were asked for.
     pub batches: AtomicU32,
     /// The indexes are gone, until they are said to be made anew.

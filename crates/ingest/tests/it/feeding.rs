@@ -1,9 +1,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use docstore::RunMode;
-use engine::{IndexName, SearchEngine};
+use engine::{Change, IndexDocument, SearchEngine};
 use ingest::rebuild;
+use model::{Collection, DocId, IndexName, RunMode};
+use uuid::Uuid;
 
 use crate::world::World;
 
@@ -24,7 +25,7 @@ async fn an_index_is_made_anew_from_the_docstore_alone() {
     let before = world.found("walrus number 7").await;
     world.engine.clear(IndexName::Workspace).await.unwrap();
     assert!(world.found("walrus").await.is_empty());
-    assert_eq!(rebuild::queue_all(&world.store, IndexName::Workspace, |_| {}).await.unwrap(), 20);
+    assert_eq!(rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap(), 20);
     world.feeder.drain(IndexName::Workspace).await.unwrap();
     assert_eq!(world.found("walrus number 7").await, before);
 }
@@ -32,15 +33,13 @@ async fn an_index_is_made_anew_from_the_docstore_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rebuilding_takes_out_what_the_docstore_does_not_have() {
     let world = filled(2).await;
-    let stray = engine::IndexDocument {
-        doc_id: uuid::Uuid::from_u128(7),
-        organization_id: Some(world.organization_id),
+    let stray = IndexDocument {
         body: "walrus".into(),
-        ..Default::default()
+        ..IndexDocument::new(DocId(Uuid::from_u128(7)), Collection::Workspace(world.organization_id))
     };
-    world.engine.apply(IndexName::Workspace, vec![engine::Change::Put(Box::new(stray))]).await.unwrap();
+    world.engine.apply(IndexName::Workspace, vec![Change::Put(Box::new(stray))]).await.unwrap();
     assert_eq!(world.found("walrus").await.len(), 3);
-    rebuild::queue_all(&world.store, IndexName::Workspace, |_| {}).await.unwrap();
+    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
     world.feeder.drain(IndexName::Workspace).await.unwrap();
     assert_eq!(world.found("walrus").await.len(), 2);
 }
@@ -56,7 +55,7 @@ async fn a_document_that_the_engine_refuses_keeps_no_other_waiting() {
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats().indexed, 20);
     assert_eq!(world.found("walrus").await.len(), 19);
-    assert_eq!(world.store.count_outbox("workspace".into()).await.unwrap(), 0);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
     worker.stop().await;
 }
 

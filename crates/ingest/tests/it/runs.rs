@@ -2,8 +2,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{Id, IndexRun, RunMode, RunState, RunStats, Withdrawal};
-use ingest::clock::now_ms;
+use docstore::{IndexRun, Withdrawal};
+use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -22,7 +22,7 @@ async fn a_run_reads_what_is_new_and_the_next_one_nothing() {
     world.upload("b.md", "# Beta\n\nwalrus").await;
     let worker = world.worker(LEASE, PATIENCE);
     let first = world.wait(world.request_run(RunMode::Incremental).await).await;
-    assert_eq!(first.state(), RunState::Completed);
+    assert_eq!(first.state, RunState::Completed);
     assert_eq!(first.stats(), stats(2, 2, 2, 12 + 14));
     assert_eq!(world.found("walrus").await.len(), 2);
     let second = world.wait(world.request_run(RunMode::Incremental).await).await;
@@ -55,9 +55,10 @@ async fn a_deletion_that_broke_off_is_brought_to_its_end() {
     let worker = world.worker(LEASE, PATIENCE);
     world.wait(world.request_run(RunMode::Incremental).await).await;
     // The server died before it came to the object.
-    let run = IndexRun::queued(Id(Uuid::new_v4()), Id(world.organization_id), RunMode::Full, now_ms());
-    let sync_id = run.sync_id.0;
-    let withdrawn = world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, now_ms()).await.unwrap();
+    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Full, world.clock.now());
+    let sync_id = run.sync_id;
+    let withdrawn =
+        world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
     assert_eq!(withdrawn, Some(Withdrawal { hidden: true, queued: true }));
     let run = world.wait(sync_id).await;
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
@@ -82,11 +83,11 @@ async fn a_bad_file_is_one_failure_with_a_reason_and_its_old_content_goes() {
     world.upload("turns.txt", "\u{0}\u{1}\u{2}\u{0}\u{0}\u{0}binary\u{0}\u{0}\u{0}\u{0}").await;
     world.upload("picture.pdf", "\u{89}PNG not a pdf").await;
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
-    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!(run.state, RunState::Completed);
     assert_eq!((run.stats().failed, run.stats().indexed, run.stats().enumerated), (2, 0, 3));
     assert!(world.found("seal").await.is_empty());
     let file = world.store.find_file(world.organization_id, world.key("picture.pdf")).await.unwrap().unwrap();
-    assert_eq!(file.outcome.as_deref(), Some("failed"));
+    assert_eq!(file.outcome, Some(FileOutcome::Failed));
     assert!(file.reason.unwrap().starts_with("wrong_type"), "the reason is kept");
     // What failed and did not change is not tried again.
     let again = world.wait(world.request_run(RunMode::Incremental).await).await;
@@ -102,7 +103,7 @@ async fn a_file_that_vanishes_under_the_run_is_deleted_not_failed() {
     world.blobs.vanishing.lock().unwrap().insert(world.key("a.txt"));
     let worker = world.worker(LEASE, PATIENCE);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
-    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!(run.state, RunState::Completed);
     assert_eq!((run.stats().deleted, run.stats().failed, run.stats().indexed), (1, 0, 1));
     worker.stop().await;
 }
@@ -114,7 +115,7 @@ async fn a_run_waits_for_storage_that_comes_back() {
     world.blobs.outages.store(3, Ordering::SeqCst);
     let worker = world.worker(LEASE, PATIENCE);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
-    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!(run.state, RunState::Completed);
     assert_eq!(run.stats(), stats(1, 1, 1, 5));
     worker.stop().await;
 }
@@ -126,7 +127,7 @@ async fn a_run_whose_storage_stays_away_fails_with_the_cause() {
     world.blobs.outages.store(1_000, Ordering::SeqCst);
     let worker = world.worker(LEASE, Duration::from_millis(700));
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
-    assert_eq!(run.state(), RunState::Failed);
+    assert_eq!(run.state, RunState::Failed);
     assert!(run.error.unwrap().contains("storage"), "the error names what is away");
     // The next run finds everything as it was.
     world.blobs.outages.store(0, Ordering::SeqCst);
@@ -143,16 +144,17 @@ async fn a_run_whose_worker_was_killed_goes_on_with_exact_counts() {
     }
     let sync_id = world.request_run(RunMode::Full).await;
     for _ in 0..3 {
-        let worker = world.worker(Duration::from_millis(600), PATIENCE);
+        let worker = world.worker(LEASE, PATIENCE);
         let before = world.run(sync_id).await.indexed;
-        while world.run(sync_id).await.indexed == before && !world.run(sync_id).await.state().is_terminal() {
+        while world.run(sync_id).await.indexed == before && !world.run(sync_id).await.state.is_terminal() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         worker.kill();
+        world.clock.advance(LEASE);
     }
-    let worker = world.worker(Duration::from_millis(600), PATIENCE);
+    let worker = world.worker(LEASE, PATIENCE);
     let run = world.wait(sync_id).await;
-    assert_eq!(run.state(), RunState::Completed);
+    assert_eq!(run.state, RunState::Completed);
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().failed), (300, 300, 0));
     let mut found = world.found("walrus").await;
     found.sort_unstable();

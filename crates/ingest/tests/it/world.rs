@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blobs::BlobStore;
-use docstore::{AuditEntry, Docstore, File, Id, IndexRun, Location, Organization, RunMode};
-use engine::{Filters, FirstStageRequest, Scope, SearchEngine};
-use extract::InProcess;
-use ingest::clock::now_ms;
+use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization};
+use engine::{Filters, FirstStageRequest, SearchEngine};
+use extract_worker::InProcess;
+use ingest::clock::from_date_time;
 use ingest::{Feeder, Ownership, Runner, RunnerOptions, objects};
+use model::{
+    AuditAction, AuditEntryId, Clock, Collection, DocId, ManualClock, OrganizationId, RunMode, SyncId, SystemClock,
+};
 use retrieval_core::url;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -17,10 +20,12 @@ use crate::faulty::{FaultyEngine, FaultyStore};
 
 pub struct World {
     pub store: Docstore,
+    /// Stands still but for uploads, which storage dates by the system's clock.
+    pub clock: Arc<ManualClock>,
     pub blobs: Arc<FaultyStore>,
     pub engine: Arc<FaultyEngine>,
     pub feeder: Arc<Feeder>,
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     pub folder: tempfile::TempDir,
 }
 
@@ -29,20 +34,27 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 4).unwrap();
         store.migrate().await.unwrap();
-        let organization_id = Uuid::new_v4();
+        let organization_id = OrganizationId(Uuid::new_v4());
+        let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
         let organization =
-            Organization { id: Id(organization_id), name: "test".into(), billed: false, created_at: now_ms() };
-        let entry = AuditEntry::new(Id(Uuid::new_v4()), now_ms(), "test", "organization.created");
+            Organization { id: organization_id, name: "test".into(), billed: false, created_at: clock.now() };
+        let entry =
+            AuditEntry::new(AuditEntryId(Uuid::new_v4()), clock.now(), "test", AuditAction::OrganizationCreated);
         store.create_organization(organization, None, entry).await.unwrap();
         let engine = Arc::new(FaultyEngine::default());
-        let feeder =
-            Arc::new(Feeder::new(store.clone(), Arc::clone(&engine) as Arc<dyn SearchEngine>, Ownership::Exclusive));
-        Self { store, blobs: Arc::default(), engine, feeder, organization_id, folder }
+        let feeder = Arc::new(Feeder::new(
+            store.clone(),
+            Arc::clone(&engine) as Arc<dyn SearchEngine>,
+            Ownership::Exclusive,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+        ));
+        Self { store, clock, blobs: Arc::default(), engine, feeder, organization_id, folder }
     }
 
     /// A worker with its feeder; both stop when the guard is dropped, the run handed back.
     pub fn worker(&self, lease: Duration, patience: Duration) -> Worker {
         let options = RunnerOptions {
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             parallel_files: 4,
             parallel_runs: 1,
             max_object_bytes: 1 << 20,
@@ -69,18 +81,18 @@ impl World {
         objects::key(self.organization_id, name)
     }
 
-    pub fn doc_id(&self, name: &str) -> Uuid {
+    pub fn doc_id(&self, name: &str) -> DocId {
         url::document_id(&url::workspace_url(self.organization_id, name))
     }
 
     pub async fn upload(&self, name: &str, text: &str) {
         let file = File {
             object_key: self.key(name),
-            organization_id: Id(self.organization_id),
+            organization_id: self.organization_id,
             name: name.to_owned(),
-            doc_id: Id(self.doc_id(name)),
+            doc_id: self.doc_id(name),
             content_type: None,
-            created_at: now_ms(),
+            created_at: self.clock.now(),
             processed_etag: None,
             processed_size: None,
             outcome: None,
@@ -89,23 +101,24 @@ impl World {
             withdrawn_at: None,
         };
         self.store.register_file(file).await.unwrap();
-        self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
+        let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
+        self.clock.set(from_date_time(object.last_modified).max(self.clock.now()));
     }
 
-    pub async fn request_run(&self, mode: RunMode) -> Uuid {
-        let run = IndexRun::queued(Id(Uuid::new_v4()), Id(self.organization_id), mode, now_ms());
-        self.store.request_run(run).await.unwrap().sync_id.0
+    pub async fn request_run(&self, mode: RunMode) -> SyncId {
+        let run = IndexRun::queued(SyncId(Uuid::new_v4()), self.organization_id, mode, self.clock.now());
+        self.store.request_run(run).await.unwrap().sync_id
     }
 
-    pub async fn run(&self, sync_id: Uuid) -> IndexRun {
+    pub async fn run(&self, sync_id: SyncId) -> IndexRun {
         self.store.find_run(self.organization_id, sync_id).await.unwrap().unwrap()
     }
 
-    pub async fn wait(&self, sync_id: Uuid) -> IndexRun {
+    pub async fn wait(&self, sync_id: SyncId) -> IndexRun {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             let run = self.run(sync_id).await;
-            if run.state().is_terminal() {
+            if run.state.is_terminal() {
                 return run;
             }
             assert!(Instant::now() < deadline, "the run did not end: {run:?}");
@@ -113,9 +126,9 @@ impl World {
         }
     }
 
-    pub async fn found(&self, text: &str) -> Vec<Uuid> {
+    pub async fn found(&self, text: &str) -> Vec<DocId> {
         let request = FirstStageRequest {
-            scope: Scope::Workspace { organization_id: self.organization_id },
+            collection: Collection::Workspace(self.organization_id),
             texts: vec![text.to_owned()],
             exact_phrase: false,
             ranked_by: None,

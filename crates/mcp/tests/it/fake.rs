@@ -6,8 +6,10 @@ use api_types::{
     SearchResult, Selection, Usage,
 };
 use jsonschema::Validator;
-use mcp::{Backend, Failure, Message, Profile, Server};
-use openapi::Operation;
+use mcp::{Backend, Call, Failure, Message, Profile, Server};
+use model::Scope;
+use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::{Input, Spec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -17,7 +19,7 @@ pub const CAPTURE: Uuid = Uuid::from_u128(0xc);
 
 /// A caller with some scopes. What was asked is kept.
 pub struct Fake {
-    pub scopes: Vec<&'static str>,
+    pub scopes: Vec<Scope>,
     pub results: usize,
     pub document: RefCell<DocumentResponse>,
     pub files: usize,
@@ -31,7 +33,7 @@ pub struct Fake {
 impl Default for Fake {
     fn default() -> Self {
         Fake {
-            scopes: vec!["search:read", "document:read", "feedback:write", "files:read"],
+            scopes: vec![Scope::SearchRead, Scope::DocumentRead, Scope::FeedbackWrite, Scope::FilesRead],
             results: 2,
             document: RefCell::new(document("# Tides\n\nThe moon pulls.")),
             files: 2,
@@ -51,7 +53,7 @@ impl Fake {
 }
 
 impl Backend for Fake {
-    fn may(&self, scope: &str) -> bool {
+    fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
 
@@ -59,15 +61,18 @@ impl Backend for Fake {
         Some(ORGANIZATION)
     }
 
-    fn begin(&self, operation: &'static Operation) -> Result<(), Failure> {
+    fn begin(&self, operation: &'static Spec) -> Result<(), Failure> {
         self.begun.borrow_mut().push(operation.id);
         match self.may(operation.scope) {
             true => Ok(()),
-            false => Err(Failure::new(ErrorCode::InsufficientScope, "no").with("scope", operation.scope)),
+            false => Err(Failure::new(ErrorCode::InsufficientScope, "no").with("scope", operation.scope.as_str())),
         }
     }
+}
 
-    async fn search(&self, request: SearchRequest) -> Result<SearchResponse, Failure> {
+impl Call<Search> for Fake {
+    async fn call(&self, input: Input<Search>) -> Result<SearchResponse, Failure> {
+        let request = input.body;
         self.searches.borrow_mut().push(request);
         let result = |rank: usize| SearchResult {
             rank: rank as i64,
@@ -100,13 +105,19 @@ impl Backend for Fake {
             warnings: None,
         })
     }
+}
 
-    async fn read_document(&self, request: DocumentRequest) -> Result<DocumentResponse, Failure> {
+impl Call<ReadDocument> for Fake {
+    async fn call(&self, input: Input<ReadDocument>) -> Result<DocumentResponse, Failure> {
+        let request = input.body;
         self.reads.borrow_mut().push(request);
         self.fail(self.document.borrow().clone())
     }
+}
 
-    async fn submit_feedback(&self, request: FeedbackRequest) -> Result<FeedbackResponse, Failure> {
+impl Call<SubmitFeedback> for Fake {
+    async fn call(&self, input: Input<SubmitFeedback>) -> Result<FeedbackResponse, Failure> {
+        let request = input.body;
         self.feedback.borrow_mut().push(request);
         self.fail(FeedbackResponse {
             schema: None,
@@ -118,8 +129,10 @@ impl Backend for Fake {
             usage: None,
         })
     }
+}
 
-    async fn list_files(&self) -> Result<FileListResponse, Failure> {
+impl Call<ListFiles> for Fake {
+    async fn call(&self, _: Input<ListFiles>) -> Result<FileListResponse, Failure> {
         let file = |number: usize| FileEntry {
             name: format!("file-{number}.txt"),
             size: 5,

@@ -1,5 +1,6 @@
 use api_types::{ErrorCode, SearchIndex, Section};
 use mcp::{Failure, Profile};
+use model::Scope;
 use serde_json::{Value, json};
 
 use crate::fake::{DOC, Fake, ORGANIZATION, call, failed, text, tools, validator};
@@ -12,7 +13,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
 async fn a_caller_sees_the_tools_of_its_scopes() {
     let all = tools(Profile::Full, &Fake::default()).await;
     assert_eq!(names(&all), ["search", "read_document", "submit_feedback", "list_files"]);
-    let fake = Fake { scopes: vec!["document:read"], ..Fake::default() };
+    let fake = Fake { scopes: vec![Scope::DocumentRead], ..Fake::default() };
     assert_eq!(names(&tools(Profile::Full, &fake).await), ["read_document"]);
     assert_eq!(names(&tools(Profile::Connector, &fake).await), ["fetch"]);
     let fake = Fake { scopes: vec![], ..Fake::default() };

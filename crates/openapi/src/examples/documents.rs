@@ -6,7 +6,7 @@ pub(crate) fn requests() -> Vec<Example> {
     vec![
         Example {
             name: "by_address",
-            summary: "A page by its address, the first 8,000 characters",
+            summary: "The first 8,000 characters of a page, by address",
             value: json!({
                 "canonical_url": "https://energy.example.org/heat-pumps",
                 "content": {"max_chars": 8000},
@@ -14,7 +14,7 @@ pub(crate) fn requests() -> Vec<Example> {
         },
         Example {
             name: "for_a_question",
-            summary: "The passages of a search result that answer a question, with offsets",
+            summary: "Passages of a search result for a question, with offsets",
             value: json!({
                 "doc_id": DOC_ID,
                 "include": ["passages", "content"],
@@ -24,7 +24,7 @@ pub(crate) fn requests() -> Vec<Example> {
         },
         Example {
             name: "read_on",
-            summary: "The next part of a long document, of the same capture",
+            summary: "The next part of a long document, from the same capture",
             value: json!({
                 "doc_id": DOC_ID,
                 "content": {

@@ -6,7 +6,7 @@ pub(crate) fn requests() -> Vec<Example> {
     vec![
         Example {
             name: "passage_used",
-            summary: "A passage went into an answer",
+            summary: "A passage was used in an answer",
             value: json!({
                 "event_type": "passage_used",
                 "search_id": SEARCH_ID,
@@ -17,7 +17,7 @@ pub(crate) fn requests() -> Vec<Example> {
         },
         Example {
             name: "missing_source",
-            summary: "A source that should have been found",
+            summary: "A missing source",
             value: json!({
                 "event_type": "missing_expected_source",
                 "query": "how do heat pumps work in winter",

@@ -15,7 +15,7 @@ pub(crate) fn presign_requests() -> Vec<Example> {
 pub(crate) fn presign_response() -> Example {
     Example {
         name: "upload",
-        summary: "Where to upload the file",
+        summary: "The upload URL",
         value: json!({
             "$schema": schema_url("PresignResponse"),
             "request_id": REQUEST_ID,
@@ -42,7 +42,7 @@ pub(crate) fn list_response() -> Example {
 pub(crate) fn delete_response() -> Example {
     Example {
         name: "deleted",
-        summary: "The file is gone",
+        summary: "The file is deleted",
         value: json!({"$schema": schema_url("FileDeleteResponse"), "request_id": REQUEST_ID, "deleted": true}),
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn delete_response() -> Example {
 pub(crate) fn index_requests() -> Vec<Example> {
     vec![
         Example { name: "changes", summary: "New and changed files", value: json!({}) },
-        Example { name: "everything", summary: "Every file again", value: json!({"mode": "full"}) },
+        Example { name: "everything", summary: "All files", value: json!({"mode": "full"}) },
     ]
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn index_response() -> Example {
 pub(crate) fn status_response() -> Example {
     Example {
         name: "completed",
-        summary: "A run that is done",
+        summary: "A completed run",
         value: json!({
             "$schema": schema_url("IndexStatusResponse"),
             "request_id": REQUEST_ID,

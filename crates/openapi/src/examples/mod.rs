@@ -1,4 +1,4 @@
-//! Examples of bodies. Tests hold them against their schemas.
+//! Example bodies. Tests validate them against their schemas.
 
 pub(crate) mod documents;
 pub(crate) mod feedback;
@@ -9,10 +9,10 @@ pub(crate) mod usage;
 use serde_json::{Value, json};
 use uuid::{Uuid, uuid};
 
-/// One example of a body.
+/// An example of a body.
 #[derive(Debug)]
-pub(crate) struct Example {
-    /// Unique among those of one body.
+pub struct Example {
+    /// Unique among the examples of one body.
     pub name: &'static str,
     pub summary: &'static str,
     pub value: Value,

@@ -8,12 +8,12 @@ pub(crate) fn requests() -> Vec<Example> {
     vec![
         Example {
             name: "simple",
-            summary: "A question to the web index",
+            summary: "A question for the web index",
             value: json!({"query": "how do heat pumps work in winter"}),
         },
         Example {
             name: "workspace",
-            summary: "The web and the organization's own files, in a small answer",
+            summary: "The web and the organization's own files, in a small response",
             value: json!({
                 "query": "notice period for suppliers",
                 "max_results": 5,
@@ -23,7 +23,7 @@ pub(crate) fn requests() -> Vec<Example> {
         },
         Example {
             name: "narrow",
-            summary: "Recent pages of chosen sites",
+            summary: "Recent pages of selected sites",
             value: json!({
                 "query": "postgresql logical replication limits",
                 "filters": {"language": "en"},
@@ -38,7 +38,7 @@ pub(crate) fn requests() -> Vec<Example> {
 pub(crate) fn response() -> Example {
     Example {
         name: "results",
-        summary: "One result, as `standard` shows it",
+        summary: "One result with verbosity `standard`",
         value: json!({
             "$schema": schema_url("SearchResponse"),
             "request_id": REQUEST_ID,

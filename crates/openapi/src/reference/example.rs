@@ -1,11 +1,11 @@
-//! Examples as they are pasted and read.
+//! Example calls and responses.
 
 use serde_json::Value;
 
 use super::markup::{escape, inline};
 use super::{entries, text};
 
-/// The calls of one operation: one for each example of its body, or one without a body.
+/// Renders the calls of one operation: one for each example body, or one without a body.
 pub(super) fn calls(method: &str, path: &str, described: &Value) -> String {
     let address = parameters_filled(path, described);
     let bodies: Vec<_> = entries(&described["requestBody"]["content"]["application/json"], "examples").collect();
@@ -18,7 +18,7 @@ pub(super) fn calls(method: &str, path: &str, described: &Value) -> String {
         .collect()
 }
 
-/// The examples of an answer.
+/// Renders the examples of a response.
 pub(super) fn answers(response: &Value) -> String {
     entries(&response["content"]["application/json"], "examples")
         .map(|(_, example)| code(text(example, "summary"), &format!("{:#}", example["value"])))
@@ -26,7 +26,7 @@ pub(super) fn answers(response: &Value) -> String {
 }
 
 fn code(caption: &str, text: &str) -> String {
-    // Long lines and long examples scroll in their box, which the keyboard must reach.
+    // Long examples scroll in their box, so it must be reachable by keyboard.
     let text = escape(text);
     format!(
         "<figure><figcaption>{}</figcaption>\n<pre tabindex=\"0\"><code>{text}</code></pre></figure>\n",
@@ -43,14 +43,14 @@ fn curl(method: &str, address: &str, body: Option<&Value>) -> String {
     match body {
         None => head,
         Some(body) => {
-            // Inside single quotes a shell reads everything as it is, but for the quote.
+            // Inside single quotes, only the quote itself is special to a shell.
             let body = format!("{body:#}").replace('\'', "'\\''");
             format!("{head} \\\n  -H \"Content-Type: application/json\" \\\n  -d '{body}'")
         }
     }
 }
 
-/// The path with the examples of its parameters, and the query with those of the query.
+/// Fills the path and the query with the examples of their parameters.
 fn parameters_filled(path: &str, described: &Value) -> String {
     let mut address = path.to_owned();
     let mut query = Vec::new();

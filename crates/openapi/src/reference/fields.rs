@@ -1,14 +1,14 @@
-//! Schemas as lists of fields.
+//! Lists of the fields of a schema.
 
 use serde_json::Value;
 
 use super::markup::{escape, inline};
 use super::{entries, follow, items, text};
 
-/// Deeper than any body: a schema that referred to itself would end here.
+/// Deeper than any body; bounds a recursive schema.
 const MAX_DEPTH: usize = 8;
 
-/// The fields of an object schema: required ones first, nested objects below their field.
+/// Renders the fields of an object schema: required ones first, nested objects below their field.
 pub(super) fn list(document: &Value, schema: &Value) -> String {
     nested(document, schema, 0)
 }
@@ -42,7 +42,7 @@ fn nested(document: &Value, schema: &Value, depth: usize) -> String {
     format!("<ul class=\"fields\">\n{items}</ul>\n")
 }
 
-/// One field or parameter: name, type, whether it must be there, meaning, values.
+/// Renders one field or parameter: name, type, required or not, description, values.
 pub(super) fn line(document: &Value, name: &str, field: &Value, required: bool) -> String {
     let mark = if required { "<span class=\"required\">required</span>" } else { "" };
     let target = follow(document, field);
@@ -60,7 +60,7 @@ pub(super) fn line(document: &Value, name: &str, field: &Value, required: bool) 
     )
 }
 
-/// What a list is made of, to the bottom; anything else is its own element.
+/// Returns the innermost element type of lists; other schemas are their own element.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = follow(document, schema);
     match schema.get("items") {
@@ -69,7 +69,7 @@ fn element<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The type in words: `array of string (uuid), 50 items at most or null`.
+/// Describes the type, such as `array of string (uuid), at most 50 items or null`.
 fn kind(document: &Value, field: &Value) -> String {
     let schema = follow(document, field);
     let (mut base, nullable) = match &schema["type"] {
@@ -94,20 +94,19 @@ fn kind(document: &Value, field: &Value) -> String {
     for (keyword, words) in [
         ("minimum", "at least"),
         ("maximum", "at most"),
-        ("minLength", "characters at least"),
-        ("maxLength", "characters at most"),
-        ("maxItems", "items at most"),
+        ("minLength", "at least {} characters"),
+        ("maxLength", "at most {} characters"),
+        ("maxItems", "at most {} items"),
         ("pattern", "matches"),
         ("const", "always"),
     ] {
         match schema.get(keyword) {
             None => {}
-            // The limits of the type itself tell nothing.
+            // The limits of the type itself carry no information.
             Some(Value::Number(limit)) if limit.as_i64() == Some(i64::MAX) => {}
             Some(Value::String(limit)) => base.push_str(&format!(", {words} {limit}")),
-            // The number comes first: `8192 characters at most`.
-            Some(limit) if keyword.ends_with("Length") || keyword.ends_with("Items") => {
-                base.push_str(&format!(", {limit} {words}"));
+            Some(limit) if words.contains("{}") => {
+                base.push_str(&format!(", {}", words.replace("{}", &limit.to_string())));
             }
             Some(limit) => base.push_str(&format!(", {words} {limit}")),
         }
@@ -124,7 +123,7 @@ fn kind(document: &Value, field: &Value) -> String {
     base
 }
 
-/// The values of an enum, with their descriptions.
+/// Renders the values of an enum, with their descriptions.
 fn words(schema: &Value) -> String {
     let values: String = items(schema, "enum")
         .iter()

@@ -1,6 +1,6 @@
-//! Text as HTML.
+//! Conversion of text to HTML.
 
-/// Text that may stand anywhere in HTML, between tags and in quoted attributes.
+/// Escapes text for HTML, between tags and in quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,13 +16,13 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The little CommonMark that descriptions use: `code` in backticks.
+/// Renders the CommonMark subset of descriptions: `code` in backticks.
 pub(super) fn inline(text: &str) -> String {
     let mut html = String::new();
     let mut parts = text.split('`').peekable();
     let mut code = false;
     while let Some(part) = parts.next() {
-        // A backtick that nothing closes is text.
+        // An unclosed backtick is text.
         if code && parts.peek().is_none() {
             html.push('`');
             html.push_str(&escape(part));
@@ -36,7 +36,7 @@ pub(super) fn inline(text: &str) -> String {
     html
 }
 
-/// Paragraphs of [`inline`] text, separated by empty lines.
+/// Renders paragraphs of [`inline`] text, separated by empty lines.
 pub(super) fn prose(text: &str) -> String {
     text.split("\n\n").map(|paragraph| format!("<p>{}</p>\n", inline(paragraph.trim()))).collect()
 }

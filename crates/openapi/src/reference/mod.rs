@@ -1,4 +1,4 @@
-//! The API reference for people: one HTML page made from the document. It needs no script, and nothing from elsewhere.
+//! The API reference: one HTML page rendered from the document, without scripts or external resources.
 
 mod example;
 mod fields;
@@ -7,15 +7,16 @@ mod operation;
 
 use serde_json::Value;
 
+use crate::Method;
 use markup::{escape, prose};
 
-/// What the page may do in a browser: show its own styles.
+/// The page's Content-Security-Policy: inline styles and nothing else.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                                            form-action 'none'; frame-ancestors 'none'";
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page of an OpenAPI document as [`crate::document`] makes it.
+/// Renders the page of a document made by [`crate::document`].
 pub fn page(document: &Value) -> String {
     let info = &document["info"];
     let title = escape(text(info, "title"));
@@ -47,7 +48,8 @@ fn navigation(document: &Value, tag: &Value) -> String {
             format!(
                 "<li><a href=\"#{id}\"><span class=\"verb {class}\">{method}</span>{summary}</a></li>\n",
                 id = escape(text(described, "operationId")),
-                class = method.to_lowercase(),
+                class = method.key(),
+                method = method.as_str(),
                 summary = escape(text(described, "summary")),
             )
         })
@@ -58,7 +60,7 @@ fn navigation(document: &Value, tag: &Value) -> String {
 fn section(document: &Value, tag: &Value) -> String {
     let name = text(tag, "name");
     let operations: String = operations_of(document, name)
-        .map(|(method, path, described)| operation::article(document, &method, path, described))
+        .map(|(method, path, described)| operation::article(document, method.as_str(), path, described))
         .collect();
     format!(
         "<section>\n<h2>{}</h2>\n<div class=\"lead\">{}</div>\n{operations}</section>\n",
@@ -71,15 +73,14 @@ fn section(document: &Value, tag: &Value) -> String {
 fn operations_of<'a>(
     document: &'a Value,
     tag: &'a str,
-) -> impl Iterator<Item = (String, &'static str, &'a Value)> + 'a {
-    crate::operations::ALL.into_iter().filter_map(move |operation| {
-        let method = operation.method();
-        let described = &document["paths"][operation.path()][method.to_lowercase()];
-        (described["tags"][0] == tag).then(|| (method.to_owned(), operation.path(), described))
+) -> impl Iterator<Item = (Method, &'static str, &'a Value)> + 'a {
+    crate::operations::all().filter_map(move |operation| {
+        let described = &document["paths"][operation.path][operation.method.key()];
+        (described["tags"][0] == tag).then_some((operation.method, operation.path, described))
     })
 }
 
-/// What a `$ref` stands for; a value without one stands for itself.
+/// Resolves a `$ref`; a value without one is returned as it is.
 fn follow<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     let target = value["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     target.unwrap_or(value)

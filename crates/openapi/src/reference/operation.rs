@@ -1,4 +1,4 @@
-//! One operation, and what all of them share.
+//! The article of one operation, and the sections on errors and warnings.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::markup::{escape, inline, prose};
 use super::{entries, example, fields, follow, items, text};
 
-/// Everything about one operation.
+/// Renders one operation.
 pub(super) fn article(document: &Value, method: &str, path: &str, described: &Value) -> String {
     let id = escape(text(described, "operationId"));
     let scope = described["security"][0]["apiKey"][0].as_str().unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn article(document: &Value, method: &str, path: &str, described: &Va
     )
 }
 
-/// The first answer whose status is as asked.
+/// The first response whose status satisfies `wanted`.
 fn answer(described: &Value, wanted: impl Fn(u16) -> bool) -> Option<(&str, &Value)> {
     entries(described, "responses")
         .find(|(status, _)| status.parse().is_ok_and(&wanted))
@@ -69,7 +69,7 @@ fn request(document: &Value, described: &Value) -> String {
     }
 }
 
-/// The codes of an operation, by status; each has an example of its name.
+/// Renders the error codes of an operation, by status. The examples of a response are named after its codes.
 fn errors(document: &Value, described: &Value) -> String {
     let rows: String = entries(described, "responses")
         .filter(|(status, _)| status.parse().is_ok_and(|status: u16| status >= 400))
@@ -110,7 +110,7 @@ fn warning_list(document: &Value, codes: &[Value]) -> String {
     format!("<dl class=\"words\">\n{list}</dl>\n")
 }
 
-/// Every error that there is, with the envelope.
+/// Renders the section with all errors and the envelope.
 pub(super) fn all_errors(document: &Value) -> String {
     // Two rows may share a code; the status tells them apart.
     let codes: BTreeMap<_, _> = ErrorCode::ALL.iter().map(|code| ((code.status(), code.as_str()), code)).collect();
@@ -118,13 +118,13 @@ pub(super) fn all_errors(document: &Value) -> String {
         codes.iter().map(|((status, name), code)| row(&status.to_string(), name, code.meaning())).collect();
     let envelope = fields::list(document, &document["components"]["schemas"]["ErrorEnvelope"]);
     format!(
-        "<section id=\"errors\">\n<h2>Errors</h2>\n<div class=\"lead\"><p>Every error has the same envelope. Branch on \
+        "<section id=\"errors\">\n<h2>Errors</h2>\n<div class=\"lead\"><p>All errors use one envelope. Branch on \
          <code>error.code</code>.</p></div>\n{envelope}{}</section>\n",
         table(&rows)
     )
 }
 
-/// Every warning that there is.
+/// Renders the section with all warnings.
 pub(super) fn all_warnings(document: &Value) -> String {
     let codes = items(&document["components"]["schemas"]["WarningCode"], "enum");
     format!(

@@ -16,9 +16,9 @@ fn every_operation_error_and_warning_is_there_and_every_link_leads_somewhere() {
     let ids = attributes(&page, "id");
     let unique: HashSet<_> = ids.iter().copied().collect();
     assert_eq!(ids.len(), unique.len(), "{ids:?}");
-    for operation in operations::ALL {
+    for operation in operations::all() {
         assert!(unique.contains(operation.id), "{}", operation.id);
-        assert!(page.contains(&format!("<code>{}</code>", operation.path())), "{}", operation.path());
+        assert!(page.contains(&format!("<code>{}</code>", operation.path)), "{}", operation.path);
         assert!(page.contains(&format!("scope <code>{}</code>", operation.scope)));
     }
     for link in attributes(&page, "href") {

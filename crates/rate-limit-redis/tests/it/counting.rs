@@ -1,4 +1,4 @@
-//! What is counted, when Redis is there.
+//! Counting while Redis is up.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ async fn allowed(limiter: &RedisLimiter, limit: u32, now: OffsetDateTime) -> boo
 }
 
 #[tokio::test]
-async fn it_is_a_limiter() {
+async fn redis_limiter_conforms() {
     let Some(redis) = shared() else { return };
     let limiter = connected(&redis.url, &prefix(), OnFailure::Closed).await;
     rate_limit::conformance::run(limiter.clone()).await;
@@ -25,7 +25,7 @@ async fn it_is_a_limiter() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_instances_let_exactly_the_limit_through() {
+async fn two_instances_allow_exactly_the_limit() {
     let Some(redis) = shared() else { return };
     let prefix = prefix();
     let one = connected(&redis.url, &prefix, OnFailure::Closed).await;
@@ -34,11 +34,11 @@ async fn two_instances_let_exactly_the_limit_through() {
     for caller in 0..32 {
         let limiter = Arc::clone(if caller % 2 == 0 { &one } else { &other });
         callers.spawn(async move {
-            let mut through = 0;
+            let mut passed = 0;
             for _ in 0..25 {
-                through += u32::from(allowed(&limiter, 333, NOON).await);
+                passed += u32::from(allowed(&limiter, 333, NOON).await);
             }
-            through
+            passed
         });
     }
     assert_eq!(callers.join_all().await.into_iter().sum::<u32>(), 333);
@@ -47,39 +47,39 @@ async fn two_instances_let_exactly_the_limit_through() {
 }
 
 #[tokio::test]
-async fn clocks_that_differ_open_no_extra_windows() {
+async fn different_clocks_open_no_extra_windows() {
     let Some(redis) = shared() else { return };
     let prefix = prefix();
     let ahead = connected(&redis.url, &prefix, OnFailure::Closed).await;
     let behind = connected(&redis.url, &prefix, OnFailure::Closed).await;
-    let mut through = 0;
+    let mut passed = 0;
     // Three seconds in steps of 50 ms, one clock 700 ms behind the other.
     for step in 0..60 {
         let now = NOON + Duration::milliseconds(50) * step;
-        through += u32::from(allowed(&ahead, 7, now).await);
-        through += u32::from(allowed(&behind, 7, now - Duration::milliseconds(700)).await);
+        passed += u32::from(allowed(&ahead, 7, now).await);
+        passed += u32::from(allowed(&behind, 7, now - Duration::milliseconds(700)).await);
     }
-    assert_eq!(through, 3 * 7, "the clock ahead turns the seconds, and it saw three");
+    assert_eq!(passed, 3 * 7, "the clock ahead starts the windows, and it saw three");
     let late = behind.take("key", 7, NOON).await.unwrap();
-    assert_eq!(late.reset_at, NOON + Duration::seconds(3), "a late call counts in the latest window, however late");
+    assert_eq!(late.reset_at, NOON + Duration::seconds(3), "a late call counts in the latest window");
 }
 
 #[tokio::test]
-async fn a_counter_goes_when_its_window_is_long_over() {
+async fn a_counter_expires_after_its_window() {
     let Some(redis) = shared() else { return };
     let prefix = prefix();
     let limiter = connected(&redis.url, &prefix, OnFailure::Closed).await;
     assert!(allowed(&limiter, 5, NOON).await);
     let mut client = redis::Client::open(redis.url.as_str()).unwrap().get_multiplexed_async_connection().await.unwrap();
-    let left = |client: redis::aio::MultiplexedConnection| {
+    let ttl = |client: redis::aio::MultiplexedConnection| {
         let key = format!("{prefix}{{key}}");
         async move { redis::cmd("PTTL").arg(key).query_async::<i64>(&mut { client }).await.unwrap() }
     };
-    assert!((1..=2_000).contains(&left(client.clone()).await));
+    assert!((1..=2_000).contains(&ttl(client.clone()).await));
     tokio::time::sleep(std::time::Duration::from_millis(60)).await;
     assert!(allowed(&limiter, 5, NOON).await);
-    assert!(left(client.clone()).await < 2_000 - 50, "calls do not keep a window alive");
-    // A Redis that forgot the script is told it again.
+    assert!(ttl(client.clone()).await < 2_000 - 50, "calls do not extend the lifetime");
+    // The script is loaded again if Redis forgot it.
     redis::cmd("SCRIPT").arg("FLUSH").query_async::<()>(&mut client).await.unwrap();
     assert_eq!(limiter.take("key", 5, NOON).await.unwrap().remaining, 2);
     assert_eq!(limiter.outages(), 0);

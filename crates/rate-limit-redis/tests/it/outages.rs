@@ -1,4 +1,4 @@
-//! What happens when Redis is away, hangs, or does not let us in.
+//! Outages: Redis is down, hangs, or rejects the connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 
 use crate::redis_server::{RedisServer, connected, limiter, prefix, until};
 
-/// The limit of one wait is 250 ms; the machine may be busy.
-const PATIENCE: Duration = Duration::from_millis(750);
+/// The timeout of one wait is 250 ms; the margin is for busy machines.
+const MAX_WAIT: Duration = Duration::from_millis(750);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restart_under_load_is_one_outage_and_ends_by_itself() {
+async fn a_restart_under_load_is_one_outage_and_recovers() {
     let Some(mut redis) = RedisServer::start(&[]) else { return };
     let limiter = connected(&redis.url(), &prefix(), OnFailure::Open).await;
     let stop = Arc::new(AtomicBool::new(false));
@@ -44,17 +44,17 @@ async fn a_restart_under_load_is_one_outage_and_ends_by_itself() {
     until("Redis is back", || limiter.shared_counter_is_up() == Some(true)).await;
     stop.store(true, Ordering::Relaxed);
     let slowest = callers.join_all().await.into_iter().max().unwrap();
-    assert!(slowest < PATIENCE, "a request waited for {slowest:?}");
+    assert!(slowest < MAX_WAIT, "a request waited for {slowest:?}");
     assert_eq!(limiter.outages(), 1);
     let before = limiter.uncounted();
     let now = OffsetDateTime::now_utc();
     assert!(limiter.take("again", 1, now).await.unwrap().allowed);
-    assert!(!limiter.take("again", 1, now).await.unwrap().allowed, "it counts again");
+    assert!(!limiter.take("again", 1, now).await.unwrap().allowed, "counted again");
     assert_eq!(limiter.uncounted(), before);
 }
 
 #[tokio::test]
-async fn a_connection_that_redis_closes_is_opened_again_unnoticed() {
+async fn a_closed_connection_is_reopened_without_an_outage() {
     let Some(redis) = RedisServer::start(&[]) else { return };
     let limiter = connected(&redis.url(), &prefix(), OnFailure::Closed).await;
     let client = redis::Client::open(redis.url()).unwrap();
@@ -68,8 +68,8 @@ async fn a_connection_that_redis_closes_is_opened_again_unnoticed() {
     assert_eq!((limiter.outages(), limiter.uncounted()), (0, 0));
 }
 
-/// Takes connections and says nothing.
-async fn mute() -> String {
+/// Starts a server that accepts connections and never responds.
+async fn silent_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("redis://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -82,41 +82,41 @@ async fn mute() -> String {
 }
 
 #[tokio::test]
-async fn a_redis_that_never_answers_costs_one_wait() {
-    let limiter = limiter(&mute().await, &prefix(), OnFailure::Open);
+async fn a_silent_redis_delays_only_one_request() {
+    let limiter = limiter(&silent_server().await, &prefix(), OnFailure::Open);
     let now = OffsetDateTime::now_utc();
     let started = Instant::now();
     let first = limiter.take("key", 2, now).await.unwrap();
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert!(started.elapsed() < MAX_WAIT, "{:?}", started.elapsed());
     let started = Instant::now();
     for expected in [(true, 0), (true, 0), (true, 0)] {
         let decision = limiter.take("key", 2, now).await.unwrap();
         assert_eq!((decision.allowed, decision.remaining), expected);
     }
     assert!(started.elapsed() < Duration::from_millis(100), "{:?}", started.elapsed());
-    assert_eq!((first.allowed, first.remaining), (true, 1), "what is left is what this instance knows");
-    assert!(!limiter.take("key", 0, now).await.unwrap().allowed, "a limit of 0 is not a matter of counting");
+    assert_eq!((first.allowed, first.remaining), (true, 1), "remaining counts this instance alone");
+    assert!(!limiter.take("key", 0, now).await.unwrap().allowed, "a limit of 0 needs no count");
     assert_eq!((limiter.outages(), limiter.uncounted()), (1, 5));
 }
 
 #[tokio::test]
-async fn closed_means_that_uncounted_requests_fail() {
-    let limiter = limiter(&mute().await, &prefix(), OnFailure::Closed);
+async fn uncounted_requests_fail_if_closed() {
+    let limiter = limiter(&silent_server().await, &prefix(), OnFailure::Closed);
     let now = OffsetDateTime::now_utc();
     let first = limiter.take("key", 2, now).await.unwrap_err();
-    assert_eq!(first.0.to_string(), "redis did not answer within 250ms");
+    assert_eq!(first.0.to_string(), "redis did not respond within 250ms");
     let second = limiter.take("key", 2, now).await.unwrap_err();
-    assert_eq!(second.0.to_string(), "redis is away, and not asked until it is back");
+    assert_eq!(second.0.to_string(), "redis is down and not contacted until the connection is restored");
     assert_eq!((limiter.outages(), limiter.uncounted()), (1, 2));
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_an_outage_and_the_right_one_none() {
+async fn a_wrong_password_is_an_outage() {
     let Some(redis) = RedisServer::start(&["--requirepass", "hunter2"]) else { return };
     let with = |password: &str| format!("redis://:{password}@127.0.0.1:{}", redis.port);
     connected(&with("hunter2"), &prefix(), OnFailure::Closed).await;
     let refused = limiter(&with("hunter3"), &prefix(), OnFailure::Closed);
-    until("it was refused", || refused.outages() == 1).await;
+    until("the password is rejected", || refused.outages() == 1).await;
     assert!(refused.take("key", 1, OffsetDateTime::now_utc()).await.is_err());
     assert_eq!(refused.shared_counter_is_up(), Some(false));
 }

@@ -1,4 +1,4 @@
-//! Where the tests find a Redis, and limiters on it.
+//! Redis servers for tests, and limiters on them.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const VARIABLE: &str = "RATE_LIMIT_REDIS_URL";
 
-/// A `redis-server` of one test. Its port stays the same over restarts.
+/// `redis-server` of one test. Its port stays the same across restarts.
 pub struct RedisServer {
     pub port: u16,
     arguments: Vec<String>,
@@ -21,10 +21,10 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// `None`, and a word about it, where there is no program.
+    /// Starts a server. Returns `None` and prints a note if there is no `redis-server`.
     pub fn start(arguments: &[&str]) -> Option<Self> {
         if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
-            assert!(std::env::var_os("CI").is_none(), "CI is set, and there is no redis-server on the PATH");
+            assert!(std::env::var_os("CI").is_none(), "CI is set, but there is no redis-server on the PATH");
             println!("NOT RUN: no redis-server on the PATH");
             return None;
         }
@@ -39,7 +39,7 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// As a crash would: nothing is saved.
+    /// Kills the server like a crash: nothing is saved.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -66,7 +66,7 @@ impl Drop for RedisServer {
     }
 }
 
-/// A Redis that nobody stops.
+/// Redis that no test stops.
 pub struct Shared {
     pub url: String,
     _server: Option<RedisServer>,
@@ -79,7 +79,7 @@ pub fn shared() -> Option<Shared> {
     RedisServer::start(&[]).map(|server| Shared { url: server.url(), _server: Some(server) })
 }
 
-/// A prefix that no other test has.
+/// Returns a prefix unique to the test.
 pub fn prefix() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let since = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
@@ -91,7 +91,7 @@ pub fn limiter(url: &str, prefix: &str, on_failure: OnFailure) -> Arc<RedisLimit
     Arc::new(RedisLimiter::new(options).unwrap())
 }
 
-/// Waits for the connection, on a machine that may be busy: `new` does not.
+/// Creates a limiter and waits until it is connected.
 pub async fn connected(url: &str, prefix: &str, on_failure: OnFailure) -> Arc<RedisLimiter> {
     let limiter = limiter(url, prefix, on_failure);
     until("the limiter is connected", || limiter.shared_counter_is_up() == Some(true)).await;

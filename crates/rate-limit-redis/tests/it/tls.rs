@@ -1,4 +1,4 @@
-//! `rediss://`: TLS with the authorities that the system trusts, and with no others.
+//! `rediss://`: TLS with the certificate authorities that the system trusts, and no others.
 
 use std::process::Command;
 
@@ -9,14 +9,14 @@ use time::OffsetDateTime;
 
 use crate::redis_server::{RedisServer, connected, limiter, prefix, until};
 
-/// Where the trusted authorities are read from, instead of the system's own place.
+/// Overrides the location of the system's certificate authorities.
 const TRUSTED: &str = "SSL_CERT_FILE";
-/// Says that this process is the inner one.
+/// Marks the inner process.
 const SERVER: &str = "RATE_LIMIT_REDIS_TLS_URL";
 
 #[tokio::test]
-async fn a_redis_behind_tls_is_counted_on_when_its_certificate_is_good() {
-    // A test cannot change its own environment; it runs itself with another one.
+async fn only_a_trusted_certificate_is_accepted() {
+    // A test cannot change its own environment, so it runs itself with another one.
     if let Ok(url) = std::env::var(SERVER) {
         let limiter = connected(&url, &prefix(), OnFailure::Closed).await;
         assert_eq!(limiter.take("key", 3, OffsetDateTime::now_utc()).await.unwrap().remaining, 2);
@@ -53,7 +53,7 @@ async fn a_redis_behind_tls_is_counted_on_when_its_certificate_is_good() {
     };
     let url = format!("rediss://localhost:{port}");
 
-    let name = "tls::a_redis_behind_tls_is_counted_on_when_its_certificate_is_good";
+    let name = "tls::only_a_trusted_certificate_is_accepted";
     let mut inner = Command::new(std::env::current_exe().unwrap());
     inner.args(["--exact", name]).env(TRUSTED, &authority).env(SERVER, &url);
     let ended = tokio::task::spawn_blocking(move || inner.output().unwrap()).await.unwrap();

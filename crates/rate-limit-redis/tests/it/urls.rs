@@ -1,4 +1,4 @@
-//! Addresses that are none.
+//! Invalid URLs.
 
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
 
@@ -6,13 +6,13 @@ fn refusal(url: &str) -> String {
     let options = RedisLimiterOptions { url: url.to_owned(), prefix: String::new(), on_failure: OnFailure::Open };
     assert!(!format!("{options:?}").contains("hunter2"));
     match RedisLimiter::new(options) {
-        Ok(_) => panic!("`{url}` was taken"),
+        Ok(_) => panic!("`{url}` was accepted"),
         Err(error) => error.to_string(),
     }
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_refused_without_its_password() {
+async fn invalid_urls_are_rejected_without_showing_the_password() {
     for url in [
         "",
         "http://u:hunter2@host",

@@ -19,7 +19,7 @@ async fn counters_of_past_seconds_are_dropped() {
         limiter.take(&format!("key:{key}"), 1, start).await.unwrap();
     }
     assert_eq!(limiter.counters(), 10_000);
-    // One call per shard is what empties it; 200 keys meet all 16 with near certainty.
+    // One call per shard clears it; 200 keys hit all 16 with near certainty.
     for key in 0..200 {
         limiter.take(&format!("key:{key}"), 1, start + Duration::SECOND).await.unwrap();
     }
@@ -27,7 +27,7 @@ async fn counters_of_past_seconds_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_does_not_block_a_key() {
+async fn a_clock_set_back_does_not_block_a_key() {
     let limiter = MemoryLimiter::new();
     let start = datetime!(2026-01-01 00:00 UTC);
     assert!(limiter.take("key", 1, start).await.unwrap().allowed);

@@ -1,5 +1,5 @@
 #![no_main]
-//! Splitting any text: passages are contiguous slices that together are the content, and what is made of them holds.
+//! Fuzzes splitting: passages are contiguous slices that concatenate to the content, and derived data is consistent.
 
 use libfuzzer_sys::fuzz_target;
 use retrieval_core::{chars, outline, passages, plain, select, snippet};

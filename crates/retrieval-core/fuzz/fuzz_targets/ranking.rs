@@ -1,12 +1,12 @@
 #![no_main]
-//! Ranking any candidates for any query: everybody is ranked once, scores are numbers, and it is repeatable.
+//! Scores any documents for any query: one finite score each, the same every time.
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages;
 use retrieval_core::phrase::Phrase;
-use retrieval_core::rerank::{Candidate, DocumentText, Query, TermVector, rerank};
+use retrieval_core::rerank::{self, DocumentText, Query, TermVector};
 use retrieval_core::statistics::CollectionStatistics;
 
 #[derive(Arbitrary, Debug)]
@@ -15,7 +15,6 @@ struct Document {
     description: String,
     content: String,
     language: Option<u8>,
-    score: f32,
     published_at: Option<i64>,
 }
 
@@ -44,29 +43,22 @@ fuzz_target!(|search: Search| {
         let text = DocumentText { title, description, content, passages, language };
         vectors.push(TermVector::of(&text, search.limit, &mut analyzers));
     }
-    let candidates: Vec<Candidate<'_>> = vectors
+    let views: Vec<rerank::Document<'_>> = vectors
         .iter()
         .zip(&search.documents)
-        .map(|(terms, document)| Candidate {
-            terms,
-            first_stage_score: document.score,
-            published_at: document.published_at,
-        })
+        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis) })
         .collect();
     let statistics = CollectionStatistics {
         documents: search.collection,
         average_length: search.average_length,
         document_frequency: search.frequencies.into_iter().collect(),
     };
-    let query = Query { text: &search.query, now: search.now };
-    let ranked = rerank(&query, &candidates, &statistics);
-    let mut seen: Vec<usize> = ranked.iter().map(|ranked| ranked.index).collect();
-    seen.sort_unstable();
-    assert!(seen.into_iter().eq(0..candidates.len()));
-    for one in &ranked {
-        assert!(one.score.is_finite() && one.score >= 0.0, "{}", one.score);
-        assert!(one.passages.iter().all(|passage| passage.position < spans[one.index].len()));
+    let query = Query { text: &search.query, now: search.now.map(model::Timestamp::from_millis) };
+    let all = rerank::score(&query, &views, &statistics);
+    assert_eq!(all.len(), views.len());
+    for (evidence, spans) in all.iter().zip(&spans) {
+        assert!(evidence.score.is_finite() && evidence.score >= 0.0, "{}", evidence.score);
+        assert!(evidence.passages.iter().all(|position| *position < spans.len()));
     }
-    assert!(ranked.is_sorted_by(|a, b| a.score >= b.score));
-    assert_eq!(ranked, rerank(&query, &candidates, &statistics));
+    assert_eq!(all, rerank::score(&query, &views, &statistics));
 });

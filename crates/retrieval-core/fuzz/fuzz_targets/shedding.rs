@@ -1,62 +1,68 @@
 #![no_main]
-//! Shaping any hits for any budget: within it unless it cannot be met, and never without a hit.
+//! Plans any hits for any budget: within it unless it cannot be met, and never without a hit.
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use retrieval_core::shape::{HitPassage, SearchHit, Shaped, Verbosity, shape};
-use uuid::Uuid;
+use retrieval_core::shape::{Field, HitLengths, HitPlan, Length, Measure, PagePlan, Plan, Verbosity};
 
 #[derive(Arbitrary, Debug)]
 struct Hit {
-    title: Option<String>,
-    snippet: Option<String>,
-    labels: Option<Vec<String>>,
-    passages: Option<Vec<String>>,
+    title: u8,
+    labels: u8,
+    snippet: String,
+    passages: Vec<u16>,
 }
 
-fn size(shaped: &Shaped) -> u64 {
-    let text = |text: &Option<String>| text.as_ref().map_or(0, |text| text.chars().count() + 10);
-    let hit = |hit: &SearchHit| {
-        let passages: usize = hit.passages.iter().flatten().map(|passage| 60 + passage.text.chars().count()).sum();
-        let labels: usize = hit.labels.iter().flatten().map(|label| label.chars().count() + 3).sum();
-        50 + text(&hit.title) + text(&hit.snippet) + passages + labels
+struct Answer;
+
+impl Measure for Answer {
+    fn page(&self, page: &PagePlan) -> Length {
+        let blocks = [(page.access, 80), (page.ranking, 40), (page.integration_results, 60)];
+        let shown: u64 = blocks.into_iter().filter(|(shown, _)| *shown).map(|(_, length)| length).sum();
+        ascii(20 + shown + 30 * page.shed.len() as u64)
+    }
+
+    fn text(&self, text: &str) -> Length {
+        Length::of(text)
+    }
+}
+
+fn ascii(length: u64) -> Length {
+    Length { bytes: length, chars: length }
+}
+
+fn lengths(hit: &Hit) -> HitLengths<'_> {
+    let mut fields = [Length::default(); Field::ALL.len()];
+    fields[Field::Title as usize] = ascii(u64::from(hit.title));
+    fields[Field::Labels as usize] = ascii(u64::from(hit.labels));
+    fields[Field::Passages as usize] = ascii(15);
+    fields[Field::Snippet as usize] = Length::of(&hit.snippet);
+    let passages = hit.passages.iter().map(|length| ascii(u64::from(*length))).collect();
+    HitLengths { base: ascii(50), fields, snippet: &hit.snippet, passages }
+}
+
+fn size(hits: &[Hit], plan: &Plan) -> u64 {
+    let hit = |(plan, hit): (&HitPlan, &Hit)| {
+        let lengths = lengths(hit);
+        let fields = plan.fields.iter().filter(|field| *field != Field::Snippet);
+        let fields: u64 = fields.map(|field| lengths.fields[field as usize].chars).sum();
+        let snippet = hit.snippet.get(..plan.snippet).unwrap_or(&hit.snippet);
+        let snippet = if plan.fields.contains(Field::Snippet) { snippet.chars().count() as u64 } else { 0 };
+        let passages = if plan.fields.contains(Field::Passages) { plan.passages } else { 0 };
+        let passages: u64 = lengths.passages.iter().take(passages).map(|length| length.chars).sum();
+        lengths.base.chars + fields + snippet + passages
     };
-    let page = if shaped.access { 80 } else { 0 } + if shaped.ranking { 40 } else { 0 } + 30 * shaped.shed.len();
-    (20 + page + shaped.hits.iter().map(hit).sum::<usize>()) as u64
+    Answer.page(&plan.page).chars + plan.hits.iter().zip(hits).map(hit).sum::<u64>()
 }
 
-fuzz_target!(|input: (Vec<Hit>, u8, Option<u64>)| {
+fuzz_target!(|input: (Vec<Hit>, u8, u64)| {
     let (hits, verbosity, budget) = input;
     let verbosity =
         [Verbosity::IdsOnly, Verbosity::Compact, Verbosity::Standard, Verbosity::Full][usize::from(verbosity) % 4];
-    let passage = |text: String| HitPassage {
-        passage_id: Uuid::nil(),
-        doc_id: Uuid::nil(),
-        ordinal: 0,
-        text,
-        char_start: None,
-        char_end: None,
-        section_heading: None,
-        section_path: Vec::new(),
-    };
-    let hits: Vec<SearchHit> = hits
-        .into_iter()
-        .zip(1..)
-        .map(|(hit, rank)| SearchHit {
-            rank,
-            title: hit.title,
-            snippet: hit.snippet,
-            labels: hit.labels,
-            passages: hit.passages.map(|texts| texts.into_iter().map(passage).collect()),
-            ..SearchHit::default()
-        })
-        .collect();
-    let asked = hits.len();
-    let shaped = shape(hits, verbosity, budget, &size);
-    assert!(shaped.hits.len() <= asked && (asked == 0 || !shaped.hits.is_empty()));
-    if let Some(budget) = budget {
-        assert!(shaped.unsatisfiable || size(&shaped) <= budget, "{} of {budget}", size(&shaped));
-    } else {
-        assert!(shaped.shed.is_empty() && !shaped.unsatisfiable && shaped.hits.len() == asked);
-    }
+    let measured: Vec<HitLengths<'_>> = hits.iter().map(lengths).collect();
+    let plan = Plan::within(budget, verbosity, &measured, &Answer);
+    assert!(plan.hits.len() <= hits.len() && plan.hits.is_empty() == hits.is_empty());
+    assert!(plan.page.unsatisfiable || size(&hits, &plan) <= budget, "{} of {budget}", size(&hits, &plan));
+    let complete = Plan::complete(verbosity, hits.len());
+    assert_eq!(plan == complete, size(&hits, &complete) <= budget);
 });

@@ -3,13 +3,15 @@ use std::ops::Range;
 use frostem::Algorithm;
 
 use super::MAX_TERM_BYTES;
-use super::fold::{cut, fold_into, lower_into};
+use super::fold::{fold_into, lower_into, truncate};
 use super::language::Language;
 use super::segment::{Segment, Segments, Shape};
 use super::stemming::{CachedStemmer, DOCUMENT_SLOTS};
 
-/// What a token is. `Word` and `Character` tokens follow one another, one a position, and are what phrases
-/// are made of. The others are further terms for the same text: ranking sees them, phrases do not.
+/// Kind of a token.
+///
+/// `Word` and `Character` tokens are positional: consecutive, one per position, and the units of phrases. The others
+/// are additional terms for the same text that ranking uses and phrases ignore.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum TokenKind {
     /// A word, number or identifier.
@@ -18,38 +20,37 @@ pub enum TokenKind {
     Character,
     /// Two neighbouring characters of a script without spaces, at the position of the first.
     Bigram,
-    /// Words joined by single `-`, `_`, `.` or `&`, run together (`e-mail`: `email`), at the position of the
-    /// first of them.
+    /// Words joined by single `-`, `_`, `.` or `&`, concatenated (`e-mail`: `email`), at the position of the first.
     Compound,
-    /// A part inside a word: `parseUrl` holds `parse` and `url`, `10kg` holds `10` and `kg`.
+    /// Part of a word: `parseUrl` contains `parse` and `url`, `10kg` contains `10` and `kg`.
     Part,
 }
 
 impl TokenKind {
-    /// Whether the token takes a position of its own, so that phrases are made of such tokens.
+    /// Returns true if the token occupies a position, so that phrases include it.
     pub fn is_positional(self) -> bool {
         matches!(self, TokenKind::Word | TokenKind::Character)
     }
 }
 
-/// One token, borrowed from the analyzer until the next.
+/// One token, borrowed from the analyzer until the next one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Token<'a> {
     pub kind: TokenKind,
-    /// Where it stands in the source, in bytes, at character boundaries.
+    /// Byte range in the source, at character boundaries.
     pub bytes: Range<usize>,
-    /// Number of the positional token that it is or belongs to, from 0.
+    /// Number of the positional token that it is or belongs to, counted from 0.
     pub position: u32,
-    /// Folded, not stemmed; never empty, at most [`MAX_TERM_BYTES`] long.
+    /// Folded, not stemmed form. Never empty, at most [`MAX_TERM_BYTES`] long.
     pub word: &'a str,
-    /// Never empty, about as long at most.
+    /// Stem. Never empty, of similar maximum length.
     pub stem: &'a str,
-    /// The stem of the word as typed without diacritics, where that is another: a second term for the same
-    /// occurrence, so that `brulee` finds `brûlée` although the French stemmer cuts only the latter.
+    /// Stem of the word typed without diacritics, if different: a second term for the same occurrence, so that `brulee`
+    /// finds `brûlée` although the French stemmer shortens only the latter.
     pub loose_stem: Option<&'a str>,
 }
 
-/// Analyses documents of one language. Keep and reuse it: it remembers stems (about 200 kB).
+/// Analyzer for documents of one language. Reuse it: it caches stems (about 200 kB).
 pub struct Analyzer {
     stemmer: CachedStemmer,
     loose: CachedStemmerOnDemand,
@@ -71,7 +72,7 @@ struct Scratch {
     compound: String,
 }
 
-/// The words of a compound so far.
+/// Compound under construction.
 #[derive(Default)]
 struct Compound {
     start: usize,
@@ -80,11 +81,11 @@ struct Compound {
     words: u32,
 }
 
-/// More words than this are a path or a sentence, not a name that someone would type in one piece.
+/// Longer chains are paths or sentences, not names that a user would type as one word.
 const MAX_COMPOUND_WORDS: u32 = 4;
 
 impl Analyzer {
-    /// For documents of the language; `None` when it is not known (see [`Language`]).
+    /// Creates an analyzer for documents of a language, or of an unknown one (see [`Language`]).
     pub fn new(language: Option<Language>) -> Self {
         Self::with_algorithm(Language::algorithm(language), DOCUMENT_SLOTS)
     }
@@ -97,11 +98,11 @@ impl Analyzer {
         }
     }
 
-    /// Hands the tokens of the text to `sink`, in the order of their ends. Never fails, whatever the text.
+    /// Passes the tokens of the text to `sink`, ordered by their end. Accepts any text.
     pub fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
         let mut next_position = 0;
         let mut compound = Compound::default();
-        // End of the character before, when a bigram may join it to this one.
+        // Range of the previous character if a bigram may join it to this one.
         let mut character_before: Option<Range<usize>> = None;
         for segment in Segments::new(text) {
             let source = &text[segment.bytes.clone()];
@@ -132,14 +133,14 @@ impl Analyzer {
         self.flush_compound(&mut compound, &mut sink);
     }
 
-    /// Puts the forms of a word into the scratch; false when nothing of it is left.
+    /// Fills the scratch buffers with the forms of a word. Returns false if the result is empty.
     fn fold(&mut self, source: &str, shape: Shape) -> bool {
         let Scratch { lower, word, .. } = &mut self.scratch;
         word.clear();
         if shape == Shape::Unicode {
             lower.clear();
             lower_into(source, lower);
-            cut(lower);
+            truncate(lower);
             fold_into(lower, word);
         } else {
             word.push_str(&source[..source.len().min(2 * MAX_TERM_BYTES)]);
@@ -148,7 +149,7 @@ impl Analyzer {
                 word.retain(|c| c != ',');
             }
         }
-        cut(word);
+        truncate(word);
         !word.is_empty()
     }
 
@@ -165,7 +166,7 @@ impl Analyzer {
         sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: loose });
     }
 
-    /// The parts inside a word of mixed case or of letters and digits.
+    /// Emits the parts of a word of mixed case or of letters and digits.
     fn parts(&mut self, source: &str, segment: &Segment, position: u32, sink: &mut impl FnMut(Token<'_>)) {
         for_each_part(source, |range| {
             let word = &mut self.scratch.bigram;
@@ -178,7 +179,7 @@ impl Analyzer {
         });
     }
 
-    /// A character, and the bigram with the one before where they touch. False when nothing of it is left.
+    /// Emits a character, and the bigram with an adjacent preceding one. Returns false if the folded form is empty.
     fn character(
         &mut self,
         source: &str,
@@ -193,7 +194,7 @@ impl Analyzer {
             word.push_str(source);
         } else {
             lower_into(source, word);
-            cut(word);
+            truncate(word);
         }
         if word.is_empty() {
             return false;
@@ -210,7 +211,7 @@ impl Analyzer {
             bigram.clear();
             bigram.push_str(previous);
             bigram.push_str(word);
-            cut(bigram);
+            truncate(bigram);
             let bytes = before.start..segment.bytes.end;
             let kind = TokenKind::Bigram;
             sink(Token { kind, bytes, position: position - 1, word: bigram, stem: bigram, loose_stem: None });
@@ -248,13 +249,12 @@ impl CachedStemmerOnDemand {
     }
 }
 
-/// Analyzers by language, made when first needed. One a thread: indexing a mixed batch and reranking
-/// mixed candidates go back and forth between languages.
+/// Analyzers by language, created on first use. Keep one per thread: mixed batches switch between languages often.
 #[derive(Default)]
 pub struct Analyzers(Vec<(Algorithm, Analyzer)>);
 
 impl Analyzers {
-    /// The analyzer of the language; `None` when it is not known.
+    /// Returns the analyzer of the language, or of an unknown one.
     pub fn of(&mut self, language: Option<Language>) -> &mut Analyzer {
         let algorithm = Language::algorithm(language);
         let at = self.0.iter().position(|(known, _)| *known == algorithm).unwrap_or_else(|| {
@@ -265,12 +265,12 @@ impl Analyzers {
     }
 }
 
-/// A single joiner and nothing else.
+/// Returns true for exactly one joiner.
 fn is_joiner(between: &str) -> bool {
     matches!(between, "-" | "_" | "." | "&" | "\u{2010}" | "\u{2011}")
 }
 
-/// Han, kana without voicing to compose, Hangul syllables: already in normal form and without case.
+/// Returns true for Han, kana without combining voicing marks and Hangul syllables: already normalized and caseless.
 fn is_plain_cluster(source: &str) -> bool {
     let mut chars = source.chars();
     let plain = matches!(
@@ -286,9 +286,9 @@ fn is_plain_cluster(source: &str) -> bool {
     plain && chars.next().is_none()
 }
 
-/// Parts at changes from lower to upper case (`parseUrl`), before the last capital of several
-/// (`HTTPServer`), and at the one change between letters and digits (`10kg`). A word with more changes
-/// between letters and digits is a code or a digest; its pieces mean nothing.
+/// Calls `part` for the parts of a word: split at changes from lower to upper case (`parseUrl`), before the last of
+/// several capitals (`HTTPServer`), and at a single change between letters and digits (`10kg`). A word with more such
+/// changes is a code or a digest whose parts are meaningless.
 fn for_each_part(source: &str, mut part: impl FnMut(Range<usize>)) {
     let bytes = source.as_bytes();
     if bytes.len() > MAX_TERM_BYTES || bytes.contains(&b',') {
@@ -310,7 +310,7 @@ fn for_each_part(source: &str, mut part: impl FnMut(Range<usize>)) {
         }
         let range = start..at;
         start = at;
-        // Single letters say nothing; a single digit only does beside a word (`NLGI2`, not `u2`).
+        // Single letters carry no meaning, and a single digit only next to a word (`NLGI2`, not `u2`).
         let long_enough = range.len() >= 2 || (is_digit(range.start) && bytes.len() >= 4);
         if long_enough && range.len() < bytes.len() && bytes[range.clone()].iter().any(u8::is_ascii_alphanumeric) {
             part(range);

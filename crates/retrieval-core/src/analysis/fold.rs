@@ -1,27 +1,27 @@
-//! Normal forms of one word: lowercase compatibility form, and the same without diacritics.
+//! Normal forms of a word: lowercase compatibility form, and that form without diacritics.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::MAX_TERM_BYTES;
 
-/// Cuts a term at a character boundary to at most [`MAX_TERM_BYTES`].
-pub(super) fn cut(term: &mut String) {
+/// Truncates a term to at most [`MAX_TERM_BYTES`], at a character boundary.
+pub(super) fn truncate(term: &mut String) {
     if term.len() > MAX_TERM_BYTES {
         term.truncate(term.floor_char_boundary(MAX_TERM_BYTES));
     }
 }
 
-/// Appends the NFKC, lowercase form of a word, letters, digits and combining marks only.
+/// Appends the lowercase NFKC form of a word, reduced to letters, digits and combining marks.
 ///
-/// Some letters have two spellings that a reader takes for one: final sigma, Cyrillic `ё` (mostly written
-/// `е`), and the digits of other scripts.
+/// Unifies letters with two spellings that readers treat as one: final sigma, Cyrillic `ё` (usually written `е`), and
+/// digits of other scripts.
 pub(super) fn lower_into(source: &str, out: &mut String) {
-    // No word needs more than this to fill a term, and a pathological "word" may be megabytes long.
+    // This much always fills a term; a pathological "word" may be megabytes long.
     let source = &source[..source.floor_char_boundary(8 * MAX_TERM_BYTES)];
     let lower =
         source.nfkc().flat_map(char::to_lowercase).map(unify).filter(|c| c.is_alphanumeric() || is_kept_mark(*c));
-    // Lowercasing may leave a base and a mark that have a composed form.
+    // Lowercasing may produce a base and a mark that have a composed form.
     out.extend(lower.nfc());
 }
 
@@ -50,9 +50,9 @@ fn digit(c: char, zero: u32) -> char {
     char::from_digit(c as u32 - zero, 10).unwrap_or(c)
 }
 
-/// Appends the word without diacritics. Letters that Unicode does not decompose but that readers type
-/// without their stroke or ligature are spelled out (`ø`, `ł`, `æ`, `ß`). Cyrillic stays: `й` and `ї` are
-/// letters of their own there. Vowel signs of Indic scripts are no diacritics and stay.
+/// Appends the word without diacritics. Letters that Unicode does not decompose but that users type without their
+/// stroke or ligature are transliterated (`ø`, `ł`, `æ`, `ß`). Cyrillic is unchanged, because `й` and `ї` are separate
+/// letters. Vowel signs of Indic scripts are not diacritics and stay.
 pub(super) fn fold_into(lower: &str, out: &mut String) {
     if lower.is_ascii() {
         out.push_str(lower);
@@ -78,7 +78,7 @@ pub(super) fn fold_into(lower: &str, out: &mut String) {
         }
     }
     if out.is_empty() {
-        // Nothing but diacritics: keep them rather than make an empty term.
+        // Only diacritics: keep them, because terms must not be empty.
         out.push_str(lower);
     }
 }
@@ -87,7 +87,7 @@ fn is_diacritic(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
         | '\u{fe20}'..='\u{fe2f}'
-        // Hebrew points; Arabic vowel signs, Quranic marks and the stretching tatweel.
+        // Hebrew points; Arabic vowel signs, Quranic marks and the elongation character tatweel.
         | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
         | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_what_readers_take_for_the_same_word() {
+    fn equivalent_spellings_fold_to_one_form() {
         for (word, folded) in [
             ("Crème", "creme"),
             ("Cre\u{300}me", "creme"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_vowel_signs() {
+    fn vowel_signs_are_kept() {
         assert_eq!(fold("हिन्दी"), "हिन्दी");
         assert_ne!(fold("कि"), fold("कु"));
     }

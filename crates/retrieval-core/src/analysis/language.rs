@@ -3,20 +3,17 @@ use whatlang::Lang;
 
 macro_rules! languages {
     ($($name:ident $code:literal $algorithm:expr, $lang:expr;)*) => {
-        /// A language that a text can be said to be in: those that have a Snowball stemmer and those that
-        /// [`detect`] tells apart.
+        /// Language of a text: those with a Snowball stemmer and those that [`detect`] distinguishes.
         ///
-        /// Languages without a stemmer of their own, and texts of no known language, are stemmed as
-        /// English. That costs them little and keeps the rule simple: the English stemmer leaves other
-        /// scripts alone, and a Latin-script word that it shortens is shortened in the query in the same
-        /// way, so that what matched before still matches.
+        /// Languages without a stemmer and texts of unknown language use the English stemmer. It ignores other scripts,
+        /// and it shortens Latin-script words the same way in queries, so that matches are preserved.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Language { $($name),* }
 
         impl Language {
             pub const ALL: &'static [Language] = &[$(Language::$name),*];
 
-            /// ISO 639-1 code, lowercase (for the few languages without one, ISO 639-2).
+            /// Returns the lowercase ISO 639-1 code (ISO 639-2 for the few languages without one).
             pub fn code(self) -> &'static str {
                 match self { $(Language::$name => $code),* }
             }
@@ -110,8 +107,8 @@ languages! {
 }
 
 impl Language {
-    /// By ISO 639-1 code, any case; a region or script subtag (`pt-BR`, `zh_Hant`) is ignored. Norwegian is
-    /// also `nb` and `nn`.
+    /// Parses an ISO 639-1 code in any case. Region and script subtags (`pt-BR`, `zh_Hant`) are ignored. `nb` and `nn`
+    /// are Norwegian.
     pub fn from_code(code: &str) -> Option<Self> {
         let primary = code.split(['-', '_']).next().unwrap_or_default();
         if primary.eq_ignore_ascii_case("nb") || primary.eq_ignore_ascii_case("nn") {
@@ -120,17 +117,16 @@ impl Language {
         Self::ALL.iter().copied().find(|language| primary.eq_ignore_ascii_case(language.code()))
     }
 
-    /// The algorithm that stems texts of this language (English where it has none of its own).
+    /// Returns the stemming algorithm of a language, English if it has none.
     pub(super) fn algorithm(language: Option<Self>) -> Algorithm {
         language.and_then(Self::own_algorithm).unwrap_or(Algorithm::English)
     }
 }
 
-/// How much of a text is looked at, in bytes. Trigram statistics settle within a few hundred characters;
-/// more only costs time on every document.
+/// Number of bytes examined. Trigram statistics are stable after a few hundred characters; more only costs time.
 const DETECTION_PREFIX: usize = 2048;
 
-/// The language that the text is written in, when that can be told reliably from its beginning.
+/// Detects the language from the beginning of a text, if reliable.
 pub fn detect(text: &str) -> Option<Language> {
     let prefix = &text[..text.floor_char_boundary(DETECTION_PREFIX)];
     let info = whatlang::detect(prefix)?;
@@ -153,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn detects_clear_texts_and_admits_doubt() {
+    fn detects_clear_texts_and_rejects_unclear_ones() {
         let german = "Die Pumpe darf nur von geschultem Personal geöffnet werden, nachdem der Druck abgelassen wurde.";
         assert_eq!(detect(german), Some(Language::German));
         assert_eq!(detect("東京は日本の首都であり、世界最大の都市のひとつです。"), Some(Language::Japanese));
@@ -164,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn detection_cuts_inside_no_character() {
+    fn detection_prefix_ends_at_a_character_boundary() {
         assert_eq!(detect(&"я".repeat(5000)).map(Language::code), detect(&"я".repeat(1024)).map(Language::code));
     }
 }

@@ -4,42 +4,42 @@ use frostem::Algorithm;
 
 use super::analyzer::{Analyzer, TokenKind};
 use super::language::Language;
+use super::query_token::QueryToken;
 use super::stemming::QUERY_SLOTS;
 use super::stop_words::stop_words_among;
 
-/// Distinct terms that are kept of a query, first come. A pasted text of 8,192 characters has fewer; the
-/// bound is against what is made to have more. Who searches an index keeps far fewer of them, the rarest
-/// (see [`AnalyzedQuery::keep_rarest`]).
+/// Maximum number of distinct terms of a query. A pasted text of 8,192 characters has fewer; the limit guards against
+/// crafted queries. An index search keeps far fewer, the rarest (see [`AnalyzedQuery::keep_rarest`]).
 pub const MAX_QUERY_TERMS: usize = 1024;
 
-/// One thing that a query asks for.
+/// Term of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
-    /// The word as phrases compare it.
+    /// Word form, compared by phrases.
     pub word: String,
     pub kind: TokenKind,
-    /// Distinct stems under which documents of the queried languages hold this word, never empty; that of
-    /// the first language comes first. A document that holds several of them holds the term once.
+    /// Distinct stems of the word in the queried languages, never empty; that of the first language comes first. A
+    /// document that contains several variants contains the term once.
     pub variants: Vec<String>,
-    /// How often the query says it, less for terms that only repeat others in another form.
+    /// Number of occurrences in the query; terms that repeat others in another form count less.
     pub weight: f32,
-    /// Says nothing by itself (`the`) in the language that the query seems to be in.
+    /// Function word (`the`) in the presumed language of the query.
     pub stop_word: bool,
 }
 
-/// A query under several languages.
+/// Query analysed under several languages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnalyzedQuery {
-    /// What to search for, in order of first mention, with distinct variants: without stop words, unless
-    /// there is nothing else. Empty only when the text holds no letter and no digit.
+    /// Search terms in order of first mention, with distinct variants. Stop words are dropped unless there is nothing
+    /// else. Empty only if the text contains no letter and no digit.
     pub terms: Vec<QueryTerm>,
-    /// Every word in order, stop words included, to be found next to one another.
+    /// All words in order, stop words included, for phrase matching.
     pub phrase: Vec<String>,
 }
 
 impl AnalyzedQuery {
-    /// Keeps the `max` terms held by the fewest documents (but by any), in their order. Common words decide
-    /// little beside so many rarer ones.
+    /// Keeps the `max` terms with the lowest non-zero document frequency, in their order. Common words contribute
+    /// little next to that many rarer ones.
     pub fn keep_rarest(&mut self, max: usize, mut document_frequency: impl FnMut(&QueryTerm) -> u64) {
         if self.terms.len() <= max {
             return;
@@ -59,11 +59,10 @@ impl AnalyzedQuery {
     }
 }
 
-/// Weight of a term that repeats words of the query in another form, beside those words.
+/// Weight of a term that repeats words of the query in another form.
 const REPEATED_FORM_WEIGHT: f32 = 0.5;
 
-/// Analyses a query for documents of the given languages; the most common of the collection goes first.
-/// None at all means English.
+/// Analyses a query for documents of the given languages, most common first. An empty list means English.
 pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
     let mut algorithms: Vec<Algorithm> = Vec::new();
     for language in languages.iter().map(|language| Some(*language)).chain(languages.is_empty().then_some(None)) {
@@ -72,13 +71,13 @@ pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
             algorithms.push(algorithm);
         }
     }
-    let mut tokens: Vec<RawToken> = Vec::new();
+    let mut tokens: Vec<QueryToken> = Vec::new();
     for (pass, algorithm) in algorithms.into_iter().enumerate() {
-        // Segmentation does not depend on the language, so the tokens of all passes line up.
+        // Segmentation is independent of the language, so the tokens of all passes correspond.
         let mut at = 0;
         Analyzer::with_algorithm(algorithm, QUERY_SLOTS).tokens(text, |token| {
             if pass == 0 {
-                tokens.push(RawToken {
+                tokens.push(QueryToken {
                     kind: token.kind,
                     start: token.bytes.start,
                     end: token.bytes.end,
@@ -86,9 +85,9 @@ pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
                     variants: Vec::new(),
                 });
             }
-            if let Some(raw) = tokens.get_mut(at) {
-                raw.add(token.stem);
-                token.loose_stem.into_iter().for_each(|stem| raw.add(stem));
+            if let Some(known) = tokens.get_mut(at) {
+                known.add_variant(token.stem);
+                token.loose_stem.into_iter().for_each(|stem| known.add_variant(stem));
             }
             at += 1;
         });
@@ -103,31 +102,15 @@ pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
     AnalyzedQuery { terms, phrase }
 }
 
-pub(super) struct RawToken {
-    pub kind: TokenKind,
-    pub start: usize,
-    pub end: usize,
-    pub word: String,
-    pub variants: Vec<String>,
-}
-
-impl RawToken {
-    fn add(&mut self, stem: &str) {
-        if !self.variants.iter().any(|known| known == stem) {
-            self.variants.push(stem.to_owned());
-        }
-    }
-}
-
-/// One term for all tokens with the same variants.
-fn merge(tokens: &[RawToken], stop: &[bool]) -> Vec<QueryTerm> {
+/// Merges tokens with the same variants into one term each.
+fn merge(tokens: &[QueryToken], stop: &[bool]) -> Vec<QueryTerm> {
     let mut terms: Vec<QueryTerm> = Vec::new();
     let mut known: HashMap<&[String], usize> = HashMap::new();
     for (index, token) in tokens.iter().enumerate() {
         let weight = match token.kind {
             TokenKind::Word | TokenKind::Bigram => 1.0,
             TokenKind::Compound | TokenKind::Part => REPEATED_FORM_WEIGHT,
-            // Bigrams say the same and more, unless the character stands alone.
+            // Bigrams include the character, unless it stands alone.
             TokenKind::Character if stands_alone(tokens, index) => 1.0,
             TokenKind::Character => continue,
         };
@@ -142,18 +125,18 @@ fn merge(tokens: &[RawToken], stop: &[bool]) -> Vec<QueryTerm> {
             terms.len() - 1
         });
         terms[at].weight += weight;
-        // Once meant as more than a stop word (`IT` beside `it`) is enough.
+        // One occurrence that is not a stop word (`IT` beside `it`) is enough.
         terms[at].stop_word &= stop[index];
     }
     terms
 }
 
-/// Whether no bigram covers the character.
-fn stands_alone(tokens: &[RawToken], index: usize) -> bool {
+/// Returns true if no bigram covers the character.
+fn stands_alone(tokens: &[QueryToken], index: usize) -> bool {
     let character = &tokens[index];
-    let covers = |token: &RawToken| {
+    let covers = |token: &QueryToken| {
         token.kind == TokenKind::Bigram && token.start <= character.start && token.end >= character.end
     };
-    // The bigram with the character before follows at once; that with the one after follows that one.
+    // The bigram with the previous character comes right after it, and that with the next character after the next one.
     !tokens[index + 1..].iter().take(2).any(covers)
 }

@@ -1,11 +1,10 @@
-//! Where words begin and end. Independent of the language, so that a query analysed under several
-//! languages has the same tokens under each.
+//! Word segmentation. Independent of the language, so that a query has the same tokens under every language.
 
 use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// A word, or one character of a script that is written without spaces.
+/// Word, or one character of a script without spaces.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Segment {
     pub bytes: Range<usize>,
@@ -14,15 +13,15 @@ pub(super) struct Segment {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Shape {
-    /// ASCII only; `mixed` when it may have inner parts (`parseUrl`, `10kg`) or thousands separators.
+    /// ASCII only. `mixed` if it may have inner parts (`parseUrl`, `10kg`) or thousands separators.
     Ascii { mixed: bool },
-    /// Holds characters beyond ASCII.
+    /// Contains characters beyond ASCII.
     Unicode,
     /// One character, with its combining marks, of a script without spaces.
     Unspaced,
 }
 
-/// Iterates over the segments of a text, in order and without overlap.
+/// Iterator over the segments of a text, in order and without overlap.
 pub(super) struct Segments<'t> {
     text: &'t str,
     at: usize,
@@ -37,17 +36,17 @@ impl<'t> Segments<'t> {
         self.text[at..].chars().next()
     }
 
-    /// A word that begins at `start`, which holds a character of class `Word`.
+    /// Scans a word that begins at `start` with a character of class `Word`.
     fn word(&mut self, start: usize) -> Segment {
         let bytes = self.text.as_bytes();
         let mut at = start;
         let mut ascii = true;
-        // Bits of what the word holds: lowercase 1, uppercase 2, digit 4, separator 8.
-        let mut holds = 0;
+        // Character types seen so far, as bits: lowercase 1, uppercase 2, digit 4, separator 8.
+        let mut seen = 0;
         loop {
             match bytes.get(at) {
                 Some(byte) if byte.is_ascii_alphanumeric() => {
-                    holds |= if byte.is_ascii_lowercase() {
+                    seen |= if byte.is_ascii_lowercase() {
                         1
                     } else if byte.is_ascii_digit() {
                         4
@@ -58,7 +57,7 @@ impl<'t> Segments<'t> {
                 }
                 Some(b'.') if digit_at(bytes, at.wrapping_sub(1)) && digit_at(bytes, at + 1) && at > start => at += 1,
                 Some(b',') if at > start && is_thousands_separator(bytes, start, at) => {
-                    holds |= 8;
+                    seen |= 8;
                     at += 1;
                 }
                 Some(byte) if *byte >= 0x80 => {
@@ -76,14 +75,14 @@ impl<'t> Segments<'t> {
             at = self.with_suffix(start, at);
         }
         self.at = at;
-        // A capital at the start alone is no inner part.
-        let mixed = holds & 8 != 0
-            || (holds & 4 != 0 && holds & 3 != 0)
-            || (holds & 3 == 3 && bytes[start + 1..at].iter().any(u8::is_ascii_uppercase));
+        // A capital only at the start does not make inner parts.
+        let mixed = seen & 8 != 0
+            || (seen & 4 != 0 && seen & 3 != 0)
+            || (seen & 3 == 3 && bytes[start + 1..at].iter().any(u8::is_ascii_uppercase));
         Segment { bytes: start..at, shape: if ascii { Shape::Ascii { mixed } } else { Shape::Unicode } }
     }
 
-    /// `C++`, `g++` and `C#`, `F#` are names of their own.
+    /// Extends a word by the suffix of names such as `C++`, `g++`, `C#` and `F#`.
     fn with_suffix(&self, start: usize, end: usize) -> usize {
         let bytes = self.text.as_bytes();
         let free = |at: usize| !bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'#'));
@@ -97,10 +96,10 @@ impl<'t> Segments<'t> {
         }
     }
 
-    /// One character of a script without spaces, and the marks that belong to it.
+    /// Scans one character of a script without spaces with its marks.
     fn cluster(&mut self, start: usize, first: char) -> Segment {
         let mut end = start + first.len_utf8();
-        // A run of thousands of marks is no character of any script.
+        // Longer runs of marks are not characters of any script.
         for c in self.text[end..].chars().take(8) {
             if class(c) != Class::Extend && !is_cluster_tail(c) {
                 break;
@@ -130,7 +129,7 @@ impl Iterator for Segments<'_> {
             match class(c) {
                 Class::Word => return Some(self.word(self.at)),
                 Class::Unspaced => return Some(self.cluster(self.at, c)),
-                // A mark without a base, a symbol, a space.
+                // Combining mark without a base, symbol or space.
                 Class::Extend | Class::Other => self.at += c.len_utf8(),
             }
         }
@@ -141,10 +140,10 @@ fn digit_at(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_some_and(u8::is_ascii_digit)
 }
 
-/// `1,000` and `12,345,678`, but not the list `1,2` nor `2024,100`.
+/// Accepts `1,000` and `12,345,678`, but not the list `1,2` or `2024,100`.
 fn is_thousands_separator(bytes: &[u8], start: usize, at: usize) -> bool {
     let three_follow = (1..=3).all(|ahead| digit_at(bytes, at + ahead)) && !digit_at(bytes, at + 4);
-    // At most three digits stand between this separator and the one before it or the start.
+    // At most three digits since the start or the previous separator.
     let group = bytes[start..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let before = at - group;
     three_follow && (1..=3).contains(&group) && (before == start || bytes[before - 1] == b',')
@@ -158,13 +157,13 @@ enum Class {
     Other,
 }
 
-/// Of a character beyond ASCII.
+/// Returns the class of a character beyond ASCII.
 fn class(c: char) -> Class {
-    // Soft hyphen and the zero-width joiners stand inside words.
+    // Soft hyphen and zero-width joiners occur inside words.
     if matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}') {
         return Class::Extend;
     }
-    // Latin, Greek and Cyrillic letters come first: they are most of what is asked.
+    // Latin, Greek and Cyrillic letters first, because they are the most frequent.
     if (c as u32) < 0x530 && c.is_alphabetic() {
         return Class::Word;
     }
@@ -177,8 +176,8 @@ fn class(c: char) -> Class {
     if c.is_alphanumeric() { Class::Word } else { Class::Other }
 }
 
-/// Scripts written without spaces between words, and Hangul, whose words carry particles that only parts
-/// of words can see past. Their decimal digits are ordinary numbers.
+/// Matches scripts without spaces between words, and Hangul, whose words carry particles that only parts of words can
+/// skip. Their decimal digits are ordinary numbers.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         // Thai, Lao.
@@ -196,7 +195,7 @@ fn is_unspaced(c: char) -> bool {
         | '\u{1b000}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Letters that only continue a character: vowel and final jamo, half-width voicing marks.
+/// Matches letters that only continue a character: vowel and final jamo, half-width voicing marks.
 fn is_cluster_tail(c: char) -> bool {
     matches!(c, '\u{1160}'..='\u{11ff}' | '\u{d7b0}'..='\u{d7ff}' | '\u{ff9e}' | '\u{ff9f}')
 }

@@ -1,15 +1,15 @@
 use frostem::{Algorithm, Stemmer};
 
-use super::fold::{cut, fold_into};
+use super::fold::{fold_into, truncate};
 
-/// Slots for documents. A text repeats its words: so many slots answer most of them without stemming again.
+/// Cache slots for documents. Texts repeat their words, so this many slots answer most lookups.
 pub(super) const DOCUMENT_SLOTS: usize = 4096;
 
-/// Slots for a query, which repeats little and is analysed once a language.
+/// Cache slots for a query, which repeats few words and is analysed once per language.
 pub(super) const QUERY_SLOTS: usize = 64;
 
-/// A stemmer with a direct-mapped cache: a word has one slot and displaces what was there. Memory is
-/// bounded and no input can make it slow, which a growing hash table cannot promise.
+/// Stemmer with a direct-mapped cache: each word has one slot and evicts its previous entry. Memory is bounded and no
+/// input can make it slow, which a growing hash table cannot promise.
 pub(super) struct CachedStemmer {
     stemmer: Stemmer,
     slots: Vec<Slot>,
@@ -22,13 +22,13 @@ struct Slot {
 }
 
 impl CachedStemmer {
-    /// `slots` is at least 1.
+    /// Creates a stemmer with `slots` cache entries, at least 1.
     pub(super) fn new(algorithm: Algorithm, slots: usize) -> Self {
         Self { stemmer: Stemmer::new(algorithm), slots: vec![Slot::default(); slots.max(1)] }
     }
 
-    /// The stem of a lowercase word, diacritics folded, cut to the longest allowed term. Words that hold
-    /// anything but letters (part numbers, versions) are identifiers and stay as they are.
+    /// Returns the stem of a lowercase word, diacritics folded, truncated to the longest allowed term. Words that
+    /// contain other characters than letters (part numbers, versions) are identifiers and stay unchanged.
     pub(super) fn stem(&mut self, lower: &str) -> &str {
         let at = hash(lower) % self.slots.len();
         let slot = &mut self.slots[at];
@@ -36,7 +36,7 @@ impl CachedStemmer {
             slot.word.clear();
             slot.word.push_str(lower);
             slot.stem.clear();
-            // Combining signs of Indic scripts are not alphabetic to the last one, hence the digit test.
+            // Some combining signs of Indic scripts are not alphabetic, hence the byte test.
             if lower.bytes().all(|byte| byte.is_ascii_alphabetic() || byte >= 0x80) {
                 fold_into(&self.stemmer.stem(lower), &mut slot.stem);
             } else {
@@ -45,13 +45,13 @@ impl CachedStemmer {
             if slot.stem.is_empty() {
                 fold_into(lower, &mut slot.stem);
             }
-            cut(&mut slot.stem);
+            truncate(&mut slot.stem);
         }
         &slot.stem
     }
 }
 
-/// Multiply-and-rotate over eight bytes at a time; only spreads words over slots.
+/// Multiply-and-rotate hash over eight bytes at a time. Only distributes words over slots.
 fn hash(word: &str) -> usize {
     let mut hash = word.len() as u64;
     for chunk in word.as_bytes().chunks(8) {

@@ -3,10 +3,10 @@ use std::sync::LazyLock;
 
 use super::analyzer::TokenKind;
 use super::language::Language;
-use super::query::RawToken;
+use super::query_token::QueryToken;
 
-/// Function words, folded as the analysis folds them. Kept short on purpose: a word wrongly dropped costs
-/// an answer, a common word wrongly kept costs little, because ranking weighs it by its rarity.
+/// Function words, folded like analysed words. Kept short on purpose: a wrongly dropped word costs a result, while a
+/// wrongly kept common word costs little, because ranking weights it by rarity.
 #[rustfmt::skip]
 const LISTS: &[(Language, &str)] = &[
     (Language::English, "a an and any are as at be been being but by can could did didn do does doesn doing done for from had has hasn have haven having he her here him his how i if in into is isn it its me my no nor not of on or our she should shouldn so some such than that the their them then there these they this those to too us was wasn we were weren what when where which while who whom whose why will with would wouldn you your"),
@@ -31,7 +31,7 @@ const LISTS: &[(Language, &str)] = &[
     (Language::Indonesian, "ada adalah akan apa atau bagaimana dalam dan dari dengan di dia ini itu juga kami ke kepada mereka oleh pada saya sebagai tidak untuk yang"),
 ];
 
-/// By word, the lists (as bits) that hold it.
+/// Lists that contain a word, as bits.
 static BY_WORD: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     let mut by_word = HashMap::new();
     for (bit, (_, words)) in LISTS.iter().enumerate() {
@@ -42,12 +42,12 @@ static BY_WORD: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     by_word
 });
 
-/// Which of a query's tokens are stop words.
+/// Flags the stop words among a query's tokens.
 ///
-/// One language is taken for that of the query: the one whose list holds most of its words. A stop word of
-/// another is left alone, so that `war` in an English query is not taken for a German auxiliary. The first
-/// language needs one hit, any other two, because two words of the same list are seldom chance.
-pub(super) fn stop_words_among(text: &str, tokens: &[RawToken], languages: &[Language]) -> Vec<bool> {
+/// The language whose list contains most of the words is taken as the language of the query. Stop words of other
+/// languages are kept, so that `war` in an English query is not treated as a German auxiliary. The first language needs
+/// one hit, the others two, because two words of the same list are rarely a coincidence.
+pub(super) fn stop_words_among(text: &str, tokens: &[QueryToken], languages: &[Language]) -> Vec<bool> {
     let lists: Vec<u32> = tokens
         .iter()
         .map(|token| if token.kind == TokenKind::Word { BY_WORD.get(&*token.word).copied().unwrap_or(0) } else { 0 })
@@ -75,13 +75,13 @@ pub(super) fn stop_words_among(text: &str, tokens: &[RawToken], languages: &[Lan
         .collect()
 }
 
-/// `WHO`, `IT`, `US` among words that are not all in capitals.
+/// Matches `WHO`, `IT`, `US`; callers check that the text is not all capitals.
 fn is_acronym(source: &str) -> bool {
     source.len() >= 2 && source.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// What an apostrophe leaves over: the `s` of `Boeing's`, the `l` of `l'avion`, both halves of `don't`.
-fn is_clitic(text: &str, tokens: &[RawToken], index: usize) -> bool {
+/// Matches the remains of an apostrophe: the `s` of `Boeing's`, the `l` of `l'avion`, both halves of `don't`.
+fn is_clitic(text: &str, tokens: &[QueryToken], index: usize) -> bool {
     let token = &tokens[index];
     if token.kind != TokenKind::Word {
         return false;
@@ -107,9 +107,9 @@ mod tests {
     use super::super::{Analyzer, Token};
     use super::*;
 
-    /// A listed word that the analysis would fold or split could never be met.
+    /// A listed word that the analysis folds or splits would never match.
     #[test]
-    fn listed_words_are_as_the_analysis_yields_them() {
+    fn listed_words_equal_their_analysed_form() {
         for (language, list) in LISTS {
             for listed in list.split(' ') {
                 let mut words = Vec::new();

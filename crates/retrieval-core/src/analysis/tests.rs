@@ -15,7 +15,7 @@ fn words(text: &str, kind: TokenKind) -> Vec<String> {
     of_kind.map(|token| token.1).collect()
 }
 
-/// All terms that a document holds.
+/// Returns all terms of a document.
 fn document_terms(language: Option<Language>, text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     Analyzer::new(language).tokens(text, |token| {
@@ -25,12 +25,12 @@ fn document_terms(language: Option<Language>, text: &str) -> Vec<String> {
     terms
 }
 
-/// How many of the query's terms the document holds.
+/// Returns the number of query terms found in the document, and the total number of query terms.
 fn matches(query: &str, languages: &[Language], language: Language, document: &str) -> (usize, usize) {
     let terms = document_terms(Some(language), document);
     let query = analyze_query(query, languages);
-    let held = query.terms.iter().filter(|term| term.variants.iter().any(|variant| terms.contains(variant)));
-    (held.count(), query.terms.len())
+    let found = query.terms.iter().filter(|term| term.variants.iter().any(|variant| terms.contains(variant)));
+    (found.count(), query.terms.len())
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn words_are_folded_and_stems_are_stemmed() {
 }
 
 #[test]
-fn compounds_and_parts_are_further_terms() {
+fn compounds_and_parts_are_additional_terms() {
     assert_eq!(words("E-mail via foo_bar", TokenKind::Compound), ["email", "foobar"]);
     assert_eq!(words("the U-2, AT&T", TokenKind::Compound), ["u2", "att"]);
     assert_eq!(words("a - b", TokenKind::Compound), Vec::<String>::new());
@@ -58,7 +58,7 @@ fn compounds_and_parts_are_further_terms() {
 }
 
 #[test]
-fn positions_count_words_only() {
+fn only_words_and_characters_have_positions() {
     let positional: Vec<u32> = tokens(Language::English, "e-mail parseUrl 東京都 end")
         .into_iter()
         .filter(|token| token.0.is_positional())
@@ -68,7 +68,7 @@ fn positions_count_words_only() {
 }
 
 #[test]
-fn scripts_without_spaces_give_characters_and_bigrams() {
+fn scripts_without_spaces_yield_characters_and_bigrams() {
     assert_eq!(words("東京都", TokenKind::Character), ["東", "京", "都"]);
     assert_eq!(words("東京都", TokenKind::Bigram), ["東京", "京都"]);
     assert_eq!(words("東、京", TokenKind::Bigram), Vec::<String>::new());
@@ -99,7 +99,7 @@ fn unknown_language_is_consistent() {
 }
 
 #[test]
-fn variants_are_distinct_and_the_first_language_leads() {
+fn variants_are_distinct_and_ordered_by_language() {
     let query = analyze_query("running", &[Language::English, Language::German]);
     assert_eq!(query.terms[0].variants, ["run", "running"]);
     let query = analyze_query("pump", &[Language::English, Language::German]);
@@ -123,7 +123,7 @@ fn stop_words_are_dropped_unless_nothing_else_is_left() {
 }
 
 #[test]
-fn repetition_weighs_and_terms_are_distinct() {
+fn repeated_words_add_weight_to_one_term() {
     let query = analyze_query("pump pumps valve", &[]);
     let weights: Vec<_> = query.terms.iter().map(|term| (&*term.variants[0], term.weight)).collect();
     assert_eq!(weights, [("pump", 2.0), ("valv", 1.0)]);
@@ -155,7 +155,7 @@ fn long_and_hostile_texts_are_bounded() {
     }
 }
 
-/// Texts of characters that meet special rules more often than chance would have it.
+/// Generates texts rich in characters with special rules.
 fn texts() -> impl Strategy<Value = String> {
     let special = "aZ09.,-_&+#'’ \u{301}\u{ad}\u{200d}éßİςё東京ガｶﾞ한\u{1112}\u{1161}\u{11ab}กำ้कि्ﬁ½²①ﷺ😀\u{640}\u{64b}";
     let special = proptest::sample::select(special.chars().collect::<Vec<_>>());
@@ -163,7 +163,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), mixed, words_of_one_alphabet()]
 }
 
-/// Words as stemmers know them: endings come up only among letters of their own alphabet.
+/// Generates words from one alphabet each, where stemmers find endings.
 fn words_of_one_alphabet() -> impl Strategy<Value = String> {
     let alphabets = [
         "aeioulnrstdgmyeeii",
@@ -204,10 +204,9 @@ proptest! {
         prop_assert_eq!(failure, None);
     }
 
-    /// Whatever a document says, the same text as a query finds all of it, under any set of languages that
-    /// holds the document's.
+    /// A text used as a query matches all of itself, under any set of languages that includes the document's.
     #[test]
-    fn a_text_finds_itself(text in texts(), languages in proptest::sample::subsequence(Language::ALL, 1..6), at in 0usize..6) {
+    fn a_text_matches_itself_as_query(text in texts(), languages in proptest::sample::subsequence(Language::ALL, 1..6), at in 0usize..6) {
         let language = languages[at % languages.len()];
         let terms = document_terms(Some(language), &text);
         let query = analyze_query(&text, &languages);
@@ -218,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reused_analyzer_answers_as_a_new_one(texts in proptest::collection::vec(texts(), 1..4)) {
+    fn a_reused_analyzer_behaves_like_a_new_one(texts in proptest::collection::vec(texts(), 1..4)) {
         let mut reused = Analyzers::default();
         for text in &texts {
             let mut seen = Vec::new();

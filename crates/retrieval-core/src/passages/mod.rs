@@ -1,13 +1,13 @@
-//! Splitting a document into passages: the pieces that are ranked, quoted and cited.
+//! Splitting of a document into passages: the units that are ranked, quoted and cited.
 //!
-//! The passages of a document follow one another without gap or overlap: put together they are the content, byte for
-//! byte. They break at headings, then between blocks, list items, sentences, lines and words, and aim at
-//! [`MIN_CHARS`] to [`MAX_CHARS`] characters. Shorter ones end a section or are one: a section never shares a passage
-//! with another, because a passage cites one heading, and a hit for a small section must cite that section's.
+//! Passages are contiguous and do not overlap: concatenated they are the content, byte for byte. They break at
+//! headings, then between blocks, list items, sentences, lines and words, and aim at [`MIN_CHARS`] to [`MAX_CHARS`]
+//! characters. Shorter passages end a section or are one: sections never share a passage, because a passage cites one
+//! heading, and a hit for a small section must cite the heading of that section.
 //!
-//! Never cut is a fenced code block or a table row up to [`ATOM_CHARS`] characters, and a word up to [`WORD_CHARS`]: one
-//! that is larger than any passage is a passage of its own. Beyond these it is data rather than something to read, and
-//! is cut like text (code and tables at line ends where there are any).
+//! A fenced code block or a table row of up to [`ATOM_CHARS`] characters and a word of up to [`WORD_CHARS`] are never
+//! split; if larger than a passage, each becomes a passage of its own. Beyond these limits they are data rather than
+//! text, and are split like text (code and tables at line ends if possible).
 
 mod pack;
 mod pages;
@@ -15,44 +15,45 @@ mod sections;
 
 use std::ops::Range;
 
-pub use pages::pages_of;
+use model::{DocId, PassageId};
 
+pub use pages::pages_of;
 use uuid::Uuid;
 
-/// A passage ends before this length only where its section ends or something that must stay whole begins.
+/// Minimum length. A shorter passage ends where its section ends or an indivisible block begins.
 pub const MIN_CHARS: usize = 600;
-/// A passage is longer only where something that must stay whole is.
+/// Maximum length. Only an indivisible block makes a passage longer.
 pub const MAX_CHARS: usize = 1_200;
-/// The longest code block or table row that is kept whole: some thousand lines of code.
+/// Maximum length of a code block or table row that is kept whole: some thousand lines of code.
 pub const ATOM_CHARS: usize = 32_768;
-/// The longest word that is kept whole.
+/// Maximum length of a word that is kept whole.
 pub const WORD_CHARS: usize = 4_000;
 
-/// One passage: where it is, and what it stands under.
+/// Location of a passage in its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassageSpan {
     /// Position among the passages of its document, from 0.
     pub ordinal: u32,
-    /// The passage in bytes of the content.
+    /// Byte range in the content.
     pub bytes: Range<usize>,
-    /// The same in characters (Unicode scalar values).
+    /// Range in characters (Unicode scalar values).
     pub chars: Range<usize>,
-    /// The heading of the passage's section, as readable text; `None` before the first heading.
+    /// Heading of the section as readable text; `None` before the first heading.
     pub section_heading: Option<String>,
-    /// That heading and those above it, outermost first; empty before the first heading.
+    /// Path of headings down to that of the section, outermost first; empty before the first heading.
     pub section_path: Vec<String>,
 }
 
 impl PassageSpan {
-    /// The passage's text: a slice of the content that it was made from, and empty for another content that is shorter.
+    /// Returns the text of the passage from the content it was split from. Empty if the content is shorter.
     pub fn text<'a>(&self, content: &'a str) -> &'a str {
         content.get(self.bytes.clone()).unwrap_or_default()
     }
 }
 
-/// Splits `content` (markdown or plain text) into passages. No content, no passages.
+/// Splits `content` (Markdown or plain text) into passages. Empty content has none.
 ///
-/// Linear in the length of the content, whatever is in it.
+/// Linear in the length of any content.
 pub fn split(content: &str) -> Vec<PassageSpan> {
     split_pages(content, &[])
 }
@@ -67,7 +68,7 @@ pub fn split_pages(content: &str, page_starts: &[usize]) -> Vec<PassageSpan> {
     for section in pages::cut(content, sections::sections(content), page_starts) {
         let (breaks, begins_whole) = (&section.breaks, section.begins_whole);
         enter(&mut path, section.headings);
-        // An empty heading ends the section before it and names none.
+        // An empty heading ends the previous section and adds no name.
         let section_path: Vec<String> =
             path.iter().map(|(_, heading)| heading).filter(|heading| !heading.is_empty()).cloned().collect();
         for (bytes, length) in pack::pack(content, section.bytes, begins_whole, breaks) {
@@ -86,7 +87,7 @@ pub fn split_pages(content: &str, page_starts: &[usize]) -> Vec<PassageSpan> {
     passages
 }
 
-/// The path below `headings`: each takes the place of those of its level and deeper.
+/// Updates the path by `headings`: each replaces those of its level and deeper.
 fn enter(path: &mut Vec<(u8, String)>, headings: Vec<(u8, String)>) {
     for (level, heading) in headings {
         path.truncate(path.iter().position(|(outer, _)| *outer >= level).unwrap_or(path.len()));
@@ -94,10 +95,10 @@ fn enter(path: &mut Vec<(u8, String)>, headings: Vec<(u8, String)>) {
     }
 }
 
-/// The id of a passage: UUID version 5 of its content's digest and its ordinal, in the namespace of the document. The
-/// same content gives the same ids; other content gives others.
-pub fn passage_id(doc_id: Uuid, content_digest: &str, ordinal: u32) -> Uuid {
-    Uuid::new_v5(&doc_id, format!("{content_digest}#{ordinal}").as_bytes())
+/// Returns the id of a passage: UUID version 5 of the content digest and the ordinal, in the namespace of the document.
+/// Equal content yields equal ids, different content different ones.
+pub fn passage_id(doc_id: DocId, content_digest: &str, ordinal: u32) -> PassageId {
+    PassageId(Uuid::new_v5(&doc_id.0, format!("{content_digest}#{ordinal}").as_bytes()))
 }
 
 #[cfg(test)]

@@ -1,29 +1,30 @@
-//! Sections of a document, and the places in them where a passage may end.
+//! Sections of a document, and the possible passage ends in them.
 
 use std::ops::Range;
 
 use crate::markdown::{self, Kind};
 use crate::{chars, outline, sentences};
 
-/// Headings in a passage's path are cut to this length: a path is kept with every passage.
-const PATH_HEADING: usize = 200;
+/// Headings in a passage's path are truncated to this length, because every passage stores its path.
+const PATH_HEADING_CHARS: usize = 200;
 
-/// Beyond this many sections that are shorter than [`TINY`] bytes on average, a document is not structured by its
-/// headings (a list, a PDF whose every line looks like one): from there on, sections are joined to passages of the usual
-/// size, which cite the first. Without that, a hostile file would become a passage for every six bytes.
-const MANY: usize = 256;
-const TINY: usize = 100;
+/// Beyond `MANY_SECTIONS` sections with an average length below `TINY_SECTION` bytes, headings do not structure the
+/// document (a list, or a PDF in which every line looks like one). Further sections are then joined into passages of
+/// the usual size that cite the first heading. Without this, a hostile file would become one passage per six bytes.
+const MANY_SECTIONS: usize = 256;
+const TINY_SECTION: usize = 100;
 
-/// A heading (or several, each deeper than the one before, with nothing between) and the text up to the next one.
+/// One or more headings, each deeper than the previous one with nothing in between, and the text up to the next
+/// heading.
 pub(super) struct Section {
-    /// Level and text of the headings at the start; none in front of the first heading.
+    /// Level and text of the headings at the start; empty before the first heading.
     pub headings: Vec<(u8, String)>,
-    /// Headings of sections that were joined to this one.
+    /// Headings of the sections that were joined to this one.
     pub joined_headings: Vec<(u8, String)>,
     pub bytes: Range<usize>,
-    /// Whether the text behind the headings begins with something that must stay whole.
+    /// True if the text after the headings begins with an indivisible block.
     pub begins_whole: bool,
-    /// Places inside at which a passage may end, rising.
+    /// Possible passage ends inside, in ascending order.
     pub breaks: Vec<Break>,
 }
 
@@ -39,21 +40,21 @@ impl Section {
     }
 }
 
-/// A place where a passage may end.
+/// Possible end of a passage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Break {
     pub at: usize,
     pub strength: Strength,
-    /// Whether a code block or a table row begins here, which is cut only when it is too long.
+    /// True if a code block or table row begins here, which is split only if it is too long.
     pub whole: bool,
 }
 
-/// How well a passage can end there.
+/// Suitability as the end of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
-    /// Inside a code block or table row that is too long to stay whole: not to be used before that is known.
+    /// Inside a code block or table row: usable only if that is too long to stay whole.
     Inside,
-    /// A line end inside a sentence.
+    /// Line end inside a sentence.
     Line,
     Sentence,
     /// Between list items or table rows.
@@ -65,10 +66,10 @@ pub(super) enum Strength {
 pub(super) fn sections(content: &str) -> Vec<Section> {
     let mut sections = Sections::default();
     let mut section = Section::at(0);
-    // Whether the section holds more than headings and blank lines: before that, no passage may end in it.
+    // True once the section contains more than headings and blank lines; a passage cannot end before that.
     let mut has_body = false;
     let mut before = Kind::Blank;
-    // The text lines that stand together: sentences may span them.
+    // Consecutive text lines, which sentences may span.
     let mut text = 0..0;
     for line in markdown::lines(content) {
         let kind = line.kind;
@@ -85,7 +86,7 @@ pub(super) fn sections(content: &str) -> Vec<Section> {
                 has_body = false;
             }
             let heading = outline::heading_text(&content[line.range.clone()]);
-            section.headings.push((level, chars::truncate(&heading, PATH_HEADING).to_owned()));
+            section.headings.push((level, chars::truncate(&heading, PATH_HEADING_CHARS).to_owned()));
         } else if has_body {
             if let Some(strength) = strength(before, kind) {
                 section.breaks.push(Break { at: start, strength, whole: is_whole(kind) });
@@ -117,14 +118,14 @@ fn is_whole(kind: Kind) -> bool {
     matches!(kind, Kind::FenceOpen | Kind::TableRow)
 }
 
-/// How well a passage can end between two lines; `None`: not at all.
+/// Returns the strength of the break between two lines, or `None` if a passage must not end there.
 fn strength(before: Kind, next: Kind) -> Option<Strength> {
     use Kind::{Blank, Code, FenceClose, FenceOpen, IndentedCode, Item, TableRow, TableRule, Text};
     match (before, next) {
-        // White space belongs to what is before it.
+        // White space belongs to the preceding text.
         (_, Blank) => None,
         (FenceOpen | Code, Code | FenceClose) => Some(Strength::Inside),
-        // The head of a table stays with its first row.
+        // A table's head stays with its first row.
         (TableRow, TableRule) | (TableRule, TableRow) => None,
         (TableRow, TableRow) | (_, Item) => Some(Strength::Item),
         (Text | Item, Text) | (IndentedCode, IndentedCode) => Some(Strength::Line),
@@ -132,7 +133,7 @@ fn strength(before: Kind, next: Kind) -> Option<Strength> {
     }
 }
 
-/// Adds the sentences of a run of text lines. The line ends inside the run are in `breaks` already.
+/// Adds the sentence starts of a run of text lines to `breaks`, which already contains the line ends of the run.
 fn sentence_breaks(content: &str, text: Range<usize>, breaks: &mut Vec<Break>) {
     let lines = breaks.iter().rposition(|found| found.at <= text.start).map_or(0, |index| index + 1);
     let at_lines = breaks.split_off(lines);
@@ -151,14 +152,14 @@ fn sentence_breaks(content: &str, text: Range<usize>, breaks: &mut Vec<Break>) {
 #[derive(Default)]
 struct Sections {
     made: Vec<Section>,
-    /// Sections so far, those that were joined too.
+    /// Number of sections so far, including joined ones.
     seen: usize,
 }
 
 impl Sections {
     fn push(&mut self, section: Section) {
         self.seen += 1;
-        let tiny = self.seen > MANY && section.bytes.end / self.seen < TINY;
+        let tiny = self.seen > MANY_SECTIONS && section.bytes.end / self.seen < TINY_SECTION;
         match self.made.last_mut() {
             Some(last) if tiny && last.bytes.len() + section.bytes.len() <= super::MIN_CHARS => {
                 last.bytes.end = section.bytes.end;

@@ -6,13 +6,13 @@ use super::*;
 
 const SENTENCE: &str = "The quick brown fox jumps over the lazy dog near the river bank. ";
 
-/// What holds for every content.
+/// Splits `content` and checks the invariants that hold for any content.
 fn checked(content: &str) -> Vec<PassageSpan> {
     let passages = split(content);
     let (mut bytes, mut chars) = (0, 0);
     for (index, passage) in passages.iter().enumerate() {
         assert_eq!(passage.ordinal as usize, index);
-        assert_eq!((passage.bytes.start, passage.chars.start), (bytes, chars), "a gap or an overlap");
+        assert_eq!((passage.bytes.start, passage.chars.start), (bytes, chars), "gap or overlap");
         assert_eq!(content[passage.bytes.clone()].chars().count(), passage.chars.len());
         assert!(!passage.bytes.is_empty());
         assert_eq!(passage.section_heading.as_ref(), passage.section_path.last());
@@ -44,7 +44,7 @@ fn every_section_cites_its_own_heading() {
         .collect();
     let expected = [
         ("intro\n\n", None, ""),
-        // A heading with nothing below it is not a passage of its own: its first subsection has it in its path.
+        // A heading without text below it is not a passage of its own: the path of its first subsection contains it.
         ("# Guide\n\n## Install\n\nRun it.\n\n", Some("Install"), "Guide > Install"),
         ("### Linux\nx\n\n", Some("Linux"), "Guide > Install > Linux"),
         ("## Use\nCall it.\n", Some("Use"), "Guide > Use"),
@@ -55,7 +55,7 @@ fn every_section_cites_its_own_heading() {
 }
 
 #[test]
-fn long_sections_break_at_paragraphs_of_even_length() {
+fn long_sections_break_at_paragraphs_into_even_lengths() {
     let paragraph = SENTENCE.repeat(5) + "\n\n";
     let content = "# Long\n\n".to_owned() + &paragraph.repeat(12);
     let passages = texts(&content);
@@ -92,7 +92,7 @@ fn code_blocks_and_table_rows_stay_whole() {
     }
     assert!(texts(&table)[0].contains(&row), "the head stays with the first row");
 
-    // A block that is too long is cut at its line ends.
+    // A block beyond the limit is split at line ends.
     let long = format!("```\n{}```\n", "some line of code\n".repeat(3_000));
     let passages = texts(&long);
     assert!(passages.len() > 10);
@@ -119,7 +119,7 @@ fn texts_without_spaces_break_at_sentences_or_characters() {
 }
 
 #[test]
-fn words_are_cut_only_beyond_all_measure() {
+fn only_overlong_words_are_split() {
     let word = "x".repeat(3_000);
     let content = format!("{SENTENCE}{word} {SENTENCE}");
     assert!(texts(&content).iter().any(|passage| passage.contains(&word)));
@@ -140,11 +140,11 @@ fn a_document_of_headings_does_not_become_a_million_passages() {
     let content = format!("# {}\n", "long heading ".repeat(50)).repeat(3) + &"###### x\ny\n".repeat(50_000);
     assert!(checked(&content).len() < 2_000);
     let glossary = "## Term\n\nIts meaning.\n\n".repeat(100);
-    assert_eq!(checked(&glossary).len(), 100, "a glossary of usual size is cited term by term");
+    assert_eq!(checked(&glossary).len(), 100, "each term of an ordinary glossary is a passage");
 }
 
 #[test]
-fn large_hostile_inputs_are_split_in_linear_time() {
+fn large_adversarial_inputs_are_split_in_linear_time() {
     let units = [
         "x", " ", "\n", ". ", "a. ", "```\n", "|\n", "> ", "- ", "#\n", "漢", "。", "🇩🇪", "e\u{301}", "1. ", "\"",
         "a\n",
@@ -156,16 +156,17 @@ fn large_hostile_inputs_are_split_in_linear_time() {
 }
 
 #[test]
-fn ids_follow_the_content() {
-    let document = Uuid::from_u128(1);
+fn ids_are_derived_from_the_content() {
+    let document = DocId(Uuid::from_u128(1));
     assert_eq!(passage_id(document, "abc", 0), passage_id(document, "abc", 0));
-    let others = [passage_id(document, "abc", 1), passage_id(document, "abd", 0), passage_id(Uuid::nil(), "abc", 0)];
+    let others =
+        [passage_id(document, "abc", 1), passage_id(document, "abd", 0), passage_id(DocId(Uuid::nil()), "abc", 0)];
     assert!(!others.contains(&passage_id(document, "abc", 0)));
-    // Fixed for ever: python3's uuid.uuid5(uuid.UUID(int=1), "abc#0").
+    // Stable forever: python3's uuid.uuid5(uuid.UUID(int=1), "abc#0").
     assert_eq!(passage_id(document, "abc", 0).to_string(), "8d8cc147-2c95-5799-b661-e77fed8c367c");
 }
 
-/// How a code block opens and closes.
+/// Generates the opening and closing fence of a code block.
 fn fence() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop_oneof![Just(("```rust", "```")), Just(("~~~", "~~~~")), Just(("`````", "`````"))]
 }
@@ -177,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn any_markdown_is_covered_and_split_the_same_twice(
+    fn any_markdown_is_covered_and_split_deterministically(
         blocks in prop::collection::vec(
             prop_oneof![
                 Just("# Heading\n".to_owned()),
@@ -199,9 +200,9 @@ proptest! {
         }
     }
 
-    /// Code blocks that are larger than any passage included, in lists and quotes, too.
+    /// Includes code blocks larger than a passage, also in lists and quotes.
     #[test]
-    fn no_passage_cuts_a_word_a_code_block_or_a_table_row(
+    fn words_code_blocks_and_table_rows_are_not_split(
         blocks in prop::collection::vec(
             prop_oneof![
                 (1usize..60).prop_map(|count| (SENTENCE.repeat(count) + "\n\n", false)),
@@ -222,7 +223,7 @@ proptest! {
         let mut content = String::new();
         let mut wholes = Vec::new();
         for (block, is_whole) in blocks {
-            // Rows that follow one another are one table, and blocks are set apart by blank lines.
+            // Consecutive rows would form one table, so blank lines separate the blocks.
             content.push('\n');
             let start = content.len();
             content.push_str(&block);
@@ -233,9 +234,9 @@ proptest! {
         for passage in checked(&content) {
             let cut = passage.bytes.end;
             let inside = wholes.iter().find(|whole| whole.start < cut && cut < whole.end);
-            prop_assert!(inside.is_none_or(|whole| whole.len() > ATOM_CHARS), "cut at {cut} in {inside:?}");
+            prop_assert!(inside.is_none_or(|whole| whole.len() > ATOM_CHARS), "split at {cut} in {inside:?}");
             let between = content[..cut].ends_with(char::is_whitespace) || content[cut..].starts_with(char::is_whitespace);
-            prop_assert!(between || cut == content.len(), "a word is cut at {cut}");
+            prop_assert!(between || cut == content.len(), "a word is split at {cut}");
         }
     }
 }

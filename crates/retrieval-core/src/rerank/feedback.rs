@@ -1,45 +1,45 @@
-//! Terms of the best candidates as a further query (pseudo-relevance feedback).
+//! Pseudo-relevance feedback: query expansion with terms of the best candidates.
 //!
-//! The relevance model RM3 (Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001; Abdul-Jaleel et al.,
-//! "UMass at TREC 2004") inside the candidates: a term weighs what the best candidates, each by its score, give to it,
-//! times its rarity among all candidates. The rarity in the collection is not known for terms that the query does not
-//! hold; that among candidates also takes out what merely belongs to the subject.
+//! Applies the relevance model RM3 (Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001; Abdul-Jaleel et
+//! al., "UMass at TREC 2004") within the candidates. The weight of a term is the sum of its shares in the best
+//! candidates, weighted by their scores, times its rarity among all candidates. The collection frequency is only known
+//! for query terms; rarity among the candidates also removes terms that merely belong to the topic.
 
-use super::parameters::{B, FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
-use super::reading::Reading;
-use super::score::{norm, saturated};
+use super::matching::MatchedCandidate;
+use super::parameters::{FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
+use crate::bm25::{B, length_norm, saturation};
 
-/// Mixes the evidence of the best candidates' terms into `scores`. `unit` is what all terms of the query weigh.
-pub(super) fn apply(scores: &mut [f64], readings: &[Reading], vocabulary: usize, body_length: f64, unit: f64) {
-    let expansion = expansion(scores, readings, vocabulary);
+/// Mixes the evidence of the expansion terms into `scores`. `unit` is the total weight of the query's terms.
+pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary: usize, body_length: f64, unit: f64) {
+    let expansion = expansion(scores, matched, vocabulary);
     let total: f64 = expansion.iter().map(|(weight, _)| weight).sum();
     if total <= 0.0 {
         return;
     }
     const NONE: usize = usize::MAX;
-    let mut place = vec![NONE; vocabulary];
+    let mut slots = vec![NONE; vocabulary];
     for (index, (_, id)) in expansion.iter().enumerate() {
-        place[*id] = index;
+        slots[*id] = index;
     }
     let mut counts = vec![0.0; expansion.len()];
-    for (score, reading) in scores.iter_mut().zip(readings) {
+    for (score, candidate) in scores.iter_mut().zip(matched) {
         counts.fill(0.0);
-        for id in &reading.ids {
-            let place = place[*id as usize];
-            if place != NONE {
-                counts[place] += 1.0;
+        for id in &candidate.ids {
+            let slot = slots[*id as usize];
+            if slot != NONE {
+                counts[slot] += 1.0;
             }
         }
-        let norm = norm(reading.ids.len(), body_length, B);
+        let norm = length_norm(candidate.ids.len(), body_length, B);
         let terms = expansion.iter().zip(&counts);
-        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturated(count / norm)).sum();
+        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm)).sum();
         *score = (1.0 - FEEDBACK) * *score + FEEDBACK * unit * evidence;
     }
 }
 
-/// The terms to expand with: weight and number, the weightiest first.
-fn expansion(scores: &[f64], readings: &[Reading], vocabulary: usize) -> Vec<(f64, usize)> {
-    let mut best: Vec<usize> = (0..readings.len()).filter(|index| scores[*index] > 0.0).collect();
+/// Selects the expansion terms: weight and id, in order of descending weight.
+fn expansion(scores: &[f64], matched: &[MatchedCandidate], vocabulary: usize) -> Vec<(f64, usize)> {
+    let mut best: Vec<usize> = (0..matched.len()).filter(|index| scores[*index] > 0.0).collect();
     best.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     best.truncate(FEEDBACK_DOCUMENTS);
     let Some(highest) = best.first().map(|index| scores[*index]) else { return Vec::new() };
@@ -47,9 +47,9 @@ fn expansion(scores: &[f64], readings: &[Reading], vocabulary: usize) -> Vec<(f6
     let (mut weights, mut support) = (vec![0.0; vocabulary], vec![0_u32; vocabulary]);
     let mut seen_in = vec![usize::MAX; vocabulary];
     for index in best {
-        let say = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
-        let share = say / readings[index].ids.len().max(1) as f64;
-        for id in readings[index].ids.iter().map(|id| *id as usize) {
+        let influence = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
+        let share = influence / matched[index].ids.len().max(1) as f64;
+        for id in matched[index].ids.iter().map(|id| *id as usize) {
             weights[id] += share;
             if seen_in[id] != index {
                 seen_in[id] = index;
@@ -57,21 +57,21 @@ fn expansion(scores: &[f64], readings: &[Reading], vocabulary: usize) -> Vec<(f6
             }
         }
     }
-    let mut held = vec![0_u32; vocabulary];
+    let mut frequency = vec![0_u32; vocabulary];
     seen_in.fill(usize::MAX);
-    for (index, reading) in readings.iter().enumerate() {
-        for id in reading.ids.iter().map(|id| *id as usize) {
+    for (index, candidate) in matched.iter().enumerate() {
+        for id in candidate.ids.iter().map(|id| *id as usize) {
             if seen_in[id] != index {
                 seen_in[id] = index;
-                held[id] += 1;
+                frequency[id] += 1;
             }
         }
     }
 
-    let candidates = readings.len() as f64;
-    // What one candidate alone holds could not tell the others apart.
+    let candidates = matched.len() as f64;
+    // A term of only one candidate cannot distinguish the others.
     let terms = (0..vocabulary).filter(|id| support[*id] >= 2).map(|id| {
-        let rarity = ((candidates + 1.0) / (f64::from(held[id]) + 0.5)).ln().max(0.0);
+        let rarity = ((candidates + 1.0) / (f64::from(frequency[id]) + 0.5)).ln().max(0.0);
         (weights[id] * rarity, id)
     });
     let mut terms: Vec<(f64, usize)> = terms.filter(|(weight, _)| *weight > 0.0).collect();

@@ -1,154 +1,133 @@
-//! The lexical reranker: the order of candidates that a first stage found, from their text alone.
+//! Lexical reranker: scores the candidates of a first stage by their text.
 //!
-//! Deterministic, without a model, linear in the text that is read. The evidence, each with its source in the private
-//! modules:
+//! Deterministic, without a model, linear in the text that is read. The evidence is, with sources in the private modules:
 //!
-//! 1. the query's terms by their rarity in the collection, over the fields title, headings with description, and body
+//! 1. the query's terms, weighted by their rarity in the collection, in title, headings with description, and body
 //!    (BM25F);
-//! 2. words of the query that are neighbours in the text too, in order or near one another;
-//! 3. the best passage, where it says more than the whole document;
-//! 4. terms of the best candidates, a relevance model inside the candidates (RM3);
-//! 5. the date, gently, where the query asks for what is new.
+//! 2. words of the query that are also neighbours in the text, in order or near one another;
+//! 3. the best passage, if it says more than the whole document;
+//! 4. terms of the best candidates, a relevance model over the candidates (RM3);
+//! 5. the date, with a small weight, if the query asks for recent documents.
 //!
-//! Scores of one call can be compared with one another, and with nothing else.
+//! Scores are comparable within one call only.
 
 mod feedback;
+mod matching;
 mod parameters;
-mod reading;
 mod recency;
 mod score;
 mod term_vector;
 mod vocabulary;
 
+use model::Timestamp;
+
 use crate::analysis::{Analyzers, Language};
-use crate::question::Question;
+use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
 pub use term_vector::{DocumentText, TermVector};
 
-use reading::Reading;
+use matching::MatchedCandidate;
 use recency::Recency;
 use score::Scorer;
 use vocabulary::Vocabulary;
 
-/// Names this ranker in answers; another with every change that changes an order.
+/// Name of this ranker in answers. Every change that affects an order changes it.
 pub const RANKER_VERSION: &str = "lexical_v1";
 
-/// Bytes of content that one call reads, over all candidates. Where they hold more, each is read up to the same length,
-/// as far as it goes: a long document is judged by its beginning, and the time of a call stays bounded.
+/// Bytes of content that one call reads over all documents. If they contain more, each is read up to the same length: a
+/// long document is judged by its beginning, and the time of a call is bounded.
 pub const READ_BYTES: usize = 2 * 1024 * 1024;
 
-/// A document that the first stage found.
+/// A document to score.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct Document<'a> {
     pub terms: &'a TermVector,
-    /// Higher is better. Orders candidates that are otherwise equal.
-    pub first_stage_score: f32,
-    /// Milliseconds since the Unix epoch.
-    pub published_at: Option<i64>,
+    pub published_at: Option<Timestamp>,
 }
 
-/// What candidates are ranked for.
+/// Query that documents are scored for.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// Any text; nothing in it is an operator.
+    /// Any text; it has no operators.
     pub text: &'a str,
-    /// Milliseconds since the Unix epoch. Without it, dates do not matter.
-    pub now: Option<i64>,
+    /// `None` ignores dates.
+    pub now: Option<Timestamp>,
 }
 
-/// A candidate in its place.
+/// Evidence of one document's relevance.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
-    /// Position in the candidates that came in.
-    pub index: usize,
-    /// At least 0, which means that nothing speaks for the candidate.
+pub struct Evidence {
+    /// At least 0: a document without any evidence.
     pub score: f64,
-    /// The passages that hold something of the query, best first, equal ones in the order of the document. The first
-    /// passage alone when none does.
-    pub passages: Vec<RankedPassage>,
-    /// Whether the whole content was read (see [`READ_BYTES`]). Where not, [`crate::select::query_relevant`] finds the
-    /// best passages of the rest too.
+    /// Positions in [`DocumentText::passages`] of the passages that match the query, best first; equal ones in the order
+    /// of the document. The first passage alone if none matches.
+    pub passages: Vec<usize>,
+    /// True if the whole content was read (see [`READ_BYTES`]). If not, [`crate::select::query_relevant`] finds the best
+    /// passages of the rest too.
     pub complete: bool,
 }
 
-/// A passage of a candidate in its place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RankedPassage {
-    /// Position in [`DocumentText::passages`].
-    pub position: usize,
-    pub score: f64,
-}
-
-/// How many bytes of each content a call reads, by the lengths of all: vectors should [cover](TermVector::covers) it.
+/// Returns the bytes of each content that a call reads, given the lengths of all. Term vectors should
+/// [cover](TermVector::covers) it.
 pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
     fair_share(content_bytes, READ_BYTES)
 }
 
-/// Ranks the candidates for the query, best first.
+/// Scores the documents for the query. Returns the evidence in the order of `documents`.
 ///
-/// All of them are ranked, also those that hold nothing of the query. Equal scores are ordered by the first stage's, then
-/// by the order that they came in.
-///
-/// `statistics` are those of the collection that the candidates were found in, with the document frequencies of the
-/// query's terms as [`crate::analysis::analyze_query`] gives them; what they do not know is estimated from the candidates.
-pub fn rerank(query: &Query<'_>, candidates: &[Candidate<'_>], statistics: &CollectionStatistics) -> Vec<Ranked> {
-    let question = Question::new(query.text, &common_first(candidates));
-    let mut vocabulary = Vocabulary::new(&question);
-    let limit = reading_limit(candidates.iter().map(|candidate| candidate.terms.content_bytes()));
-    let readings: Vec<Reading> =
-        candidates.iter().map(|candidate| reading::read(candidate.terms, limit, &mut vocabulary)).collect();
+/// `documents` are the candidates of a first stage; terms of the best of them expand the query. `statistics` describe the
+/// collection that contains them, with the document frequencies of the query's terms as
+/// [`crate::analysis::analyze_query`] returns them; missing ones are estimated from the documents.
+pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &CollectionStatistics) -> Vec<Evidence> {
+    let matcher = QueryMatcher::new(query.text, &languages_by_frequency(documents));
+    let mut vocabulary = Vocabulary::new(&matcher);
+    let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
+    let matched: Vec<MatchedCandidate> =
+        documents.iter().map(|document| matching::match_candidate(document.terms, limit, &mut vocabulary)).collect();
 
-    let mut scorer = Scorer::new(&question, &readings, statistics);
+    let mut scorer = Scorer::new(&matcher, &matched, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
-        readings.iter().map(|reading| scorer.score(reading)).unzip();
-    feedback::apply(&mut scores, &readings, vocabulary.len(), scorer.body_length(), scorer.total_weight());
-    if let Some(recency) = Recency::of(&question, query.now) {
-        for (score, candidate) in scores.iter_mut().zip(candidates) {
-            *score *= recency.factor(candidate.published_at);
+        matched.iter().map(|candidate| scorer.score(candidate)).unzip();
+    feedback::apply(&mut scores, &matched, vocabulary.len(), scorer.body_length(), scorer.total_weight());
+    if let Some(recency) = Recency::of(&matcher, query.now) {
+        for (score, document) in scores.iter_mut().zip(documents) {
+            *score *= recency.factor(document.published_at);
         }
     }
 
-    let ranked = scores.into_iter().zip(&passages).enumerate();
-    let mut ranked: Vec<Ranked> = ranked
-        .map(|(index, (score, passages))| {
-            let terms = candidates[index].terms;
-            let complete = terms.covers(usize::MAX) && terms.content_bytes() <= limit;
-            Ranked { index, score, passages: ranked_passages(passages), complete }
-        })
-        .collect();
-    ranked.sort_by(|a, b| {
-        let first_stage = |ranked: &Ranked| candidates[ranked.index].first_stage_score;
-        b.score.total_cmp(&a.score).then_with(|| first_stage(b).total_cmp(&first_stage(a))).then(a.index.cmp(&b.index))
+    let evidence = scores.into_iter().zip(&passages).zip(documents).map(|((score, passages), document)| {
+        let complete = document.terms.covers(usize::MAX) && document.terms.content_bytes() <= limit;
+        Evidence { score, passages: best_passages(passages), complete }
     });
-    ranked
+    evidence.collect()
 }
 
-/// The passages of one document with something of the query in them, best first, and their scores: the document is
-/// the collection here. For [`crate::select`].
-pub(crate) fn passages_of_one(question: &Question, document: &DocumentText<'_>) -> Vec<RankedPassage> {
+/// Returns the positions of the matching passages of one document, best first. The document is the collection here.
+/// For [`crate::select`].
+pub(crate) fn passages_of_one(matcher: &QueryMatcher, document: &DocumentText<'_>) -> Vec<usize> {
     let vector = TermVector::of(document, usize::MAX, &mut Analyzers::default());
-    let readings = reading::read(&vector, usize::MAX, &mut Vocabulary::new(question)).into_passages();
-    let mut scorer = Scorer::new(question, &readings, &CollectionStatistics::default());
-    let scores: Vec<f64> = readings.iter().map(|reading| scorer.score(reading).0).collect();
-    matching(&scores)
+    let matched = matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(matcher)).into_passages();
+    let mut scorer = Scorer::new(matcher, &matched, &CollectionStatistics::default());
+    let scores: Vec<f64> = matched.iter().map(|candidate| scorer.score(candidate).0).collect();
+    matching_passages(&scores)
 }
 
-/// The languages of the candidates, the most common first. Documents of unknown language are analysed as English.
-fn common_first(candidates: &[Candidate<'_>]) -> Vec<Language> {
+/// Returns the languages of the documents, the most common first. Documents of unknown language count as English.
+fn languages_by_frequency(documents: &[Document<'_>]) -> Vec<Language> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
-    for language in candidates.iter().map(|candidate| candidate.terms.language.unwrap_or(Language::English)) {
+    for language in documents.iter().map(|document| document.terms.language.unwrap_or(Language::English)) {
         match counts.iter_mut().find(|(known, _)| *known == language) {
             Some((_, count)) => *count += 1,
             None => counts.push((language, 1)),
         }
     }
-    // Stable: equally common languages stay in the order of their first candidates.
+    // Stable: equally common languages stay in the order of their first documents.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts.into_iter().map(|(language, _)| language).collect()
 }
 
-/// The largest `limit` with which the sum of the lengths, each at most `limit`, is within `total`.
+/// Returns the largest `limit` for which the lengths, each cut to `limit`, add up to at most `total`.
 fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
@@ -163,20 +142,19 @@ fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
     usize::MAX
 }
 
-fn matching(scores: &[f64]) -> Vec<RankedPassage> {
-    let passages = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
-    let mut passages: Vec<RankedPassage> =
-        passages.map(|(position, score)| RankedPassage { position, score: *score }).collect();
-    passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
-    passages
+/// Returns the positions of the positive scores, highest first.
+fn matching_passages(scores: &[f64]) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..scores.len()).filter(|position| scores[*position] > 0.0).collect();
+    positions.sort_unstable_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    positions
 }
 
-fn ranked_passages(scores: &[f64]) -> Vec<RankedPassage> {
-    let passages = matching(scores);
-    if passages.is_empty() && !scores.is_empty() {
-        return vec![RankedPassage { position: 0, score: 0.0 }];
+fn best_passages(scores: &[f64]) -> Vec<usize> {
+    let positions = matching_passages(scores);
+    if positions.is_empty() && !scores.is_empty() {
+        return vec![0];
     }
-    passages
+    positions
 }
 
 #[cfg(test)]

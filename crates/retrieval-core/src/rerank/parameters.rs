@@ -1,44 +1,39 @@
-//! The ranker's numbers.
+//! Constants of the ranker.
 //!
-//! Customary values where there are such; the others were chosen where three collections (Cranfield: aerodynamics, MED:
-//! medicine, CISI: library science) and searches for one known document agree, each on a plateau: a third more or less
-//! of any of them changes nDCG@10 by 0.01 or so.
+//! Customary values where they exist. The others were chosen where three collections (Cranfield: aerodynamics, MED:
+//! medicine, CISI: library science) and known-item searches agree, each on a plateau: changing any of them by a third
+//! changes nDCG@10 by about 0.01.
 
-/// Saturation of term frequency and normalization of length in BM25. Robertson and Zaragoza, "The Probabilistic
-/// Relevance Framework: BM25 and Beyond", 2009, 3.4.1; the values are those of most engines.
-pub(super) const K1: f64 = 1.2;
-pub(super) const B: f64 = 0.75;
-/// The same normalization for titles and headings: a long title is not much less about its words.
+/// BM25 length normalization for titles and headings: a long title is hardly less relevant to its words.
 pub(super) const B_SHORT: f64 = 0.5;
 
-/// What an occurrence in the title counts beside one in the body.
+/// Weight of an occurrence in the title relative to the body.
 pub(super) const TITLE: f64 = 1.5;
-/// The same for headings and description.
+/// Weight of an occurrence in headings or description relative to the body.
 pub(super) const HEADINGS: f64 = 0.5;
 
-/// What two neighbouring words of the query count when they are next to one another and in order, and when they are
-/// near one another, beside the two words by themselves: about the weights of the sequential dependence model (Metzler
-/// and Croft, "A Markov Random Field Model for Term Dependencies", SIGIR 2005: 0.85, 0.1, 0.05, windows of 8).
+/// Weights of adjacent query words that are adjacent in order, or near each other, in the text, relative to the two
+/// words by themselves. About the weights of the sequential dependence model (Metzler and Croft, "A Markov Random Field
+/// Model for Term Dependencies", SIGIR 2005: 0.85, 0.1, 0.05, windows of 8).
 pub(super) const ORDERED: f64 = 0.1;
 pub(super) const NEAR: f64 = 0.05;
 pub(super) const NEAR_POSITIONS: u32 = 8;
-/// "Next to one another" lets one word stand between: stop words of the query are not looked for.
+/// Maximum distance of "adjacent" words. Allows one word in between, because stop words of the query are not matched.
 pub(super) const ORDERED_POSITIONS: u32 = 2;
 
-/// How far the score of a document whose best passage says more than the whole moves towards that passage's score. A
-/// long document about many things has such a passage; an abstract has not.
+/// Fraction by which a document's score moves towards that of its best passage if that is higher. Typical of long
+/// documents about many topics, not of abstracts.
 pub(super) const BEST_PASSAGE: f64 = 0.7;
 
-/// Part of the score that comes from terms of the best candidates (see `feedback`).
+/// Fraction of the score that comes from expansion terms (see `feedback`).
 pub(super) const FEEDBACK: f64 = 0.3;
-/// Candidates that those terms are taken from, at most, and how many terms.
+/// Maximum number of candidates that expansion terms are taken from, and of terms.
 pub(super) const FEEDBACK_DOCUMENTS: usize = 30;
 pub(super) const FEEDBACK_TERMS: usize = 30;
-/// How sharply a candidate's say falls with its score: by `e` for each tenth of the best score below it. A query with
-/// one clear answer is expanded from that alone.
+/// Decay of a candidate's influence with its score: by `e` per tenth of the best score. A query with one clear match is
+/// expanded from that alone.
 pub(super) const FEEDBACK_SHARPNESS: f64 = 10.0;
 
-/// Part that a document published just now gains where the query asks for what is new, and the days in which that
-/// halves.
+/// Maximum relative boost of a document published just now if the query asks for recent documents, and its half-life.
 pub(super) const RECENCY: f64 = 0.2;
 pub(super) const RECENCY_HALF_LIFE_DAYS: f64 = 60.0;

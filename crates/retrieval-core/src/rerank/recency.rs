@@ -1,11 +1,13 @@
-//! Gentle preference for what is new, where the query asks for it.
+//! Mild preference for recent documents if the query asks for them.
+
+use model::Timestamp;
 
 use super::parameters::{RECENCY, RECENCY_HALF_LIFE_DAYS};
-use crate::question::Question;
+use crate::query_matcher::QueryMatcher;
 
 const DAY_MS: f64 = 86_400_000.0;
 
-/// Words, folded, that ask for what is new. Only such as are seldom used otherwise: `new` and `now` are left out.
+/// Folded words that ask for recent documents. Ambiguous words such as `new` and `now` are excluded.
 const WORDS: [&str; 30] = [
     "actualite",
     "actualites",
@@ -39,32 +41,32 @@ const WORDS: [&str; 30] = [
     "yesterday",
 ];
 
-/// What makes a query ask for a time.
+/// Recency boost relative to the time of the query.
 pub(super) struct Recency {
-    now: i64,
+    now: Timestamp,
 }
 
 impl Recency {
-    /// `None` when the query does not ask for what is new, or the time is not known.
-    pub fn of(question: &Question, now: Option<i64>) -> Option<Self> {
+    /// Returns `None` if the query does not ask for recent documents or the time is unknown.
+    pub fn of(matcher: &QueryMatcher, now: Option<Timestamp>) -> Option<Self> {
         let now = now?;
-        let year = year(now);
+        let year = year(now.as_millis());
         let asks = |word: &String| {
             WORDS.binary_search(&word.as_str()).is_ok() || word.parse().is_ok_and(|named: i64| named == year)
         };
-        question.phrase.iter().any(asks).then_some(Self { now })
+        matcher.phrase.iter().any(asks).then_some(Self { now })
     }
 
-    /// What a document's score is multiplied with: 1 for one of unknown time or very old, up to `1 + RECENCY`.
-    pub fn factor(&self, published_at: Option<i64>) -> f64 {
+    /// Returns the factor for a document's score: 1 for an unknown or very old date, up to `1 + RECENCY`.
+    pub fn factor(&self, published_at: Option<Timestamp>) -> f64 {
         let Some(published_at) = published_at else { return 1.0 };
-        // A date in the future is an announcement or a mistake: as new as can be, not newer.
-        let days = self.now.saturating_sub(published_at).max(0) as f64 / DAY_MS;
+        // A future date is an announcement or a mistake and counts as now.
+        let days = self.now.since(published_at).as_millis() as f64 / DAY_MS;
         1.0 + RECENCY * (-days / RECENCY_HALF_LIFE_DAYS).exp2()
     }
 }
 
-/// The year (UTC) of a time in milliseconds since 1970, by the proleptic Gregorian calendar (Hinnant,
+/// Returns the UTC year of a Unix time in milliseconds, in the proleptic Gregorian calendar (Hinnant,
 /// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`).
 fn year(ms: i64) -> i64 {
     let days = ms.div_euclid(86_400_000) + 719_468;
@@ -78,39 +80,51 @@ fn year(ms: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    const NOW: i64 = 1_780_000_000_000; // 2026-05-28
+    const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000); // 2026-05-28
 
     fn recency(query: &str) -> Option<Recency> {
-        Recency::of(&Question::new(query, &[]), Some(NOW))
+        Recency::of(&QueryMatcher::new(query, &[]), Some(NOW))
     }
 
     #[test]
-    fn only_queries_that_ask_for_it_prefer_the_new() {
-        assert!(WORDS.is_sorted(), "looked up by binary search");
+    fn only_queries_that_ask_for_it_get_a_recency_boost() {
+        assert!(WORDS.is_sorted(), "required by binary search");
         for asks in ["latest rust release", "Aktuelle Preise", "budget 2026", "Actualités Paris"] {
             assert!(recency(asks).is_some(), "{asks}");
         }
         for other in ["how to now cast", "budget 2019", "", "newton"] {
             assert!(recency(other).is_none(), "{other}");
         }
-        assert!(Recency::of(&Question::new("latest", &[]), None).is_none());
+        assert!(Recency::of(&QueryMatcher::new("latest", &[]), None).is_none());
     }
 
     #[test]
-    fn the_gain_is_gentle_and_falls_with_age() {
+    fn the_boost_is_bounded_and_decays_with_age() {
         let recency = recency("latest").map(|recency| {
-            [Some(NOW), Some(NOW - 30 * 86_400_000), Some(0), None, Some(i64::MIN), Some(i64::MAX)]
-                .map(|published_at| recency.factor(published_at))
+            let month = Duration::from_secs(30 * 86_400);
+            [
+                Some(NOW),
+                Some(NOW - month),
+                Some(Timestamp::UNIX_EPOCH),
+                None,
+                Some(Timestamp::MIN),
+                Some(Timestamp::MAX),
+            ]
+            .map(|published_at| recency.factor(published_at))
         });
-        let Some([new, month, old, unknown, lowest, highest]) = recency else { panic!("the query asks for it") };
+        let Some([new, month, old, unknown, lowest, highest]) = recency else {
+            panic!("the query asks for recent documents")
+        };
         assert!(new > month && month > old && old >= 1.0 && new <= 1.0 + RECENCY);
         assert_eq!([unknown, lowest, highest], [1.0, 1.0, 1.0 + RECENCY]);
     }
 
     #[test]
-    fn years_are_those_of_the_calendar() {
+    fn year_matches_the_calendar() {
         for (ms, expected) in
             [(0, 1970), (-1, 1969), (951_782_400_000, 2000), (1_767_225_599_999, 2025), (1_767_225_600_000, 2026)]
         {

@@ -1,4 +1,4 @@
-//! A document's text as terms: analysed once, ranked many times.
+//! Term vectors: documents analysed once and ranked many times.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,46 +7,46 @@ use super::vocabulary;
 use crate::analysis::{Analyzer, Analyzers, Language};
 use crate::passages::PassageSpan;
 
-/// The text of a document, as it is ranked and quoted.
+/// Text of a document for ranking and quoting.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentText<'a> {
     pub title: &'a str,
     pub description: &'a str,
     pub content: &'a str,
-    /// The passages of `content`, as [`crate::passages::split`] gives them.
+    /// Passages of `content` from [`crate::passages::split`].
     pub passages: &'a [PassageSpan],
-    /// ISO 639-1 code of the language that the document was indexed under; `None` when it is not known.
+    /// ISO 639-1 code of the language the document was indexed in; `None` if unknown.
     pub language: Option<&'a str>,
 }
 
-/// The terms of a document in order, by field and passage: what ranking reads in place of the text. Holds for every
-/// query. About 8 bytes a word.
+/// Terms of a document in order, by field and passage: the input of ranking in place of the text. Independent of the
+/// query. About 8 bytes per word.
 #[derive(Clone, Debug, Default)]
 pub struct TermVector {
     pub(super) language: Option<Language>,
     /// Hashes of the distinct stems of all fields.
     pub(super) stems: Box<[u64]>,
-    /// Stems of the words as typed without diacritics, where those are others: the number of the token in the body, or
-    /// after those of the body in the title, and the stem's number.
+    /// Stems of words typed without diacritics, if different: token number (title tokens are numbered after those of
+    /// the body) and stem id.
     pub(super) loose: Box<[(u32, u32)]>,
     pub(super) title: Box<[TermToken]>,
     pub(super) body: Box<[TermToken]>,
-    /// Stems of the description.
+    /// Stem ids of the description.
     pub(super) description: Box<[u32]>,
-    /// Stems of each heading, the first in the order of the text.
+    /// Stem ids of each heading, in text order.
     pub(super) headings: Vec<Box<[u32]>>,
     pub(super) units: Box<[Unit]>,
-    /// Headings above the units, from the outermost, one list after the other.
+    /// Headings above the units, outermost first, concatenated for all units.
     pub(super) paths: Box<[u32]>,
     pub(super) passages: usize,
     content_bytes: usize,
 }
 
-/// A token of a field: the number of its stem, and the step from the position before to its own.
+/// Token of a field: its stem id, and the step from the previous position to its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TermToken(u32);
 
-/// Bits of a step. Tokens follow one another by one position; those that stand for several words go back over a few.
+/// Bits of a step. Positions usually advance by one; tokens that stand for several words step back over a few.
 const STEP_BITS: u32 = 4;
 const STEP_BIAS: i64 = 1 << (STEP_BITS - 1);
 
@@ -59,34 +59,34 @@ impl TermToken {
         self.0 >> STEP_BITS
     }
 
-    /// The position of the token, from that of the token before; -1 is before the first.
+    /// Returns the position of the token given that of the previous token, which is -1 for the first.
     pub fn position(self, before: i64) -> i64 {
         before + i64::from(self.0 & ((1 << STEP_BITS) - 1)) - STEP_BIAS
     }
 }
 
-/// A passage, or the whole body where no passages are given. Only those that were read are there.
+/// Passage, or the whole body if there are no passages. Exists only for analysed text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit {
-    /// Where its text ends in the content.
+    /// End of its text in the content.
     pub byte_end: usize,
-    /// Where its tokens end in the body.
+    /// End of its tokens in the body.
     pub token_end: u32,
-    /// Where the headings above it end in the paths.
+    /// End of the headings above it in the paths.
     pub path_end: u32,
 }
 
 impl TermVector {
-    /// Analyses a document: of its content the passages that end within `limit` bytes, at least the first.
+    /// Analyses a document: the passages of its content that end within `limit` bytes, at least the first.
     pub fn of(document: &DocumentText<'_>, limit: usize, analyzers: &mut Analyzers) -> Self {
         let language = document.language.and_then(Language::from_code);
-        let mut builder = Builder { analyzer: analyzers.of(language), stems: Numbers::default(), loose: Vec::new() };
+        let mut builder = Builder { analyzer: analyzers.of(language), stems: StemIds::default(), loose: Vec::new() };
         let units = units(document, limit);
         let read = units.last().map_or(0, |unit| unit.byte_end);
 
         let mut body = Vec::new();
         builder.field(&document.content[..read], &mut body, 0);
-        // Tokens come in the order of their ends; a passage holds those that begin before its end.
+        // Tokens are ordered by their end; a passage contains those that begin before its end.
         let mut units: Vec<Unit> = units;
         let mut at = 0;
         for unit in &mut units {
@@ -118,17 +118,17 @@ impl TermVector {
         }
     }
 
-    /// Length of the document's content, whether read or not.
+    /// Returns the length of the document's content, analysed or not.
     pub fn content_bytes(&self) -> usize {
         self.content_bytes
     }
 
-    /// Whether analysing the document again up to `limit` would give no more than this.
+    /// Returns true if analysing the document up to `limit` would add nothing.
     pub fn covers(&self, limit: usize) -> bool {
         self.read_bytes() >= self.content_bytes.min(limit)
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate memory use in bytes.
     pub fn memory(&self) -> usize {
         let headings: usize = self.headings.iter().map(|heading| 4 * heading.len() + 16).sum();
         size_of::<Self>()
@@ -146,21 +146,21 @@ impl TermVector {
         self.units.last().map_or(0, |unit| unit.byte_end)
     }
 
-    /// The units that end within `limit` bytes, at least the first.
+    /// Returns the units that end within `limit` bytes, at least the first.
     pub(super) fn units_within(&self, limit: usize) -> &[Unit] {
         let within = self.units.partition_point(|unit| unit.byte_end <= limit);
         &self.units[..within.max(1).min(self.units.len())]
     }
 }
 
-/// The passages that end within the limit, at least the first; the beginning of a content without passages.
+/// Returns the passages that end within the limit, at least the first, or the beginning of a content without passages.
 fn units(document: &DocumentText<'_>, limit: usize) -> Vec<Unit> {
     let unit = |byte_end| Unit { byte_end, token_end: 0, path_end: 0 };
     if document.passages.is_empty() {
         let end = document.content.floor_char_boundary(limit);
         return if end == 0 { Vec::new() } else { vec![unit(end)] };
     }
-    // Hand-made passages may reach beyond the content or into a character.
+    // Hand-made passages may extend beyond the content or end inside a character.
     let end_of = |span: &PassageSpan| document.content.floor_char_boundary(span.bytes.end);
     let within = document.passages.iter().take_while(|span| span.bytes.end <= limit).count().max(1);
     let mut last = 0;
@@ -173,21 +173,21 @@ fn units(document: &DocumentText<'_>, limit: usize) -> Vec<Unit> {
 
 struct Builder<'a> {
     analyzer: &'a mut Analyzer,
-    /// Numbers of stems by hash.
-    stems: Numbers,
+    /// Stem ids by hash.
+    stems: StemIds,
     loose: Vec<(u32, u32)>,
 }
 
 impl Builder<'_> {
-    /// Adds the tokens of a text, each with the byte that it begins at. `before` is the number of its first token.
+    /// Adds the tokens of a text, each with its start byte. `before` is the number of its first token.
     fn field(&mut self, text: &str, tokens: &mut Vec<(TermToken, usize)>, before: u32) {
         let Self { analyzer, stems, loose } = self;
         let mut position = -1;
         analyzer.tokens(text, |token| {
             if let Some(stem) = token.loose_stem {
-                loose.push((before + tokens.len() as u32, number(stems, stem)));
+                loose.push((before + tokens.len() as u32, stem_id(stems, stem)));
             }
-            let term = TermToken::new(number(stems, token.stem), i64::from(token.position) - position);
+            let term = TermToken::new(stem_id(stems, token.stem), i64::from(token.position) - position);
             position = term.position(position);
             tokens.push((term, token.bytes.start));
         });
@@ -197,16 +197,16 @@ impl Builder<'_> {
         let Self { analyzer, stems, .. } = self;
         let mut found = Vec::new();
         analyzer.tokens(text, |token| {
-            found.push(number(stems, token.stem));
-            found.extend(token.loose_stem.map(|stem| number(stems, stem)));
+            found.push(stem_id(stems, token.stem));
+            found.extend(token.loose_stem.map(|stem| stem_id(stems, stem)));
         });
         found
     }
 
-    /// The headings above the units, each heading once, and the numbers of those above each unit.
+    /// Returns the headings above the units without repetition, and the heading numbers above each unit.
     fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[u32]>>, Vec<u32>) {
         let (mut headings, mut paths) = (Vec::new(), Vec::new());
-        // The headings above the passage before.
+        // Headings above the previous passage.
         let mut path: Vec<(&str, u32)> = Vec::new();
         for (span, unit) in spans.iter().zip(units) {
             let same = path.iter().zip(&span.section_path).take_while(|((known, _), heading)| known == heading).count();
@@ -222,13 +222,13 @@ impl Builder<'_> {
     }
 }
 
-/// By what is a hash already.
-type Numbers = HashMap<u64, u32, BuildHasherDefault<AsItIs>>;
+/// Map whose keys are hashes already.
+type StemIds = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
 
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -242,7 +242,7 @@ impl Hasher for AsItIs {
     }
 }
 
-fn number(stems: &mut Numbers, stem: &str) -> u32 {
+fn stem_id(stems: &mut StemIds, stem: &str) -> u32 {
     let next = stems.len() as u32;
     *stems.entry(vocabulary::hash(stem)).or_insert(next)
 }
@@ -259,12 +259,12 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_covers_what_it_has_read() {
+    fn a_vector_covers_the_analysed_part() {
         let content = format!("# One\n\n{}\n\n# Two\n\n{}", "some words ".repeat(80), "other words ".repeat(80));
         let whole = vector(&content, usize::MAX);
         assert!(whole.covers(usize::MAX) && whole.units.len() > 1 && whole.body.len() > 300);
         let part = vector(&content, 10);
-        assert_eq!(part.units.len(), 1, "at least one passage is read");
+        assert_eq!(part.units.len(), 1, "at least one passage is analysed");
         assert!(part.covers(10) && !part.covers(content.len()));
         assert!(part.memory() < whole.memory());
         let bytes_a_word = whole.memory() / content.split_whitespace().count();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_analysis() {
+    fn positions_match_the_analysis() {
         for text in ["some e-mail and a state-of-the-art parseUrl call", "東京都の天気 and 10kg", "a-b-c-d e.f.g.h"]
         {
             let mut expected = Vec::new();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_that_do_not_fit_the_content_do_no_harm() {
+    fn passages_beyond_the_content_are_clamped() {
         let mut spans = split("été été été");
         spans[0].bytes = 3..1_000;
         let document = DocumentText { content: "été été", passages: &spans, ..DocumentText::default() };

@@ -1,48 +1,54 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::time::Duration;
+
+use model::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
 use crate::passages::{PassageSpan, split};
 
-struct Document {
+struct Text {
     title: &'static str,
     content: String,
     spans: Vec<PassageSpan>,
     language: Option<&'static str>,
-    published_at: Option<i64>,
+    published_at: Option<Timestamp>,
 }
 
-fn document(title: &'static str, content: &str) -> Document {
-    Document { title, content: content.into(), spans: split(content), language: Some("en"), published_at: None }
+fn document(title: &'static str, content: &str) -> Text {
+    Text { title, content: content.into(), spans: split(content), language: Some("en"), published_at: None }
 }
 
-fn vectors(documents: &[Document]) -> Vec<TermVector> {
-    let text = |document: &Document| {
-        let Document { title, content, spans, language, .. } = document;
+fn vectors(documents: &[Text]) -> Vec<TermVector> {
+    let text = |document: &Text| {
+        let Text { title, content, spans, language, .. } = document;
         let text = DocumentText { title, content, passages: spans, language: *language, ..DocumentText::default() };
         TermVector::of(&text, usize::MAX, &mut Analyzers::default())
     };
     documents.iter().map(text).collect()
 }
 
-fn ranked_by(query: &Query<'_>, documents: &[Document], statistics: &CollectionStatistics) -> Vec<Ranked> {
+fn evidence_by(query: &Query<'_>, documents: &[Text], statistics: &CollectionStatistics) -> Vec<Evidence> {
     let vectors = vectors(documents);
-    let candidate = |(document, terms): (&Document, _)| Candidate {
-        terms,
-        first_stage_score: 0.0,
-        published_at: document.published_at,
-    };
-    let candidates: Vec<Candidate<'_>> = documents.iter().zip(&vectors).map(candidate).collect();
-    rerank(query, &candidates, statistics)
+    let view = |(document, terms): (&Text, _)| Document { terms, published_at: document.published_at };
+    let views: Vec<Document<'_>> = documents.iter().zip(&vectors).map(view).collect();
+    score(query, &views, statistics)
 }
 
-fn ranked(query: &Query<'_>, documents: &[Document]) -> Vec<Ranked> {
-    ranked_by(query, documents, &CollectionStatistics::default())
+fn evidence(query: &Query<'_>, documents: &[Text]) -> Vec<Evidence> {
+    evidence_by(query, documents, &CollectionStatistics::default())
 }
 
-fn order(text: &str, documents: &[Document]) -> Vec<usize> {
-    ranked(&query(text), documents).iter().map(|ranked| ranked.index).collect()
+/// Returns the positions of the documents, best first; equal ones in their order.
+fn order(text: &str, documents: &[Text]) -> Vec<usize> {
+    best_first(&evidence(&query(text), documents))
+}
+
+fn best_first(evidence: &[Evidence]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..evidence.len()).collect();
+    order.sort_by(|a, b| evidence[*b].score.total_cmp(&evidence[*a].score));
+    order
 }
 
 fn query(text: &str) -> Query<'_> {
@@ -50,7 +56,7 @@ fn query(text: &str) -> Query<'_> {
 }
 
 #[test]
-fn what_answers_comes_first() {
+fn the_matching_document_ranks_first() {
     let documents = [
         document("Gardening", "How to water roses in a dry summer, and when to cut them."),
         document("Pump manual", "The bearing of the pump takes NLGI 2 grease. Grease it every year."),
@@ -59,13 +65,13 @@ fn what_answers_comes_first() {
     ];
     assert_eq!(order("which grease does the pump bearing need?", &documents)[..2], [1, 2]);
     assert_eq!(order("roses", &documents)[0], 0);
-    let all = ranked(&query("roses"), &documents);
+    let all = evidence(&query("roses"), &documents);
     assert_eq!(all.len(), 4);
-    assert!(all[0].score > 0.0 && all[1..].iter().all(|ranked| ranked.score == 0.0));
+    assert!(all[0].score > 0.0 && all[1..].iter().all(|evidence| evidence.score == 0.0));
 }
 
 #[test]
-fn a_title_and_neighbouring_words_are_evidence() {
+fn title_and_proximity_are_evidence() {
     let filler = "Some other words that are about nothing in particular stand here. ";
     let title = [
         document("Notes", &format!("{filler} alpha {filler}")),
@@ -85,103 +91,87 @@ fn a_rare_word_outweighs_a_common_one() {
     let mut statistics = CollectionStatistics { documents: 10_000, average_length: 6.0, ..Default::default() };
     statistics.document_frequency.insert("engin".into(), 9_000);
     statistics.document_frequency.insert("carburettor".into(), 3);
-    assert_eq!(ranked_by(&query("engine carburettor"), &documents, &statistics)[0].index, 1);
+    assert_eq!(best_first(&evidence_by(&query("engine carburettor"), &documents, &statistics)), [1, 0]);
 }
 
 #[test]
-fn a_long_document_is_found_by_its_best_passage() {
+fn a_long_document_ranks_by_its_best_passage() {
     let filler = "Completely different matters are treated at length in this place of the book. ".repeat(12);
     let long =
         format!("# One\n\n{filler}\n\n# Two\n\nThe melting point of gallium is 29.76 degrees.\n\n# Three\n\n{filler}");
     let documents = [document("Book", &long), document("Metals", &"Gallium was found in 1875. ".repeat(3))];
-    let all = ranked(&query("melting point of gallium"), &documents);
-    assert_eq!(all[0].index, 0);
-    let best = documents[0].spans[all[0].passages[0].position].text(&documents[0].content);
+    let all = evidence(&query("melting point of gallium"), &documents);
+    assert_eq!(best_first(&all), [0, 1]);
+    let best = documents[0].spans[all[0].passages[0]].text(&documents[0].content);
     assert!(best.contains("29.76"), "{best}");
     assert!(all[0].complete);
 }
 
 #[test]
-fn new_documents_are_preferred_only_when_asked_for() {
-    const NOW: i64 = 1_780_000_000_000;
-    let dated = |days: i64| Document { published_at: Some(NOW - days * 86_400_000), ..document("", "release notes") };
+fn recent_documents_are_preferred_only_on_request() {
+    const NOW: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+    const DAY: Duration = Duration::from_secs(86_400);
+    let dated = |days: u32| Text { published_at: Some(NOW - DAY * days), ..document("", "release notes") };
     let documents = [dated(900), dated(2)];
-    let order = |text| {
-        let all = ranked(&Query { text, now: Some(NOW) }, &documents);
-        all.iter().map(|ranked| ranked.index).collect::<Vec<_>>()
-    };
+    let order = |text| best_first(&evidence(&Query { text, now: Some(NOW) }, &documents));
     assert_eq!(order("release notes"), [0, 1]);
     assert_eq!(order("latest release notes"), [1, 0]);
 }
 
 #[test]
-fn documents_of_several_languages_are_matched_by_their_stems() {
-    let german = Document { language: Some("de"), ..document("", "Die Häuser wurden verkauft.") };
-    let unknown = Document { language: None, ..document("", "They were selling houses.") };
-    let french = Document { language: Some("fr"), ..document("", "Rien à voir ici.") };
+fn documents_of_several_languages_match_by_their_stems() {
+    let german = Text { language: Some("de"), ..document("", "Die Häuser wurden verkauft.") };
+    let unknown = Text { language: None, ..document("", "They were selling houses.") };
+    let french = Text { language: Some("fr"), ..document("", "Rien à voir ici.") };
     let documents = [french, german, unknown];
     assert_eq!(order("Haus verkaufen", &documents)[0], 1);
     assert_eq!(order("house sell", &documents)[0], 2);
 }
 
 #[test]
-fn equal_candidates_keep_the_order_of_the_first_stage() {
-    let documents = [document("", "same text"), document("", "same text"), document("", "same text")];
-    let vectors = vectors(&documents);
-    let candidate = |(terms, first_stage_score)| Candidate { terms, first_stage_score, published_at: None };
-    let candidates: Vec<Candidate<'_>> = vectors.iter().zip([1.0, 3.0, 3.0]).map(candidate).collect();
-    let order = |text| {
-        let all = rerank(&query(text), &candidates, &CollectionStatistics::default());
-        all.iter().map(|ranked| ranked.index).collect::<Vec<_>>()
-    };
-    assert_eq!(order("same"), [1, 2, 0]);
-    assert_eq!(order("nothing of it"), [1, 2, 0]);
-}
-
-#[test]
-fn reading_is_bounded_and_fair() {
+fn reading_is_bounded_and_shared_fairly() {
     assert_eq!(fair_share([10, 20].into_iter(), 100), usize::MAX);
     assert_eq!(fair_share([10, 100, 200].into_iter(), 110), 50);
     assert_eq!(fair_share([].into_iter(), 0), usize::MAX);
     let huge = document("", &"Many words of a very long document. ".repeat(READ_BYTES / 30));
-    let all = ranked(&query("short"), &[huge, document("", "a short one")]);
-    assert_eq!((all[0].index, all[0].complete, all[1].complete), (1, true, false));
+    let all = evidence(&query("short"), &[huge, document("", "a short one")]);
+    assert_eq!(best_first(&all), [1, 0]);
+    assert_eq!((all[0].complete, all[1].complete), (false, true));
 }
 
 proptest! {
     #[test]
-    fn any_input_is_ranked_the_same_twice(
+    fn any_input_is_scored_the_same_twice(
         text in "\\PC{0,40}",
         contents in prop::collection::vec("(?s)[a-c日本 .\n#]{0,120}", 0..6),
         now in any::<Option<i64>>(),
     ) {
-        let documents: Vec<Document> = contents
+        let now = now.map(Timestamp::from_millis);
+        let documents: Vec<Text> = contents
             .iter()
-            .map(|content| Document { published_at: now, ..document("", content) })
+            .map(|content| Text { published_at: now, ..document("", content) })
             .collect();
         let query = Query { text: &text, now };
-        let all = ranked(&query, &documents);
-        prop_assert_eq!(&all, &ranked(&query, &documents));
+        let all = evidence(&query, &documents);
+        prop_assert_eq!(&all, &evidence(&query, &documents));
         prop_assert_eq!(all.len(), documents.len());
-        prop_assert!(all.iter().all(|ranked| ranked.score.is_finite() && ranked.score >= 0.0));
-        prop_assert!(all.is_sorted_by(|a, b| a.score >= b.score));
-        for ranked in &all {
-            let spans = documents[ranked.index].spans.len();
-            prop_assert!(ranked.passages.iter().all(|passage| passage.position < spans));
-            prop_assert_eq!(ranked.passages.is_empty(), spans == 0);
+        for (evidence, document) in all.iter().zip(&documents) {
+            prop_assert!(evidence.score.is_finite() && evidence.score >= 0.0);
+            prop_assert!(evidence.passages.iter().all(|position| *position < document.spans.len()));
+            prop_assert_eq!(evidence.passages.is_empty(), document.spans.is_empty());
         }
     }
 }
 
 #[test]
-fn hostile_queries_are_answered() {
+fn adversarial_queries_are_ranked() {
     let documents = [document("", "some words")];
     let long = "word ".repeat(2_000);
     let distinct: String = (0..3_000).map(|number| format!("w{number} ")).collect();
     for text in ["", "\0", "\"", "AND OR NOT ( {", "😀", &long, &distinct, "the of and"] {
-        let all = ranked(&query(text), &documents);
+        let all = evidence(&query(text), &documents);
         assert_eq!(all.len(), 1, "{text}");
     }
-    assert!(ranked(&query("word"), &[]).is_empty());
-    assert!(ranked(&query(&long), &documents).first().unwrap().score > 0.0);
+    assert!(evidence(&query("word"), &[]).is_empty());
+    assert!(evidence(&query(&long), &documents).first().unwrap().score > 0.0);
 }

@@ -1,31 +1,31 @@
-//! Numbers for terms.
+//! Numbering of terms.
 
-use crate::question::Question;
+use crate::query_matcher::QueryMatcher;
 
 /// Numbers the terms of all candidates, those of the query first.
 ///
-/// Terms are told apart by a 64-bit hash alone: two of some ten thousand collide once in 10^11 queries, and then two
-/// words count as one. What is saved is the copying and comparing of every word of every candidate.
+/// Terms are identified by a 64-bit hash alone, which avoids copying and comparing every word of every candidate. Among
+/// ten thousand terms a collision, which counts two words as one, occurs in one of 10^11 queries.
 pub(super) struct Vocabulary {
-    /// Hash and number by slot; at most half full, a power of two long. `EMPTY` marks a free slot.
+    /// Open-addressing table of hash and id; at most half full, length a power of two. `EMPTY` marks a free slot.
     slots: Vec<(u64, u32)>,
-    /// By number, the term of the query.
+    /// Query term by id.
     terms: Vec<Option<u16>>,
 }
 
 const EMPTY: u32 = u32::MAX;
 
 impl Vocabulary {
-    pub fn new(question: &Question) -> Self {
+    pub fn new(matcher: &QueryMatcher) -> Self {
         let mut vocabulary = Self { slots: vec![(0, EMPTY); 1 << 13], terms: Vec::with_capacity(1 << 12) };
-        for (stem, term) in question.stems() {
+        for (stem, term) in matcher.stems() {
             let id = vocabulary.id(hash(stem));
             vocabulary.terms[id as usize] = Some(term);
         }
         vocabulary
     }
 
-    /// The number of the term with this [`hash`], a new one where it is new.
+    /// Returns the id of the term with this [`hash`], assigning a new one if needed.
     pub fn id(&mut self, hash: u64) -> u32 {
         if 2 * self.terms.len() >= self.slots.len() {
             self.grow();
@@ -38,12 +38,12 @@ impl Vocabulary {
         self.slots[slot].1
     }
 
-    /// The query's term with this number.
+    /// Returns the query term with this id.
     pub fn term(&self, id: u32) -> Option<u16> {
         self.terms[id as usize]
     }
 
-    /// How many terms there are; numbers are smaller.
+    /// Returns the number of terms; ids are smaller.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -58,7 +58,7 @@ impl Vocabulary {
     }
 }
 
-/// The slot that holds the hash, or the free one where it belongs.
+/// Returns the slot of the hash, or the free slot for it.
 fn slot(slots: &[(u64, u32)], hash: u64) -> usize {
     let mask = slots.len() - 1;
     let mut at = (hash >> 32) as usize & mask;
@@ -68,7 +68,7 @@ fn slot(slots: &[(u64, u32)], hash: u64) -> usize {
     at
 }
 
-/// Eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
+/// Hashes eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
 pub(super) fn hash(stem: &str) -> u64 {
     let mut hash = stem.len() as u64;
     for chunk in stem.as_bytes().chunks(8) {

@@ -1,96 +1,30 @@
-//! The shape of a search answer: how much of each hit is shown, and what is given up when there is a budget.
+//! Shape of a search answer: the parts of each hit to show, and the parts to leave out for a budget.
 //!
-//! This module knows no JSON. The length of the whole answer in a given state comes in as a function, and what is
-//! left out is said with the state, so that the caller can write warnings that count towards the budget themselves.
+//! The module works on lengths and returns a [`Plan`]; it never sees the answer itself. The caller measures the parts of
+//! its serialized form once, and writes the answer through the plan.
 
-mod presets;
+mod fields;
+mod length;
 mod shed;
 
-use uuid::Uuid;
+pub use fields::{Field, Fields, Verbosity};
+pub use length::{HitLengths, Length, Measure};
 
-/// One hit with everything that could be shown of it. `None` is left out of the answer.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SearchHit {
-    /// Position in the answer, from 1.
-    pub rank: u32,
-    pub doc_id: Uuid,
-    pub canonical_url: String,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub snippet: Option<String>,
-    pub mime: Option<String>,
-    pub source_url: Option<String>,
-    pub source_uri: Option<String>,
-    pub index: Option<String>,
-    /// `Some` of nothing is shown as null.
-    pub labels: Option<Vec<String>>,
-    pub metadata: Option<HitMetadata>,
-    /// Best first. `Some` of nothing is shown as null.
-    pub passages: Option<Vec<HitPassage>>,
-    pub provenance: Option<HitProvenance>,
-    pub score: Option<f64>,
-}
-
-/// Facts about a hit's document. Times are RFC 3339.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HitMetadata {
-    pub content_digest: Option<String>,
-    pub extracted_at: Option<String>,
-    pub first_seen_at: Option<String>,
-    pub last_crawled_at: Option<String>,
-    pub last_seen_at: Option<String>,
-    pub published_at: Option<String>,
-}
-
-/// A passage that is quoted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HitPassage {
-    pub passage_id: Uuid,
-    pub doc_id: Uuid,
-    pub ordinal: u32,
-    pub text: String,
-    pub char_start: Option<u64>,
-    pub char_end: Option<u64>,
-    pub section_heading: Option<String>,
-    pub section_path: Vec<String>,
-}
-
-/// The capture that a hit's content came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HitProvenance {
-    pub capture_id: Uuid,
-    /// RFC 3339.
-    pub capture_time: String,
-}
-
-/// How much of each hit is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verbosity {
-    /// Rank, document id, URL and title; no `access` block.
-    IdsOnly,
-    /// And snippet, score, index and dates.
-    Compact,
-    /// And passages, description, type, sources, labels and all metadata.
-    Standard,
-    /// And provenance.
-    Full,
-}
-
-/// What is given up for a budget, in this order.
+/// Groups of parts that a budget removes, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShedLevel {
     /// Passages, one at a time.
     Passages,
     /// Snippets, word by word from their ends.
     SnippetTails,
-    /// What verbosity shows beyond rank, document id, URL and title, field by field; then the page's extras.
+    /// Fields beyond rank, document id, URL and title, one at a time; then the optional blocks of the page.
     PresetExtras,
     /// Hits.
     TailResults,
 }
 
 impl ShedLevel {
-    /// The name in answers.
+    /// Returns the name in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Passages => "passages",
@@ -101,48 +35,63 @@ impl ShedLevel {
     }
 }
 
-/// An answer in its final shape.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shaped {
-    pub hits: Vec<SearchHit>,
-    /// Whether the page shows its `access` block.
+/// The parts of an answer to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// One entry for each hit to show, in the order of the hits. Hits beyond the last entry are left out.
+    pub hits: Vec<HitPlan>,
+    pub page: PagePlan,
+}
+
+/// The parts of one hit to show. Rank, document id and URL are always shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HitPlan {
+    pub fields: Fields,
+    /// Bytes of the snippet to show; [`WHOLE`] for all of it. Always a character boundary.
+    pub snippet: usize,
+    /// Number of passages to show; [`WHOLE`] for all of them.
+    pub passages: usize,
+}
+
+/// Size of a part that is shown whole.
+pub const WHOLE: usize = usize::MAX;
+
+/// The parts around the hits to show, and the facts that the answer states about its own shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PagePlan {
+    /// Shows the rate-limit state.
     pub access: bool,
-    /// Whether the page shows its `ranking` block.
+    /// Shows how the hits were ranked.
     pub ranking: bool,
-    /// Whether the page shows its `integration_results` block.
+    /// Shows the counts of the workspace. No hit has been left out while this is true.
     pub integration_results: bool,
-    /// Levels that something was given up on, in order; empty when nothing was.
+    /// Levels that removed something, in order; empty if the answer is complete.
     pub shed: Vec<ShedLevel>,
-    /// Even the least answer (one hit with rank, document id and URL) is longer than the budget. That is this answer.
+    /// The budget is smaller than the smallest answer: one hit with rank, document id and URL. The plan is that answer.
     pub unsatisfiable: bool,
 }
 
-/// Shows of `hits` what `verbosity` asks for, and of that as much as fits into `max_chars`.
-///
-/// `size` is the length in characters of the whole answer in a state, everything around the hits included (warnings
-/// that follow from [`Shaped::shed`] and [`Shaped::unsatisfiable`] too); taking something away must never make it
-/// longer within one level. It is asked about `4 + log2(n)` times for `n` words, fields and hits to give up.
-///
-/// Given up is as little as is needed, from the last hit upwards, in the order of [`ShedLevel`]: a level is begun only
-/// when all of the one before is gone. Nothing is given up when everything fits; a larger budget never shows less. The
-/// answer is not longer than the budget unless it says that it is [`Shaped::unsatisfiable`].
-pub fn shape(
-    hits: Vec<SearchHit>,
-    verbosity: Verbosity,
-    max_chars: Option<u64>,
-    size: &dyn Fn(&Shaped) -> u64,
-) -> Shaped {
-    let whole = Shaped {
-        hits: hits.into_iter().map(|hit| presets::shown(hit, verbosity)).collect(),
-        access: verbosity != Verbosity::IdsOnly,
-        ranking: true,
-        integration_results: true,
-        shed: Vec::new(),
-        unsatisfiable: false,
-    };
-    match max_chars {
-        Some(budget) => shed::shed(whole, budget, size),
-        None => whole,
+impl Plan {
+    /// Plans `hits` hits with everything that `verbosity` shows.
+    pub fn complete(verbosity: Verbosity, hits: usize) -> Self {
+        let hit = HitPlan { fields: verbosity.fields(), snippet: WHOLE, passages: WHOLE };
+        let access = verbosity != Verbosity::IdsOnly;
+        let page =
+            PagePlan { access, ranking: true, integration_results: true, shed: Vec::new(), unsatisfiable: false };
+        Self { hits: vec![hit; hits], page }
+    }
+
+    /// Plans as much of what `verbosity` shows as fits into `max_chars` characters.
+    ///
+    /// Parts are removed from the last hit upwards, in the order of [`ShedLevel`]. A level begins only when the level
+    /// before has nothing left to remove. The plan is the first in this order that fits, so nothing is removed if the
+    /// complete answer fits, and a larger budget never shows less. An answer that exceeds the budget is
+    /// [`PagePlan::unsatisfiable`].
+    ///
+    /// A removed part costs a subtraction. `measure` is asked for the page about ten times, whatever the number of
+    /// hits, and for the text of one snippet.
+    pub fn within(max_chars: u64, verbosity: Verbosity, hits: &[HitLengths<'_>], measure: &dyn Measure) -> Self {
+        shed::shed(Self::complete(verbosity, hits.len()), hits, max_chars, measure)
     }
 }
 

@@ -1,176 +1,197 @@
-//! Giving up as little as a budget asks for.
+//! Removal of the least that a budget demands.
 //!
-//! Each level is a list of steps, from the last hit upwards, each of which takes one thing away. The steps are tried by
-//! bisection: within a level, more steps never make the answer longer.
+//! Parts are removed one at a time, each by a subtraction from the running length, until the answer fits.
 
-use super::{SearchHit, Shaped, ShedLevel};
+use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel};
 
-/// A snippet that would be shorter than this goes whole: a few words say nothing about a document.
+/// Shortest snippet to keep, in characters: fewer words say nothing about a document.
 const SHORTEST_SNIPPET: usize = 40;
 
-pub(super) fn shed(whole: Shaped, budget: u64, size: &dyn Fn(&Shaped) -> u64) -> Shaped {
-    let fits = |state: &Shaped| size(state) <= budget;
-    if fits(&whole) {
-        return whole;
+pub(super) fn shed(plan: Plan, lengths: &[HitLengths<'_>], max_chars: u64, measure: &dyn Measure) -> Plan {
+    let page_length = measure.page(&plan.page);
+    let mut shedding = Shedding { plan, lengths, max_chars, measure, page_length, hits_length: Length::default() };
+    for index in 0..lengths.len() {
+        shedding.hits_length += shedding.hit_length(index);
     }
-    let mut state = whole;
-    for level in [ShedLevel::Passages, ShedLevel::SnippetTails, ShedLevel::PresetExtras, ShedLevel::TailResults] {
-        let steps = steps(&state, level);
-        if steps == 0 {
-            continue;
+    let fits = shedding.fits()
+        || shedding.shed_passages()
+        || shedding.shed_snippets()
+        || shedding.shed_extras()
+        || shedding.shed_hits()
+        || shedding.shed_last_title();
+    shedding.plan.page.unsatisfiable = !fits;
+    shedding.plan
+}
+
+/// A plan and its length. Each `shed_*` method removes the parts of one level until the answer fits, and tells whether
+/// it does.
+struct Shedding<'a> {
+    plan: Plan,
+    lengths: &'a [HitLengths<'a>],
+    max_chars: u64,
+    measure: &'a dyn Measure,
+    page_length: Length,
+    hits_length: Length,
+}
+
+impl Shedding<'_> {
+    fn fits(&self) -> bool {
+        self.fits_with(self.hits_length)
+    }
+
+    fn fits_with(&self, hits_length: Length) -> bool {
+        self.measure.answer_chars(self.page_length + hits_length) <= self.max_chars
+    }
+
+    /// Adds the level to those that the answer admits to.
+    fn begin(&mut self, level: ShedLevel) {
+        let shed = &mut self.plan.page.shed;
+        if !shed.contains(&level) {
+            shed.push(level);
+            shed.sort_unstable();
+            self.page_length = self.measure.page(&self.plan.page);
         }
-        let after = |count: usize| {
-            let mut next = state.clone();
-            take(&mut next, level, count);
-            next.shed.push(level);
-            next
-        };
-        let all = after(steps);
-        if fits(&all) {
-            // The least number of steps that fits is in (few, enough].
-            let (mut few, mut enough, mut best) = (0, steps, all);
-            while enough - few > 1 {
-                let middle = few + (enough - few) / 2;
-                let tried = after(middle);
-                if fits(&tried) {
-                    (enough, best) = (middle, tried);
-                } else {
-                    few = middle;
+    }
+
+    fn shows(&self, index: usize, field: Field) -> bool {
+        self.plan.hits[index].fields.contains(field) && self.lengths[index].has(field)
+    }
+
+    fn hide(&mut self, index: usize, field: Field) {
+        let fields = &mut self.plan.hits[index].fields;
+        *fields = fields.without(field);
+        self.hits_length -= self.lengths[index].fields[field as usize];
+    }
+
+    fn hit_length(&self, index: usize) -> Length {
+        let (hit, lengths) = (self.plan.hits[index], &self.lengths[index]);
+        let mut total = lengths.base;
+        hit.fields.iter().for_each(|field| total += lengths.fields[field as usize]);
+        if hit.fields.contains(Field::Passages) {
+            lengths.passages.iter().take(hit.passages).for_each(|passage| total += *passage);
+        }
+        total
+    }
+
+    fn shed_passages(&mut self) -> bool {
+        for index in (0..self.plan.hits.len()).rev() {
+            if !self.shows(index, Field::Passages) {
+                continue;
+            }
+            for (kept, passage) in self.lengths[index].passages.iter().enumerate().rev() {
+                self.begin(ShedLevel::Passages);
+                self.plan.hits[index].passages = kept;
+                self.hits_length -= *passage;
+                if kept == 0 {
+                    // Left out, not empty: an empty list would say that the document has no passages.
+                    self.hide(index, Field::Passages);
+                }
+                if self.fits() {
+                    return true;
                 }
             }
-            return best;
         }
-        state = all;
+        false
     }
-    untitled(state, &fits)
-}
 
-/// The last resort: the one hit that is left loses its title too.
-fn untitled(mut state: Shaped, fits: &dyn Fn(&Shaped) -> bool) -> Shaped {
-    if let Some(hit) = state.hits.first_mut().filter(|hit| hit.title.is_some()) {
-        hit.title = None;
-        if !state.shed.contains(&ShedLevel::PresetExtras) {
-            state.shed.push(ShedLevel::PresetExtras);
-            state.shed.sort_unstable();
+    fn shed_snippets(&mut self) -> bool {
+        for index in (0..self.plan.hits.len()).rev() {
+            if !self.shows(index, Field::Snippet) {
+                continue;
+            }
+            self.begin(ShedLevel::SnippetTails);
+            let whole = self.hits_length;
+            self.hide(index, Field::Snippet);
+            if self.fits() {
+                self.restore_snippet(index, whole);
+                return true;
+            }
         }
-        if fits(&state) {
-            return state;
-        }
+        false
     }
-    state.unsatisfiable = true;
-    state
-}
 
-/// How many steps a level has.
-pub(super) fn steps(state: &Shaped, level: ShedLevel) -> usize {
-    let hits = state.hits.iter();
-    match level {
-        ShedLevel::Passages => hits.map(|hit| hit.passages.as_ref().map_or(0, Vec::len)).sum(),
-        ShedLevel::SnippetTails => hits.map(|hit| hit.snippet.as_deref().map_or(0, |text| cuts(text).count())).sum(),
-        ShedLevel::PresetExtras => {
-            let page = [state.access, state.ranking, state.integration_results];
-            hits.map(extras).sum::<usize>() + page.into_iter().filter(|shown| *shown).count()
-        }
-        ShedLevel::TailResults => state.hits.len().saturating_sub(1),
-    }
-}
-
-/// Takes the first `count` steps of a level, from the last hit upwards.
-pub(super) fn take(state: &mut Shaped, level: ShedLevel, mut count: usize) {
-    if level == ShedLevel::TailResults {
-        state.hits.truncate(state.hits.len() - count);
-        return;
-    }
-    for hit in state.hits.iter_mut().rev() {
-        if count == 0 {
-            return;
-        }
-        count -= match level {
-            ShedLevel::Passages => take_passages(hit, count),
-            ShedLevel::SnippetTails => take_snippet(hit, count),
-            ShedLevel::PresetExtras => take_extras(hit, count),
-            ShedLevel::TailResults => 0,
-        };
-    }
-    if level == ShedLevel::PresetExtras {
-        for shown in [&mut state.integration_results, &mut state.ranking, &mut state.access] {
-            if count > 0 && *shown {
-                *shown = false;
-                count -= 1;
+    /// Shows as much of a hidden snippet as fits. `whole` is the length of the hits with all of it.
+    fn restore_snippet(&mut self, index: usize, whole: Length) {
+        let snippet = self.lengths[index].snippet;
+        let cuts: Vec<usize> = cuts(snippet).collect();
+        let (mut end, mut length) = (snippet.len(), whole);
+        for cut in cuts.into_iter().rev() {
+            length -= self.measure.text(&snippet[cut..end]);
+            end = cut;
+            if self.fits_with(length) {
+                // Truncation adds no mark: the snippet stays a verbatim slice of the document.
+                let hit = &mut self.plan.hits[index];
+                (hit.fields, hit.snippet) = (hit.fields.with(Field::Snippet), end);
+                self.hits_length = length;
+                return;
             }
         }
     }
-}
 
-fn take_passages(hit: &mut SearchHit, count: usize) -> usize {
-    let Some(passages) = &mut hit.passages else { return 0 };
-    let taken = count.min(passages.len());
-    passages.truncate(passages.len() - taken);
-    // A passage that was given up is left out, not null: null would say that there is none.
-    if taken > 0 && passages.is_empty() {
-        hit.passages = None;
+    fn shed_extras(&mut self) -> bool {
+        for index in (0..self.plan.hits.len()).rev() {
+            for field in Field::ALL.into_iter().filter(|field| *field != Field::Title) {
+                if self.shows(index, field) {
+                    self.begin(ShedLevel::PresetExtras);
+                    self.hide(index, field);
+                    if self.fits() {
+                        return true;
+                    }
+                }
+            }
+        }
+        let blocks: [fn(&mut Plan) -> &mut bool; 3] =
+            [|plan| &mut plan.page.integration_results, |plan| &mut plan.page.ranking, |plan| &mut plan.page.access];
+        for block in blocks {
+            if std::mem::replace(block(&mut self.plan), false) {
+                self.begin(ShedLevel::PresetExtras);
+                self.page_length = self.measure.page(&self.plan.page);
+                if self.fits() {
+                    return true;
+                }
+            }
+        }
+        false
     }
-    taken
-}
 
-fn take_snippet(hit: &mut SearchHit, count: usize) -> usize {
-    let Some(snippet) = &mut hit.snippet else { return 0 };
-    let all = cuts(snippet).count();
-    if count >= all {
-        hit.snippet = None;
-        return all;
+    fn shed_hits(&mut self) -> bool {
+        while self.plan.hits.len() > 1 {
+            self.begin(ShedLevel::TailResults);
+            self.hits_length -= self.hit_length(self.plan.hits.len() - 1);
+            self.plan.hits.pop();
+            if self.fits() {
+                return true;
+            }
+        }
+        false
     }
-    // Cut words leave no mark: a snippet is a verbatim slice of the document, and stays one.
-    let end = cuts(snippet).nth(all - count).unwrap_or_default();
-    snippet.truncate(end);
-    count
+
+    fn shed_last_title(&mut self) -> bool {
+        if self.plan.hits.is_empty() || !self.shows(0, Field::Title) {
+            return false;
+        }
+        self.begin(ShedLevel::PresetExtras);
+        self.hide(0, Field::Title);
+        self.fits()
+    }
 }
 
-/// Where a snippet can be cut, rising: 0 (nothing is left of it), then the ends of its words, the last one not
-/// included. Words of scripts without spaces are taken apart.
-fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
+/// Returns the byte offsets at which a snippet can end: the ends of its words except the last, in ascending order.
+/// Scripts without spaces can end between any two characters.
+pub(super) fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
     let ends = snippet.char_indices().skip(SHORTEST_SNIPPET).scan(' ', |before, (at, character)| {
         let here = (*before, character, at);
         *before = character;
         Some(here)
     });
-    let ends = ends.filter_map(|(before, character, at)| {
+    ends.filter_map(|(before, character, at)| {
         let ends_word = character.is_whitespace() && !before.is_whitespace();
         (ends_word || (is_unspaced(before) && is_unspaced(character))).then_some(at)
-    });
-    std::iter::once(0).chain(ends)
+    })
 }
 
-/// Letters that are read without spaces between words: Chinese and Japanese. The others of the kind (Thai, Khmer, ...)
-/// join marks to letters, and are cut at spaces only.
+/// Matches the letters of Chinese and Japanese, which are written without spaces between words. Other such scripts (Thai,
+/// Khmer, ...) join marks to letters, and end at spaces only.
 fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character), 0x3001..=0x3002 | 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
-}
-
-/// How many fields a hit shows beyond those that every hit shows.
-fn extras(hit: &SearchHit) -> usize {
-    let mut hit = hit.clone();
-    take_extras(&mut hit, usize::MAX)
-}
-
-/// Clears up to `count` of the fields beyond rank, document id, URL and title: what only higher verbosity shows first.
-fn take_extras(hit: &mut SearchHit, count: usize) -> usize {
-    fn clear<T>(field: &mut Option<T>, left: &mut usize) {
-        if *left > 0 && field.take().is_some() {
-            *left -= 1;
-        }
-    }
-    let mut left = count;
-    clear(&mut hit.provenance, &mut left);
-    clear(&mut hit.passages, &mut left);
-    clear(&mut hit.labels, &mut left);
-    clear(&mut hit.source_url, &mut left);
-    clear(&mut hit.source_uri, &mut left);
-    clear(&mut hit.mime, &mut left);
-    clear(&mut hit.description, &mut left);
-    clear(&mut hit.metadata, &mut left);
-    clear(&mut hit.snippet, &mut left);
-    clear(&mut hit.index, &mut left);
-    clear(&mut hit.score, &mut left);
-    count - left
 }

@@ -9,238 +9,349 @@ use super::*;
 const LEVELS: [ShedLevel; 4] =
     [ShedLevel::Passages, ShedLevel::SnippetTails, ShedLevel::PresetExtras, ShedLevel::TailResults];
 
-/// The characters of an answer much like the real one: escapes, braces, field names, and the warnings that follow from
-/// what was given up.
-fn size(state: &Shaped) -> u64 {
-    let text =
-        |value: &str| value.chars().map(|c| if matches!(c, '"' | '\\' | '\n') { 2 } else { 1 }).sum::<usize>() + 3;
-    let field = |name: &str, value: Option<usize>| value.map_or(0, |value| name.len() + 4 + value);
-    let optional = |name: &str, value: &Option<String>| field(name, value.as_deref().map(text));
-    let passage = |passage: &HitPassage| {
-        90 + text(&passage.text)
-            + optional("section_heading", &passage.section_heading)
-            + passage.section_path.iter().map(|heading| text(heading)).sum::<usize>()
-    };
-    let hit = |hit: &SearchHit| {
-        70 + text(&hit.canonical_url)
-            + optional("title", &hit.title)
-            + optional("description", &hit.description)
-            + optional("snippet", &hit.snippet)
-            + optional("mime", &hit.mime)
-            + optional("source_url", &hit.source_url)
-            + optional("source_uri", &hit.source_uri)
-            + optional("index", &hit.index)
-            + field("labels", hit.labels.as_ref().map(|all| 4 + all.iter().map(|label| text(label)).sum::<usize>()))
-            + field("passages", hit.passages.as_ref().map(|all| 4 + all.iter().map(passage).sum::<usize>()))
-            + field("metadata", hit.metadata.as_ref().map(|found| 2 + optional("published_at", &found.published_at)))
-            + field("provenance", hit.provenance.as_ref().map(|found| 60 + text(&found.capture_time)))
-            + field("score", hit.score.map(|_| 20))
-    };
-    let mut total = 120 + state.hits.iter().map(hit).sum::<usize>();
-    total += 90 * usize::from(state.access) + 60 * usize::from(state.ranking);
-    total += 70 * usize::from(state.integration_results);
-    if !state.shed.is_empty() {
-        total += 130 + state.shed.iter().map(|level| level.as_str().len() + 3).sum::<usize>();
-    }
-    (total + 110 * usize::from(state.unsatisfiable)) as u64
+/// A hit of the answer format below. An empty field is absent, except for the passages.
+#[derive(Clone, Debug, Default)]
+struct Hit {
+    fields: [String; Field::ALL.len()],
+    passages: Vec<String>,
 }
 
-fn hit(rank: u32, passages: usize, words: usize) -> SearchHit {
-    let passage = |ordinal| HitPassage { ordinal, text: "A passage with words. ".repeat(10), ..Default::default() };
-    SearchHit {
-        rank,
-        canonical_url: format!("https://example.com/{rank}"),
-        title: Some(format!("Document {rank}")),
-        description: Some("What it is about".into()),
-        snippet: (words > 0).then(|| "snippet words ".repeat(words).trim_end().to_owned()),
-        mime: Some("text/html".into()),
-        index: Some("web".into()),
-        labels: Some(Vec::new()),
-        metadata: Some(HitMetadata {
-            content_digest: Some("abc".into()),
-            first_seen_at: Some("2026-01-01T00:00:00Z".into()),
-            published_at: Some("2025-01-01T00:00:00Z".into()),
-            ..Default::default()
-        }),
-        passages: Some((0..passages as u32).map(passage).collect()),
-        provenance: Some(HitProvenance { capture_time: "2026-01-01T00:00:00Z".into(), ..Default::default() }),
-        score: Some(0.5),
-        ..Default::default()
+impl Hit {
+    fn snippet(&self) -> &str {
+        &self.fields[Field::Snippet as usize]
+    }
+
+    fn has(&self, field: Field) -> bool {
+        field == Field::Passages || !self.fields[field as usize].is_empty()
     }
 }
 
-fn hits(count: u32) -> Vec<SearchHit> {
-    (1..=count).map(|rank| hit(rank, 3, 20)).collect()
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn within(budget: u64) -> Shaped {
-    shape(hits(5), Verbosity::Full, Some(budget), &size)
+/// Writes one hit as a line, with escapes and separators as in JSON.
+fn write_hit(hit: &Hit, plan: HitPlan) -> String {
+    let mut line = "* 1 https://example.com/1".to_owned();
+    for field in plan.fields.iter().filter(|field| hit.has(*field)) {
+        line += &match field {
+            Field::Passages => {
+                let shown = hit.passages.iter().take(plan.passages);
+                format!(" passages [{}]", shown.map(|text| format!("<{}>", escaped(text))).collect::<String>())
+            }
+            Field::Snippet => format!(" snippet \"{}\"", escaped(shortened(hit.snippet(), plan.snippet))),
+            field => format!(" {field:?} \"{}\"", escaped(&hit.fields[field as usize])),
+        };
+    }
+    line + "\n"
+}
+
+fn shortened(snippet: &str, bytes: usize) -> &str {
+    snippet.get(..bytes).unwrap_or(snippet)
+}
+
+fn write_page(page: &PagePlan) -> String {
+    let mut text = "results:\n".to_owned();
+    text += if page.access { "access: 90 of 100 requests are left\n" } else { "" };
+    text += if page.ranking { "ranking: v1\n" } else { "" };
+    text += if page.integration_results { "workspace: 3 of 12 — größer\n" } else { "" };
+    if !page.shed.is_empty() {
+        text += &format!("warning: left out {:?}\n", page.shed);
+    }
+    text += if page.unsatisfiable { "warning: larger than the budget\n" } else { "" };
+    text + "bytes: "
+}
+
+/// Writes the answer that a plan describes. It ends with its own length.
+fn write(hits: &[Hit], plan: &Plan) -> String {
+    let mut text = write_page(&plan.page);
+    plan.hits.iter().zip(hits).for_each(|(plan, hit)| text += &write_hit(hit, *plan));
+    let mut total = text.len();
+    while total < text.len() + total.to_string().len() {
+        total += 1;
+    }
+    text + &total.to_string()
+}
+
+fn size(hits: &[Hit], plan: &Plan) -> u64 {
+    write(hits, plan).chars().count() as u64
+}
+
+/// Measures the format; counts how often the page is measured.
+#[derive(Default)]
+struct Ruler {
+    pages: Cell<usize>,
+}
+
+impl Measure for Ruler {
+    fn page(&self, page: &PagePlan) -> Length {
+        self.pages.set(self.pages.get() + 1);
+        Length::of(&write_page(page))
+    }
+
+    fn text(&self, text: &str) -> Length {
+        Length::of(&escaped(text))
+    }
+
+    fn answer_chars(&self, parts: Length) -> u64 {
+        let mut total = parts.bytes;
+        while total < parts.bytes + total.to_string().len() as u64 {
+            total += 1;
+        }
+        parts.chars + (total - parts.bytes)
+    }
+}
+
+fn lengths(hits: &[Hit]) -> Vec<HitLengths<'_>> {
+    let measure = |hit| {
+        let nothing = HitPlan { fields: Fields::NONE, snippet: WHOLE, passages: 0 };
+        let base = Length::of(&write_hit(hit, nothing));
+        let part = |field| write_hit(hit, HitPlan { fields: Fields::NONE.with(field), ..nothing });
+        let field = |field| Length::of(&part(field)) - base;
+        HitLengths {
+            base,
+            fields: Field::ALL.map(field),
+            snippet: hit.snippet(),
+            passages: hit.passages.iter().map(|text| Length::of(&format!("<{}>", escaped(text)))).collect(),
+        }
+    };
+    hits.iter().map(measure).collect()
+}
+
+fn within(hits: &[Hit], verbosity: Verbosity, budget: u64) -> Plan {
+    Plan::within(budget, verbosity, &lengths(hits), &Ruler::default())
+}
+
+fn hit(passages: usize, words: usize) -> Hit {
+    let mut hit = Hit { passages: vec!["A passage with \"words\". ".repeat(10); passages], ..Hit::default() };
+    for field in Field::ALL {
+        hit.fields[field as usize] = format!("some {field:?}");
+    }
+    hit.fields[Field::Snippet as usize] = "snippet words ".repeat(words).trim_end().to_owned();
+    hit
+}
+
+fn hits(count: usize) -> Vec<Hit> {
+    vec![hit(3, 20); count]
 }
 
 #[test]
 fn each_verbosity_adds_to_the_one_below() {
-    let shown = |verbosity| shape(hits(1), verbosity, None, &size);
-    let ids = shown(Verbosity::IdsOnly);
-    let least = SearchHit { rank: 1, ..SearchHit::default() };
-    let least = SearchHit { canonical_url: "https://example.com/1".into(), title: Some("Document 1".into()), ..least };
-    assert_eq!(ids.hits, [least]);
-    assert!(!ids.access && ids.ranking && ids.integration_results);
+    let names = |verbosity: Verbosity| verbosity.fields().iter().collect::<Vec<_>>();
+    assert_eq!(names(Verbosity::IdsOnly), [Field::Title]);
+    assert_eq!(names(Verbosity::Compact), [Field::Dates, Field::Snippet, Field::Index, Field::Score, Field::Title]);
+    let all = Field::ALL.into_iter().filter(|field| *field != Field::Dates);
+    assert_eq!(names(Verbosity::Full), all.collect::<Vec<_>>());
+    assert_eq!(Verbosity::Standard.fields(), Verbosity::Full.fields().without(Field::Provenance));
 
-    let compact = &shown(Verbosity::Compact).hits[0];
-    assert!(compact.snippet.is_some() && compact.score.is_some() && compact.index.is_some());
-    assert!(compact.passages.is_none() && compact.labels.is_none() && compact.description.is_none());
-    let dates = compact.metadata.as_ref().unwrap();
-    assert!(dates.published_at.is_some() && dates.content_digest.is_none() && dates.first_seen_at.is_none());
-
-    let standard = &shown(Verbosity::Standard).hits[0];
-    assert_eq!(SearchHit { provenance: hit(1, 3, 20).provenance, ..standard.clone() }, hit(1, 3, 20));
-    assert!(standard.provenance.is_none());
-    assert_eq!(shown(Verbosity::Full).hits, hits(1));
-    assert!(shown(Verbosity::Full).access);
+    let page = |verbosity| Plan::complete(verbosity, 1).page;
+    assert!(!page(Verbosity::IdsOnly).access && page(Verbosity::Compact).access);
+    assert!(page(Verbosity::IdsOnly).ranking && page(Verbosity::IdsOnly).integration_results);
 }
 
 #[test]
-fn nothing_is_given_up_when_everything_fits() {
-    let whole = shape(hits(5), Verbosity::Full, None, &size);
-    assert_eq!(within(size(&whole)), whole);
-    let one_less = within(size(&whole) - 1);
-    assert_eq!(one_less.shed, [ShedLevel::Passages]);
-    let passages: Vec<usize> = one_less.hits.iter().map(|hit| hit.passages.as_ref().map_or(0, Vec::len)).collect();
+fn fields_stand_at_their_positions() {
+    assert!(Field::ALL.into_iter().enumerate().all(|(position, field)| field as usize == position));
+    assert_eq!(Fields::ALL.iter().collect::<Vec<_>>(), Field::ALL);
+}
+
+#[test]
+fn complete_answer_that_fits_loses_nothing() {
+    let hits = hits(5);
+    let whole = Plan::complete(Verbosity::Full, 5);
+    assert_eq!(within(&hits, Verbosity::Full, size(&hits, &whole)), whole);
+    let one_less = within(&hits, Verbosity::Full, size(&hits, &whole) - 1);
+    assert_eq!(one_less.page.shed, [ShedLevel::Passages]);
+    let passages: Vec<usize> = one_less.hits.iter().map(|hit| hit.passages.min(3)).collect();
     assert_eq!(passages, [3, 3, 3, 3, 2], "one passage of the last hit makes up for the warning");
 }
 
 #[test]
-fn snippets_lose_whole_words_from_their_ends_and_no_mark_is_added() {
-    let state = (500..4_000).map(within).find(|state| state.shed == LEVELS[..2]).unwrap();
-    assert!(state.hits.iter().all(|hit| hit.passages.is_none()), "passages go first");
-    let whole = hit(1, 0, 20).snippet.unwrap();
-    for snippet in state.hits.iter().filter_map(|hit| hit.snippet.as_ref()) {
-        assert!(whole.starts_with(snippet.as_str()) && (snippet.ends_with("snippet") || snippet.ends_with("words")));
+fn snippets_lose_whole_words_from_their_ends() {
+    let hits = hits(5);
+    let lengths = lengths(&hits);
+    let mut plans = (500..4_000).rev().map(|budget| Plan::within(budget, Verbosity::Full, &lengths, &Ruler::default()));
+    let plan = plans.find(|plan| plan.page.shed == LEVELS[..2]).unwrap();
+    assert!(plan.hits.iter().all(|hit| !hit.fields.contains(Field::Passages)), "passages go first");
+    let cut: Vec<&str> = plan.hits.iter().map(|plan| shortened(hits[0].snippet(), plan.snippet)).collect();
+    assert!(cut[4].len() < cut[3].len() && cut[3] == hits[0].snippet(), "the last hit loses first");
+    for snippet in cut {
+        assert!(snippet.ends_with("snippet") || snippet.ends_with("words"), "{snippet}");
         assert!(snippet.len() >= 40);
     }
-    // Scripts without spaces are cut between characters.
-    let chinese = |rank| SearchHit { snippet: Some("漢".repeat(100)), passages: None, ..hit(rank, 0, 0) };
-    let hits: Vec<SearchHit> = (1..=5).map(chinese).collect();
-    let whole = size(&shape(hits.clone(), Verbosity::Compact, None, &size));
-    let cut = shape(hits, Verbosity::Compact, Some(whole - 1), &size);
-    assert_eq!(cut.shed, [ShedLevel::SnippetTails]);
-    assert!(size(&cut) >= whole - 3, "no more than needed: {} of {whole}", size(&cut));
 }
 
 #[test]
-fn the_least_answer_is_one_hit_and_says_so_when_it_is_too_long() {
-    let least = within(1);
-    assert!(least.unsatisfiable && least.hits.len() == 1);
-    assert_eq!(
-        least.hits[0],
-        SearchHit { rank: 1, canonical_url: "https://example.com/1".into(), ..Default::default() }
-    );
-    assert!(!least.access && !least.ranking && !least.integration_results);
-    assert_eq!(least.shed, LEVELS);
-    let fitting = within(size(&Shaped { unsatisfiable: false, ..least.clone() }));
-    assert!(!fitting.unsatisfiable && fitting.hits[0].title.is_none());
-    let none = shape(Vec::new(), Verbosity::Standard, Some(1), &size);
-    assert!(none.unsatisfiable && none.hits.is_empty() && none.shed == [ShedLevel::PresetExtras]);
+fn unspaced_scripts_are_cut_between_characters() {
+    let mut chinese = hit(0, 0);
+    chinese.fields[Field::Snippet as usize] = "漢".repeat(100);
+    let hits = vec![chinese; 5];
+    let whole = size(&hits, &Plan::complete(Verbosity::Compact, 5));
+    let cut = within(&hits, Verbosity::Compact, whole - 1);
+    assert_eq!(cut.page.shed, [ShedLevel::SnippetTails]);
+    assert!(size(&hits, &cut) >= whole - 3, "no more than needed: {} of {whole}", size(&hits, &cut));
 }
 
 #[test]
-fn the_size_is_asked_for_seldom() {
-    let asked = Cell::new(0);
-    let counted = |state: &Shaped| {
-        asked.set(asked.get() + 1);
-        size(state)
-    };
-    let many: Vec<SearchHit> = (1..=50).map(|rank| hit(rank, 3, 20)).collect();
-    let whole = size(&shape(many.clone(), Verbosity::Full, None, &size));
-    for budget in (1..whole).step_by(997) {
-        asked.set(0);
-        shape(many.clone(), Verbosity::Full, Some(budget), &counted);
-        assert!(asked.get() <= 18, "{} times", asked.get());
+fn smallest_answer_is_one_hit_and_reports_that_it_is_too_large() {
+    let hits = hits(5);
+    let least = within(&hits, Verbosity::Full, 1);
+    assert!(least.page.unsatisfiable && least.hits.len() == 1);
+    assert_eq!(least.hits[0].fields, Fields::NONE);
+    assert!(!least.page.access && !least.page.ranking && !least.page.integration_results);
+    assert_eq!(least.page.shed, LEVELS);
+
+    let mut smallest = least.clone();
+    smallest.page.unsatisfiable = false;
+    let fitting = within(&hits, Verbosity::Full, size(&hits, &smallest));
+    assert_eq!(fitting, smallest);
+
+    let none = within(&[], Verbosity::Standard, 1);
+    assert!(none.page.unsatisfiable && none.hits.is_empty());
+    assert_eq!(none.page.shed, [ShedLevel::PresetExtras]);
+}
+
+#[test]
+fn page_is_measured_once_per_change_of_the_page() {
+    let hits = hits(50);
+    let lengths = lengths(&hits);
+    for budget in (1..size(&hits, &Plan::complete(Verbosity::Full, 50))).step_by(997) {
+        let ruler = Ruler::default();
+        Plan::within(budget, Verbosity::Full, &lengths, &ruler);
+        assert!(ruler.pages.get() <= 10, "{} times", ruler.pages.get());
     }
 }
 
-fn any_hits() -> impl Strategy<Value = Vec<SearchHit>> {
-    let one = (0usize..4, 0usize..12, any::<[bool; 8]>(), "[a-z \"漢字é]{0,90}");
-    prop::collection::vec(one, 0..6).prop_map(|all| {
-        let hits = all.into_iter().enumerate().map(|(index, (passages, words, has, text))| {
-            let mut hit = hit(index as u32 + 1, passages, words);
-            hit.title = hit.title.filter(|_| has[0]);
-            hit.description = Some(text.clone()).filter(|_| has[1]);
-            hit.snippet = if has[2] { Some(text) } else { hit.snippet };
-            hit.passages = hit.passages.filter(|_| has[3]);
-            hit.labels = if has[4] { Some(vec!["a".into()]) } else { hit.labels };
-            hit.metadata = hit.metadata.filter(|_| has[5]);
-            hit.score = hit.score.filter(|_| has[6]);
-            hit.mime = hit.mime.filter(|_| has[7]);
-            hit
-        });
-        hits.collect()
-    })
+fn any_hits() -> impl Strategy<Value = Vec<Hit>> {
+    let one = (0usize..4, 0usize..12, any::<[bool; 13]>(), "[a-z \"\n\\\\漢字é😀]{0,90}");
+    let hit = |(passages, words, has, text): (usize, usize, [bool; 13], String)| {
+        let mut hit = hit(passages, words);
+        for (field, _) in Field::ALL.into_iter().zip(has).filter(|(field, has)| !has && *field != Field::Snippet) {
+            hit.fields[field as usize].clear();
+        }
+        if has[Field::Snippet as usize] {
+            hit.fields[Field::Snippet as usize].clone_from(&text);
+            hit.fields[Field::Description as usize].clone_from(&text);
+            hit.passages.push(text);
+        }
+        hit
+    };
+    prop::collection::vec(one.prop_map(hit), 0..6)
 }
 
 fn any_verbosity() -> impl Strategy<Value = Verbosity> {
     prop_oneof![Just(Verbosity::IdsOnly), Just(Verbosity::Compact), Just(Verbosity::Standard), Just(Verbosity::Full)]
 }
 
-/// How much an answer shows, to compare answers of the same hits: the later level decides, then what is left of each.
-fn shown(state: &Shaped) -> [usize; 4] {
-    let sum = |count: fn(&SearchHit) -> usize| state.hits.iter().map(count).sum::<usize>();
-    let page = usize::from(state.access) + usize::from(state.ranking) + usize::from(state.integration_results);
-    let fields = |hit: &SearchHit| {
-        let fields = [hit.title.is_some(), hit.description.is_some(), hit.mime.is_some(), hit.index.is_some()];
-        let more = [hit.labels.is_some(), hit.metadata.is_some(), hit.score.is_some(), hit.provenance.is_some()];
-        fields.into_iter().chain(more).filter(|shown| *shown).count()
+/// Lists all plans from the complete one to the smallest, each with one part less, as the documentation says.
+fn removals(hits: &[Hit], verbosity: Verbosity) -> Vec<Plan> {
+    let mut plans = vec![Plan::complete(verbosity, hits.len())];
+    let mut remove = |level: ShedLevel, change: &dyn Fn(&mut Plan)| {
+        let mut plan = plans.last().unwrap().clone();
+        if plan.page.shed.last() != Some(&level) {
+            plan.page.shed.push(level);
+        }
+        change(&mut plan);
+        plans.push(plan);
     };
+    let shown = |field| move |hit: &Hit| verbosity.fields().contains(field) && hit.has(field);
+    let from_last = || hits.iter().enumerate().rev();
+    for (index, hit) in from_last().filter(|(_, hit)| shown(Field::Passages)(hit)) {
+        for kept in (0..hit.passages.len()).rev() {
+            remove(ShedLevel::Passages, &|plan| {
+                let hit = &mut plan.hits[index];
+                hit.passages = kept;
+                hit.fields = if kept == 0 { hit.fields.without(Field::Passages) } else { hit.fields };
+            });
+        }
+    }
+    for (index, hit) in from_last().filter(|(_, hit)| shown(Field::Snippet)(hit)) {
+        let cuts: Vec<usize> = shed::cuts(hit.snippet()).collect();
+        for cut in cuts.into_iter().rev() {
+            remove(ShedLevel::SnippetTails, &|plan| plan.hits[index].snippet = cut);
+        }
+        remove(ShedLevel::SnippetTails, &|plan| {
+            let hit = &mut plan.hits[index];
+            (hit.fields, hit.snippet) = (hit.fields.without(Field::Snippet), WHOLE);
+        });
+    }
+    for (index, hit) in from_last() {
+        for field in Field::ALL.into_iter().filter(|field| shown(*field)(hit) && *field != Field::Title) {
+            if field != Field::Snippet && (field != Field::Passages || hit.passages.is_empty()) {
+                remove(ShedLevel::PresetExtras, &|plan| {
+                    let hit = &mut plan.hits[index];
+                    hit.fields = hit.fields.without(field);
+                });
+            }
+        }
+    }
+    remove(ShedLevel::PresetExtras, &|plan| plan.page.integration_results = false);
+    remove(ShedLevel::PresetExtras, &|plan| plan.page.ranking = false);
+    if verbosity != Verbosity::IdsOnly {
+        remove(ShedLevel::PresetExtras, &|plan| plan.page.access = false);
+    }
+    for _ in 1..hits.len() {
+        remove(ShedLevel::TailResults, &|plan| plan.hits.truncate(plan.hits.len() - 1));
+    }
+    if hits.first().is_some_and(shown(Field::Title)) {
+        let level = if hits.len() > 1 { ShedLevel::TailResults } else { ShedLevel::PresetExtras };
+        remove(level, &|plan| plan.hits[0].fields = plan.hits[0].fields.without(Field::Title));
+    }
+    plans
+}
+
+/// Amount that a plan shows, to compare plans of the same hits.
+fn amounts(hits: &[Hit], plan: &Plan) -> [usize; 4] {
+    let sum = |count: &dyn Fn(&HitPlan, &Hit) -> usize| {
+        plan.hits.iter().zip(hits).map(|(plan, hit)| count(plan, hit)).sum::<usize>()
+    };
+    let page = [plan.page.access, plan.page.ranking, plan.page.integration_results];
     [
-        state.hits.len(),
-        sum(fields) + page,
-        sum(|hit| hit.snippet.as_ref().map_or(0, String::len)),
-        sum(|hit| hit.passages.as_ref().map_or(0, Vec::len)),
+        plan.hits.len(),
+        sum(&|plan, _| plan.fields.iter().count()) + page.into_iter().filter(|shown| *shown).count(),
+        sum(&|plan, hit| match plan.fields.contains(Field::Snippet) {
+            true => shortened(hit.snippet(), plan.snippet).len(),
+            false => 0,
+        }),
+        sum(&|plan, hit| match plan.fields.contains(Field::Passages) {
+            true => plan.passages.min(hit.passages.len()),
+            false => 0,
+        }),
     ]
 }
 
 proptest! {
+    /// Compares the arithmetic with answers that are really written: the plan is the first that fits when one part after
+    /// another is removed.
     #[test]
-    fn an_answer_keeps_to_its_budget(hits in any_hits(), verbosity in any_verbosity(), budget in 1u64..6_000) {
-        let shaped = shape(hits.clone(), verbosity, Some(budget), &size);
-        prop_assert!(shaped.unsatisfiable || size(&shaped) <= budget, "{} > {budget}", size(&shaped));
-        prop_assert_eq!(shaped.hits.is_empty(), hits.is_empty());
-        let whole = shape(hits, verbosity, None, &size);
-        prop_assert_eq!(shaped == whole, size(&whole) <= budget);
-        prop_assert!(shaped.shed.is_sorted());
-    }
-
-    /// The answer is the first that fits when one thing after another is taken away.
-    #[test]
-    fn as_little_as_needed_is_given_up_in_order(hits in any_hits(), verbosity in any_verbosity(), budget in 1u64..6_000) {
-        let shaped = shape(hits.clone(), verbosity, Some(budget), &size);
-        let mut state = shape(hits, verbosity, None, &size);
-        let mut first = (size(&state) <= budget).then(|| state.clone());
-        for level in LEVELS {
-            let steps = shed::steps(&state, level);
-            for count in 1..=steps {
-                let mut next = state.clone();
-                shed::take(&mut next, level, count);
-                next.shed.push(level);
-                if first.is_none() && size(&next) <= budget {
-                    first = Some(next.clone());
-                }
-                if count == steps {
-                    state = next;
-                    break;
-                }
+    fn as_little_as_needed_is_removed_in_order(hits in any_hits(), verbosity in any_verbosity(), budget in 1u64..6_000) {
+        let plan = within(&hits, verbosity, budget);
+        let plans = removals(&hits, verbosity);
+        match plans.iter().find(|plan| size(&hits, plan) <= budget) {
+            Some(first) => prop_assert_eq!(&plan, first),
+            None => {
+                let mut last = plans.last().unwrap().clone();
+                last.page.unsatisfiable = true;
+                prop_assert_eq!(&plan, &last);
             }
         }
-        match first {
-            Some(first) => prop_assert_eq!(shaped, first),
-            None => prop_assert!(shaped.hits.iter().all(|hit| hit.title.is_none()), "the last resort"),
-        }
+        prop_assert!(plan.page.shed.is_sorted());
+        prop_assert_eq!(plan.hits.is_empty(), hits.is_empty());
+    }
+
+    #[test]
+    fn every_budget_is_used_to_the_character(hits in any_hits(), verbosity in any_verbosity(), pick in any::<prop::sample::Index>()) {
+        let plans = removals(&hits, verbosity);
+        let exact = size(&hits, pick.get(&plans));
+        let plan = within(&hits, verbosity, exact);
+        prop_assert!(!plan.page.unsatisfiable && size(&hits, &plan) <= exact);
+        prop_assert!(plan == within(&hits, verbosity, exact - 1) || size(&hits, &plan) == exact);
     }
 
     #[test]
     fn more_budget_never_shows_less(hits in any_hits(), verbosity in any_verbosity(), low in 1u64..5_000, more in 0u64..2_000) {
-        let less = shown(&shape(hits.clone(), verbosity, Some(low), &size));
-        let greater = shown(&shape(hits, verbosity, Some(low + more), &size));
+        let less = amounts(&hits, &within(&hits, verbosity, low));
+        let greater = amounts(&hits, &within(&hits, verbosity, low + more));
         for (less, greater) in less.into_iter().zip(greater) {
             prop_assert!(less <= greater);
         }

@@ -1,4 +1,4 @@
-//! Where contents lie on the disk.
+//! File layout on disk.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -18,8 +18,10 @@ impl Files {
         Ok(Self { root })
     }
 
+    /// Locks the folder for this process.
+    ///
     /// # Errors
-    /// `WouldBlock` when another process holds it.
+    /// `WouldBlock` if another process holds the lock.
     pub fn lock(&self) -> io::Result<File> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(self.root.join("lock"))?;
         match file.try_lock() {
@@ -43,17 +45,17 @@ impl Files {
 
     pub fn open_object(&self, id: ObjectId) -> io::Result<File> {
         match File::open(self.object(id)) {
-            // The journal counted the put, but the move failed (a full disk, say): the next start repeats it.
+            // The journal contains the put, but the move failed, for example on a full disk. The next start repeats it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => File::open(self.incoming(id)),
             result => result,
         }
     }
 
-    /// Moves a complete file to its place.
-    pub fn admit(&self, id: ObjectId) -> io::Result<()> {
+    /// Moves a complete file from `incoming` to its final path.
+    pub fn publish(&self, id: ObjectId) -> io::Result<()> {
         let (from, to) = (self.incoming(id), self.object(id));
         match fs::rename(&from, &to) {
-            // The folders are made one by one when first needed: making all 256 would slow the first start.
+            // Folders are created on first use: creating all 256 would slow down the first start.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(to.parent().unwrap_or(&self.root))?;
                 fs::rename(from, to)
@@ -62,7 +64,7 @@ impl Files {
         }
     }
 
-    /// Makes the name of a new file in `incoming` survive a power cut.
+    /// Makes the directory entries of `incoming` survive a power cut.
     pub fn sync_incoming(&self) -> io::Result<()> {
         sync_folder(&self.root.join("incoming"))
     }
@@ -71,8 +73,8 @@ impl Files {
         remove(&self.object(id));
     }
 
-    /// Removes what replaced and deleted objects may have left when a crash came between the journal and the removal.
-    /// Ids are never used twice, so it cannot hit a living object, and need not hold up the start.
+    /// Removes files of replaced and deleted objects that a crash between journal and removal left behind. Ids are
+    /// never reused, so this cannot affect live objects and need not delay the start.
     pub fn remove_in_background(&self, ids: Vec<ObjectId>) {
         if ids.is_empty() {
             return;
@@ -81,24 +83,24 @@ impl Files {
         std::thread::spawn(move || ids.into_iter().for_each(|id| files.remove_object(id)));
     }
 
-    /// Finishes the puts that the journal knows, and removes the rest.
-    pub fn recover_incoming(&self, is_living: impl Fn(ObjectId) -> bool) -> io::Result<()> {
+    /// Publishes incoming files that the journal contains, and removes the others.
+    pub fn recover_incoming(&self, is_live: impl Fn(ObjectId) -> bool) -> io::Result<()> {
         for entry in fs::read_dir(self.root.join("incoming"))? {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
             let Ok(id) = ObjectId::from_str_radix(name, 16) else { continue };
-            if is_living(id) { self.admit(id)? } else { remove(&self.incoming(id)) }
+            if is_live(id) { self.publish(id)? } else { remove(&self.incoming(id)) }
         }
         Ok(())
     }
 }
 
-/// Removes a file that nothing names any more. That it stays behind is worth a word in the log, not a failed request.
+/// Removes an unreferenced file. A failure is logged and does not fail the request.
 pub(super) fn remove(path: &Path) {
     match fs::remove_file(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!(path = %path.display(), %error, "cannot remove a file of the object store"),
+        Err(error) => tracing::warn!(path = %path.display(), %error, "cannot remove object store file"),
     }
 }
 
@@ -107,7 +109,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened as a file; the file system keeps its own order.
+/// No-op: other systems cannot open a folder as a file, and the file system orders its own writes.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! The append-only file that says which objects there are.
+//! Append-only journal of the objects.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 
 use super::record::Record;
 
-/// The first line: names the format, so that a later one can tell.
+/// First line, which identifies the format version.
 const HEADER: &str = "objects 1\n";
 
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-    /// Bytes that hold whole records: where the next one goes.
+    /// Length of all complete records, which is the position of the next one.
     length: u64,
-    /// Lines since the last compaction, the ones that it wrote included.
+    /// Lines since the last compaction, including those that it wrote.
     records: usize,
 }
 
-/// What a journal held when it was opened.
+/// Result of reading a journal.
 pub(super) struct Replay {
-    /// Lines that could not be read, a torn last one not counted.
+    /// Unreadable lines, not counting a torn last one.
     pub damaged: usize,
 }
 
 impl Journal {
-    /// Opens the journal (a new one where there is none) and hands each record to `apply`, in order. A torn last line,
-    /// which is what a crash in the middle of a write leaves, is cut off.
+    /// Opens or creates the journal and passes its records to `apply` in order. Truncates a torn last line, which a
+    /// crash during a write leaves.
     ///
     /// # Errors
-    /// `InvalidData` for a file with another header.
+    /// `InvalidData` if the file has another header.
     pub fn open(path: &Path, mut apply: impl FnMut(Record)) -> io::Result<(Self, Replay)> {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let mut bytes = Vec::new();
@@ -37,13 +37,13 @@ impl Journal {
         let mut journal = Self { path: path.to_owned(), file, length: 0, records: 0 };
         let mut replay = Replay { damaged: 0 };
         if HEADER.as_bytes().starts_with(&bytes) && bytes.len() < HEADER.len() {
-            // New, or torn at its very first write.
+            // New, or torn during its first write.
             journal.file.set_len(0)?;
             journal.append(HEADER)?;
             return Ok((journal, replay));
         }
         let Some(body) = bytes.strip_prefix(HEADER.as_bytes()) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "another header"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "unknown header"));
         };
         let whole = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
         for line in body[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -63,7 +63,7 @@ impl Journal {
         self.records
     }
 
-    /// Writes the record in one call to the system, which is what makes it survive the death of this process.
+    /// Writes the record with one system call, so that it survives the death of this process.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         let mut line = String::with_capacity(256);
         record.write(&mut line);
@@ -74,7 +74,7 @@ impl Journal {
 
     fn append(&mut self, text: &str) -> io::Result<()> {
         if let Err(error) = self.file.write_all(text.as_bytes()) {
-            // A full disk may have taken half a line: the next record must not be glued to it.
+            // A full disk may have accepted half a line. The next record must not be appended to it.
             self.file.set_len(self.length)?;
             self.file.seek(SeekFrom::Start(self.length))?;
             return Err(error);
@@ -83,12 +83,12 @@ impl Journal {
         Ok(())
     }
 
-    /// A second handle to the file, to sync without holding up writers.
+    /// Returns a second handle of the file, to sync without blocking writers.
     pub fn handle(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Replaces the file by one with just these records; the old one stays until the new one is complete on disk.
+    /// Replaces the file by one with only these records. The old file remains until the new one is complete on disk.
     pub fn compact(&mut self, records: impl Iterator<Item = Record>) -> io::Result<()> {
         let new_path = self.path.with_extension("new");
         let mut text = HEADER.to_owned();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back_in_order_and_a_torn_tail_is_cut_off() {
+    fn records_are_replayed_in_order_and_a_torn_tail_is_truncated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (mut journal, seen, _) = replay(&path);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_in_the_middle_costs_only_itself() {
+    fn a_damaged_line_affects_only_itself() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (mut journal, ..) = replay(&path);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_keeps_what_it_is_given_and_goes_on() {
+    fn compaction_keeps_the_given_records_and_accepts_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (mut journal, ..) = replay(&path);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_kind_is_refused() {
+    fn an_unknown_header_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         std::fs::write(&path, "objects 2\n").unwrap();

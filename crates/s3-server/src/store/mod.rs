@@ -1,18 +1,19 @@
 //! Objects on the local disk. Knows files, not HTTP; every call blocks and belongs on a blocking thread.
 //!
 //! ```text
-//! root/lock             held while a process serves this folder
-//! root/journal          which objects there are (the source of truth), one line a change
-//! root/incoming/{id}    contents on their way in
-//! root/objects/{xx}/{id}  contents, in 256 folders by the low byte of the id
+//! root/lock               locked while a process uses this folder
+//! root/journal            all objects (the source of truth), one line per change
+//! root/incoming/{id}      content being uploaded
+//! root/objects/{xx}/{id}  content, in 256 folders by the low byte of the id
 //! ```
 //!
-//! A file is named by an id that is never used twice, never by its key: a key is only text in the journal, so no key can
-//! reach another place on the disk, and `a` and `a/b` do not meet. A put writes the whole content to `incoming`, then
-//! appends its line to the journal, and with that it counts; then it moves the file to its place. A crash in between
-//! leaves either a file that no line names (removed at the next start) or a line whose file is still in `incoming` (moved
-//! at the next start). A replaced object keeps its own file until the new line is written, so whoever reads it goes on
-//! reading it whole.
+//! A file is named by an id that is never reused. Keys exist only as text in the journal, so no key can refer to
+//! another path, and `a` and `a/b` do not conflict.
+//!
+//! A put writes the content to `incoming`, appends its line to the journal, which commits it, and then moves the file
+//! to its final path. A crash in between leaves either a file without a line, which the next start removes, or a line
+//! whose file is still in `incoming`, which the next start moves. A replaced object keeps its file until the new line
+//! is written, so readers that opened it can read all of it.
 
 mod files;
 mod journal;
@@ -37,40 +38,40 @@ pub(crate) use upload::{PutError, PutOptions, Upload};
 
 pub(crate) type ObjectId = u64;
 
-/// One object, without its key.
+/// Object without its key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Entry {
     pub id: ObjectId,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Of the content, as S3 gives it in the ETag.
+    /// MD5 of the content, the ETag in S3.
     pub md5: [u8; 16],
-    /// Unix milliseconds.
+    /// Modification time in Unix milliseconds.
     pub modified_ms: i64,
 }
 
-/// How much an acknowledged put or delete survives.
+/// Guarantee for acknowledged puts and deletes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Durability {
-    /// The death of the process (`kill -9`, a panic, running out of memory), but not always of the machine: the last
-    /// seconds before a power cut may be lost. Nothing is synced to the disk.
+    /// Survives the death of the process (`kill -9`, panic, out of memory). A power cut may lose the last seconds,
+    /// because nothing is synced to disk.
     #[default]
     Process,
-    /// A power cut too: each put waits for the disk (concurrent ones share a sync of the journal).
+    /// Also survives a power cut: each put waits for the disk. Concurrent puts share a sync of the journal.
     Power,
 }
 
-/// Journal lines that are worth keeping although they say nothing any more.
+/// Obsolete journal lines that are tolerated before a compaction.
 const SPARE_RECORDS: usize = 4096;
 
 pub(crate) struct Store {
     files: Files,
     durability: Durability,
     state: RwLock<State>,
-    /// How many journal lines of this process are known to be on the disk (`Durability::Power`).
+    /// Number of journal lines of this process that are synced to disk (`Durability::Power`).
     synced: Mutex<u64>,
     pub signatures: Arc<Signatures>,
-    /// Released by the system when the process ends, however it ends.
+    /// Released by the system when the process ends for any reason.
     _lock: File,
 }
 
@@ -78,24 +79,24 @@ struct State {
     objects: BTreeMap<Box<str>, Entry>,
     journal: Journal,
     next_id: ObjectId,
-    /// Lines written by this process.
+    /// Number of lines written by this process.
     written: u64,
-    /// Journal lines below which compaction is not tried (again).
+    /// Number of journal lines below which compaction is not retried.
     compact_above: usize,
 }
 
-/// A page of a listing.
+/// Page of a listing.
 pub(crate) struct Listing {
     pub objects: Vec<(Box<str>, Entry)>,
-    /// There are more behind the last one.
+    /// True if more objects follow.
     pub truncated: bool,
 }
 
 impl Store {
-    /// Opens the folder, making it where it is missing, and puts right what a crash left.
+    /// Opens or creates the folder and recovers from a crash.
     ///
     /// # Errors
-    /// `WouldBlock` when another process serves the folder, `InvalidData` for a journal of another version.
+    /// `WouldBlock` if another process uses the folder, `InvalidData` for a journal of another version.
     pub fn open(root: PathBuf, durability: Durability) -> io::Result<Arc<Self>> {
         let files = Files::open(root)?;
         let lock = files.lock()?;
@@ -123,7 +124,7 @@ impl Store {
             Record::NextId(id) => next_id = next_id.max(id),
         })?;
         if replay.damaged > 0 {
-            tracing::warn!(lines = replay.damaged, "skipped damaged lines of the object store's journal");
+            tracing::warn!(lines = replay.damaged, "skipped damaged lines of the object store journal");
         }
         files.recover_incoming(|id| objects.values().any(|entry: &Entry| entry.id == id))?;
         files.remove_in_background(replaced);
@@ -134,7 +135,7 @@ impl Store {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
-        // Nothing that panics runs under the lock.
+        // Code under this lock does not panic.
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,7 +147,7 @@ impl Store {
         self.read().objects.get(key).copied()
     }
 
-    /// The object and its content, positioned at the start.
+    /// Returns the object and its file, positioned at the start.
     pub fn open_object(&self, key: &str) -> io::Result<Option<(Entry, File)>> {
         loop {
             let Some(entry) = self.head(key) else { return Ok(None) };
@@ -159,27 +160,27 @@ impl Store {
                     }
                     return Ok(Some((entry, file)));
                 }
-                // Replaced or deleted since we looked: look again.
+                // Replaced or deleted in the meantime: retry.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && self.head(key) != Some(entry) => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Objects whose key starts with `prefix` and lies behind `after`, in key order.
+    /// Returns the objects whose key starts with `prefix` and is greater than `after`, in key order.
     pub fn list(&self, prefix: &str, after: Option<&str>, max: usize) -> Listing {
         let start = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
         let state = self.read();
-        let mut behind =
+        let mut matching =
             state.objects.range::<str, _>((start, Bound::Unbounded)).take_while(|(key, _)| key.starts_with(prefix));
-        let objects = behind.by_ref().take(max).map(|(key, entry)| (key.clone(), *entry)).collect();
-        Listing { objects, truncated: max > 0 && behind.next().is_some() }
+        let objects = matching.by_ref().take(max).map(|(key, entry)| (key.clone(), *entry)).collect();
+        Listing { objects, truncated: max > 0 && matching.next().is_some() }
     }
 
-    /// Removes the object; `false` when there is none.
+    /// Deletes the object. Returns false if it does not exist.
     pub fn delete(&self, key: &str) -> io::Result<bool> {
         let (old, written) = {
             let mut state = self.write();
@@ -195,8 +196,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Waits until the first `written` lines of the journal are on the disk. Whoever comes while another waits for the
-    /// disk finds the work done by the next sync: one sync serves all that wait.
+    /// Waits until the first `written` lines of the journal are on disk. Group commit: one sync covers all callers that
+    /// are waiting.
     fn make_durable(&self, written: u64) -> io::Result<()> {
         if self.durability == Durability::Process {
             return Ok(());
@@ -214,8 +215,8 @@ impl Store {
         Ok(())
     }
 
-    /// Rewrites the journal when most of its lines say nothing any more. That it cannot be rewritten is no reason to fail
-    /// the request that happened to find out: the old one goes on.
+    /// Rewrites the journal when most of its lines are obsolete. A failure is logged and the old journal stays in use,
+    /// because the current request is not the cause.
     fn compact_if_worthwhile(&self, state: &mut State) {
         let worthwhile = (2 * state.objects.len() + SPARE_RECORDS).max(state.compact_above);
         if state.journal.records() <= worthwhile {
@@ -228,7 +229,7 @@ impl Store {
         *compact_above = match journal.compact(records) {
             Ok(()) => 0,
             Err(error) => {
-                tracing::warn!(%error, "cannot compact the object store's journal");
+                tracing::warn!(%error, "cannot compact the object store journal");
                 2 * journal.records()
             }
         };

@@ -1,12 +1,11 @@
-//! One line of the journal.
+//! Journal records.
 
 use super::{Entry, ObjectId};
 
-/// A change of the store. Replaying all of them in order gives its state.
+/// Change of the store. Replaying all records in order restores its state.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Record {
-    /// The object at `key` is now `entry`; a presigned URL, if one was used, is used up by the same line, so that the
-    /// two cannot come apart in a crash.
+    /// Stores `entry` at `key`. The same line marks the presigned URL as used, so that a crash cannot separate the two.
     Put {
         key: String,
         entry: Entry,
@@ -15,23 +14,23 @@ pub(super) enum Record {
     Delete {
         key: String,
     },
-    /// Written by compaction only: a used signature outlives the record of the put that it came with.
+    /// Written only by compaction, because a used signature outlives the record of its put.
     Used(UsedSignature),
-    /// Written by compaction only: ids are never used twice, also when the object with the highest one is gone.
+    /// Written only by compaction: ids are never reused, even if the object with the highest id was deleted.
     NextId(ObjectId),
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct UsedSignature {
-    /// As in the URL, percent-decoded: 64 hexadecimal digits.
+    /// Percent-decoded signature of the URL: 64 hexadecimal digits.
     pub signature: String,
-    /// Unix seconds. Afterwards the signature is refused for its age, and need not be remembered.
+    /// Unix seconds. The signature expires then and need not be remembered longer.
     pub expires_at: i64,
 }
 
 impl Record {
-    /// Appends the line: a checksum, then fields parted by tabs, the key last. No field holds a tab or a line feed
-    /// (the operations refuse such keys).
+    /// Appends the record as a line: a checksum, then fields separated by tabs, the key last. No field contains a tab
+    /// or line feed (the operations reject such keys).
     pub fn write(&self, out: &mut String) {
         use std::fmt::Write as _;
         let start = out.len();
@@ -57,7 +56,7 @@ impl Record {
         out.push('\n');
     }
 
-    /// Reads a line without its line feed; `None` when it is torn or damaged.
+    /// Parses a line without its line feed. Returns `None` if it is torn or damaged.
     pub fn parse(line: &str) -> Option<Self> {
         let (checksum, rest) = line.split_once('\t')?;
         if u32::from_str_radix(checksum, 16).ok()? != fnv1a(rest.as_bytes()) {
@@ -92,7 +91,7 @@ impl Record {
     }
 }
 
-/// FNV-1a, 32 bits: tells a torn or damaged line, not a forged one.
+/// FNV-1a, 32 bits. Detects torn or damaged lines, not forged ones.
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written() {
+    fn records_round_trip() {
         for record in records() {
             let mut line = String::new();
             record.write(&mut line);
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_or_damaged_line_is_not_read() {
+    fn torn_and_damaged_lines_are_rejected() {
         for record in records() {
             let mut line = String::new();
             record.write(&mut line);

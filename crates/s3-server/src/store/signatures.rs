@@ -1,4 +1,4 @@
-//! Presigned URLs are good for one use: which ones are in use, and which are used up.
+//! Single use of presigned URLs: reserved and used signatures.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,26 +7,26 @@ use super::record::UsedSignature;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Use {
-    /// An upload is going on; it may yet fail and give the URL back.
+    /// An upload is in progress. It may fail and release the URL.
     Reserved,
-    /// Until this time (Unix seconds), when the URL itself is too old.
-    UpUntil(i64),
+    /// Used. Remembered until this time (Unix seconds), when the URL itself expires.
+    Until(i64),
 }
 
-/// The memory of it; the journal makes the used ones survive a restart.
+/// Signatures in memory. The journal makes the used ones survive a restart.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {
     uses: Mutex<HashMap<String, Use>>,
 }
 
-/// The right to use a URL, until it is dropped (which gives the URL back) or used up by the put that it was taken for.
+/// Exclusive right to use a URL. Dropping it releases the URL; committing the put uses it up.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     signatures: Arc<Signatures>,
     used: UsedSignature,
 }
 
-/// Uses remembered before the expired ones are looked for: keeps that work off most calls.
+/// Number of entries from which expired ones are pruned, which keeps that work off most calls.
 const PRUNE_ABOVE: usize = 1024;
 
 impl Signatures {
@@ -34,35 +34,35 @@ impl Signatures {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the URL for one upload; `None` when another one has it or had it.
+    /// Reserves the URL for one upload. Returns `None` if it is reserved or used.
     pub fn reserve(self: &Arc<Self>, signature: String, expires_at: i64, now: i64) -> Option<Reservation> {
         let mut uses = self.uses();
         if uses.contains_key(&signature) {
             return None;
         }
         if uses.len() >= PRUNE_ABOVE && uses.len().is_power_of_two() {
-            uses.retain(|_, state| !matches!(state, Use::UpUntil(until) if *until < now));
+            uses.retain(|_, state| !matches!(state, Use::Until(until) if *until < now));
         }
         uses.insert(signature.clone(), Use::Reserved);
         Some(Reservation { signatures: Arc::clone(self), used: UsedSignature { signature, expires_at } })
     }
 
-    /// Takes up what the journal remembers.
+    /// Restores a used signature from the journal.
     pub(super) fn remember(&self, used: UsedSignature, now: i64) {
         if used.expires_at >= now {
-            self.uses().insert(used.signature, Use::UpUntil(used.expires_at));
+            self.uses().insert(used.signature, Use::Until(used.expires_at));
         }
     }
 
-    /// What the journal must go on remembering.
+    /// Returns the used signatures that the journal must keep.
     pub(super) fn used(&self, now: i64) -> Vec<UsedSignature> {
         let uses = self.uses();
         uses.iter()
             .filter_map(|(signature, state)| match state {
-                Use::UpUntil(until) if *until >= now => {
+                Use::Until(until) if *until >= now => {
                     Some(UsedSignature { signature: signature.clone(), expires_at: *until })
                 }
-                Use::UpUntil(_) | Use::Reserved => None,
+                Use::Until(_) | Use::Reserved => None,
             })
             .collect()
     }
@@ -73,9 +73,9 @@ impl Reservation {
         &self.used
     }
 
-    /// The put is in the journal: the URL is used up.
-    pub(super) fn use_up(self) {
-        self.signatures.uses().insert(self.used.signature.clone(), Use::UpUntil(self.used.expires_at));
+    /// Marks the URL as used, after the put is in the journal.
+    pub(super) fn consume(self) {
+        self.signatures.uses().insert(self.used.signature.clone(), Use::Until(self.used.expires_at));
     }
 }
 
@@ -94,23 +94,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_given_back_by_a_failed_upload_and_used_up_by_a_good_one() {
+    fn a_url_is_released_by_a_failed_upload_and_used_up_by_a_committed_one() {
         let signatures = Arc::new(Signatures::default());
         let first = signatures.reserve("s".to_owned(), 900, 0).unwrap();
         assert!(signatures.reserve("s".to_owned(), 900, 0).is_none(), "in use");
-        assert!(signatures.reserve("t".to_owned(), 900, 0).is_some(), "another URL is free");
+        assert!(signatures.reserve("t".to_owned(), 900, 0).is_some(), "another URL is available");
         drop(first);
-        signatures.reserve("s".to_owned(), 900, 0).unwrap().use_up();
+        signatures.reserve("s".to_owned(), 900, 0).unwrap().consume();
         assert!(signatures.reserve("s".to_owned(), 900, 0).is_none(), "used up");
         assert_eq!(signatures.used(900).len(), 1);
         assert_eq!(signatures.used(901), []);
     }
 
     #[test]
-    fn expired_uses_are_forgotten() {
+    fn expired_signatures_are_pruned() {
         let signatures = Arc::new(Signatures::default());
         for number in 0..10 * PRUNE_ABOVE as i64 {
-            signatures.reserve(number.to_string(), number, number).unwrap().use_up();
+            signatures.reserve(number.to_string(), number, number).unwrap().consume();
         }
         assert!(signatures.uses().len() <= PRUNE_ABOVE + 1, "{} remembered", signatures.uses().len());
     }

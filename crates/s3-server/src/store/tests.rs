@@ -23,17 +23,17 @@ fn body(store: &Store, key: &str) -> Option<String> {
     Some(body)
 }
 
-/// Files below `incoming` and `objects`.
+/// Counts the files below `incoming` and `objects`.
 fn files(root: &Path) -> usize {
     let folders = std::fs::read_dir(root.join("objects")).unwrap().map(|entry| entry.unwrap().path());
     folders.chain([root.join("incoming")]).map(|folder| std::fs::read_dir(folder).unwrap().count()).sum()
 }
 
-/// The removal of left-over files runs in the background after the start.
+/// Polls until `holds` returns true: leftover files are removed in the background after the start.
 fn eventually(holds: impl Fn() -> bool) {
     let deadline = Instant::now() + std::time::Duration::from_secs(10);
     while !holds() {
-        assert!(Instant::now() < deadline, "still not so after 10 s");
+        assert!(Instant::now() < deadline, "condition not met after 10 s");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
@@ -57,11 +57,11 @@ fn objects_survive_a_restart() {
     assert_eq!(body(&store, "gone"), None);
     assert_eq!(files(folder.path()), 2);
     put(&store, "new", "after the restart");
-    assert_eq!(body(&store, "a").as_deref(), Some("second"), "ids are not used twice");
+    assert_eq!(body(&store, "a").as_deref(), Some("second"), "ids are not reused");
 }
 
 #[test]
-fn a_put_that_never_reached_the_journal_leaves_nothing() {
+fn a_put_missing_in_the_journal_is_removed_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let mut upload = Upload::begin(&store).unwrap();
@@ -77,13 +77,13 @@ fn a_put_that_never_reached_the_journal_leaves_nothing() {
 }
 
 #[test]
-fn a_put_that_reached_the_journal_is_finished_at_the_next_start() {
+fn a_put_in_the_journal_is_completed_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let old = put(&store, "k", "old");
     let new = put(&store, "k", "new content");
     copy_as_after_a_crash(folder.path(), |crashed| {
-        // As if the process had died right after writing the line: not yet moved, the old file not yet removed.
+        // State right after the line was written: the file is not yet moved, the old one not yet removed.
         let files_of = Files::open(crashed.to_owned()).unwrap();
         std::fs::rename(
             crashed.join(format!("objects/{:02x}/{:016x}", new.id & 0xff, new.id)),
@@ -97,7 +97,7 @@ fn a_put_that_reached_the_journal_is_finished_at_the_next_start() {
     });
 }
 
-/// A copy of the folder is what another process finds after this one was killed: the lock is not part of it.
+/// Copies the folder to the state another process finds after this one was killed. The lock is not part of it.
 fn copy_as_after_a_crash(root: &Path, check: impl FnOnce(&Path)) {
     fn copy(from: &Path, to: &Path) {
         std::fs::create_dir_all(to).unwrap();
@@ -139,14 +139,14 @@ fn used_signatures_and_ids_survive_compaction_and_restart() {
     }
     let last = put(&store, "churn", "x");
     store.delete("churn").unwrap();
-    assert!(store.read().journal.records() < SPARE_RECORDS, "compacted meanwhile");
+    assert!(store.read().journal.records() < SPARE_RECORDS, "compacted in the meantime");
     for _ in 0..2 {
         copy_as_after_a_crash(folder.path(), |copied| {
             let store = open(copied);
             assert!(store.signatures.reserve("signature".to_owned(), now + 900, now).is_none());
             assert!(put(&store, "next", "x").id > last.id);
         });
-        // Once more with a journal that was compacted with the highest id gone.
+        // Again with a journal that was compacted after the highest id was deleted.
         let mut state = store.write();
         while state.journal.records() <= 2 * state.objects.len() + SPARE_RECORDS {
             state.journal.write(&Record::Delete { key: "never".to_owned() }).unwrap();
@@ -156,7 +156,7 @@ fn used_signatures_and_ids_survive_compaction_and_restart() {
 }
 
 #[test]
-fn a_put_with_conditions_that_do_not_hold_changes_nothing() {
+fn a_put_with_a_failed_condition_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     put(&store, "k", "kept");
@@ -169,7 +169,7 @@ fn a_put_with_conditions_that_do_not_hold_changes_nothing() {
 }
 
 #[test]
-fn a_reader_keeps_the_object_that_it_opened() {
+fn a_reader_keeps_the_object_it_opened() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     put(&store, "k", "before");
@@ -182,7 +182,7 @@ fn a_reader_keeps_the_object_that_it_opened() {
 }
 
 #[test]
-fn synced_puts_survive_too() {
+fn synced_puts_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().to_owned(), Durability::Power).unwrap();
     std::thread::scope(|scope| {
@@ -203,7 +203,7 @@ fn synced_puts_survive_too() {
 /// `cargo nextest run -p s3-server --run-ignored only --no-capture measure`
 #[test]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stdout, reason = "its result")]
+#[expect(clippy::print_stdout, reason = "prints the measurement")]
 fn measure_opening_100_000_objects() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()));

@@ -1,4 +1,4 @@
-//! One put, from its first byte to its line in the journal.
+//! Uploads: from the first byte to the line in the journal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,23 +13,23 @@ use super::files::remove;
 use super::record::Record;
 use super::{Durability, Entry, ObjectId, Reservation, Store};
 
-/// A content on its way in. Dropped without [`commit`](Upload::commit) it leaves nothing.
+/// Content being uploaded. Dropped without [`commit`](Upload::commit) it leaves nothing behind.
 pub(crate) struct Upload {
     store: Arc<Store>,
     id: ObjectId,
     file: File,
     size: u64,
     md5: Md5,
-    /// What to remove on drop; `None` once the journal names it.
+    /// File to remove on drop; `None` once the journal contains it.
     unfinished: Option<PathBuf>,
 }
 
-/// Why a complete content was not stored.
+/// Reason for not storing a complete upload.
 #[derive(Debug)]
 pub(crate) enum PutError {
-    /// There is an object, and the put was to be the first.
+    /// The object exists and the put must not replace it.
     Exists,
-    /// The content is not the one that the sender took the digest of.
+    /// The content does not match the digest of the client.
     Digest,
     Io(io::Error),
 }
@@ -40,14 +40,14 @@ impl From<io::Error> for PutError {
     }
 }
 
-/// What a put asks beside storing.
+/// Options of a put.
 #[derive(Debug, Default)]
 pub(crate) struct PutOptions {
-    /// Refuse to replace (`If-None-Match: *`).
+    /// Do not replace an existing object (`If-None-Match: *`).
     pub only_if_absent: bool,
-    /// What the sender says that the content's MD5 is (`Content-MD5`).
+    /// Expected MD5 of the content (`Content-MD5`).
     pub md5: Option<[u8; 16]>,
-    /// The presigned URL that this put uses up.
+    /// Presigned URL that this put uses up.
     pub reservation: Option<Reservation>,
 }
 
@@ -72,8 +72,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Makes the content the object at `key`. When this returns, the object is visible to all and survives what the
-    /// store's [`Durability`] says.
+    /// Commits the content as the object at `key`. Afterwards the object is visible to all readers and has the
+    /// [`Durability`] of the store.
     pub fn commit(mut self, key: &str, options: PutOptions) -> Result<Entry, PutError> {
         let store = Arc::clone(&self.store);
         let md5: [u8; 16] = std::mem::take(&mut self.md5).finalize().into();
@@ -98,10 +98,10 @@ impl Upload {
             self.unfinished = None;
             let replaced = state.objects.insert(key.into(), entry);
             if let Some(reservation) = options.reservation {
-                reservation.use_up();
+                reservation.consume();
             }
-            // Under the lock, so that nobody looks for the file before it is in its place.
-            store.files.admit(self.id)?;
+            // Under the lock, so that readers do not look for the file before it is moved.
+            store.files.publish(self.id)?;
             store.compact_if_worthwhile(&mut state);
             (replaced, state.written)
         };

@@ -15,13 +15,13 @@ fn load(toml: &str, pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     Settings::load(Some(&path), environment(pairs))
 }
 
-/// The message without the path of the temporary file.
-fn refusal(toml: &str, pairs: &[(&str, &str)]) -> String {
+/// Returns the message of a failed load.
+fn load_error(toml: &str, pairs: &[(&str, &str)]) -> String {
     load(toml, pairs).unwrap_err().to_string()
 }
 
 #[test]
-fn the_defaults_are_the_documented_ones() {
+fn defaults_match_documentation() {
     let settings = Settings::load(None, []).unwrap();
     assert_eq!(settings.data_dir, Path::new("data"));
     assert_eq!(settings.server.bind.to_string(), "127.0.0.1:8080");
@@ -39,7 +39,7 @@ fn the_defaults_are_the_documented_ones() {
 }
 
 #[test]
-fn every_shipped_file_loads() {
+fn shipped_files_load() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
     let secrets = tempfile::tempdir().unwrap();
     let mut loaded = 0;
@@ -54,7 +54,7 @@ fn every_shipped_file_loads() {
         ] {
             std::fs::write(secrets.path().join(name), secret).unwrap();
         }
-        // The example names the places where containers find their secrets.
+        // The example uses the usual path of container secrets.
         let here = text.replace("/run/secrets", secrets.path().to_str().unwrap());
         load(&here, &[]).unwrap();
         loaded += 1;
@@ -63,7 +63,7 @@ fn every_shipped_file_loads() {
 }
 
 #[test]
-fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
+fn environment_overrides_file_and_file_overrides_defaults() {
     let file = "[server]\nbind = \"127.0.0.1:1\"\nworkers = 3\n";
     let settings = load(file, &[("RETRIEVAL__SERVER__BIND", "0.0.0.0:2"), ("PATH", "/bin")]).unwrap();
     assert_eq!(settings.server.bind.to_string(), "0.0.0.0:2");
@@ -72,7 +72,7 @@ fn the_environment_wins_over_the_file_and_the_file_over_the_defaults() {
 }
 
 #[test]
-fn environment_values_have_the_kind_of_their_key() {
+fn environment_values_have_the_type_of_their_key() {
     let settings = load(
         "",
         &[
@@ -93,19 +93,22 @@ fn environment_values_have_the_kind_of_their_key() {
 }
 
 #[test]
-fn unknown_keys_are_named() {
-    let message = refusal("[server]\nbnid = \"x\"\n", &[]);
+fn unknown_keys_are_rejected() {
+    let message = load_error("[server]\nbnid = \"x\"\n", &[]);
     assert!(message.starts_with("unknown key `server.bnid` in `"), "{message}");
     assert!(message.ends_with(": did you mean `server.bind`?"), "{message}");
-    assert!(refusal("nope = 1\n", &[]).starts_with("unknown key `nope` in `"));
-    assert!(refusal("[auth.oauth]\nnope = 1\n", &[]).starts_with("unknown key `auth.oauth.nope` in `"));
-    assert!(refusal("[server]\nbind_file = \"x\"\n", &[]).starts_with("unknown key `server.bind_file` in `"));
-    assert_eq!(refusal("", &[("RETRIEVAL__SERVER__NOPE", "1")]), "unknown key `server.nope` in the environment");
-    assert_eq!(refusal("", &[("RETRIEVAL__SERVER__BIND__X", "1")]), "unknown key `server.bind.x` in the environment");
+    assert!(load_error("nope = 1\n", &[]).starts_with("unknown key `nope` in `"));
+    assert!(load_error("[auth.oauth]\nnope = 1\n", &[]).starts_with("unknown key `auth.oauth.nope` in `"));
+    assert!(load_error("[server]\nbind_file = \"x\"\n", &[]).starts_with("unknown key `server.bind_file` in `"));
+    assert_eq!(load_error("", &[("RETRIEVAL__SERVER__NOPE", "1")]), "unknown key `server.nope` in the environment");
+    assert_eq!(
+        load_error("", &[("RETRIEVAL__SERVER__BIND__X", "1")]),
+        "unknown key `server.bind.x` in the environment"
+    );
 }
 
 #[test]
-fn values_that_cannot_work_are_named_with_their_key() {
+fn invalid_values_are_reported_with_their_key() {
     let cases = [
         ("[server]\nbind = \"here\"", "`server.bind`: `here` is not an address with a port such as `127.0.0.1:8080`"),
         ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be u16"),
@@ -114,7 +117,7 @@ fn values_that_cannot_work_are_named_with_their_key() {
         ("[index]\nbackend = \"solr\"", "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `none`"),
         (
             "[index]\nbackend = \"meilisearch\"",
-            "`index.url` = ``: must be an http or https address such as `https://host.example`",
+            "`index.url` = ``: must be an http or https URL such as `https://host.example`",
         ),
         (
             "[fetch]\nallow_networks = [\"10.0.0.1/8\"]",
@@ -126,33 +129,33 @@ fn values_that_cannot_work_are_named_with_their_key() {
         ),
         (
             "[operations]\nbind = \"127.0.0.1:8080\"",
-            "`operations.bind` = `127.0.0.1:8080`: is the address of `server.bind` too",
+            "`operations.bind` = `127.0.0.1:8080`: is already the address of `server.bind`",
         ),
         (
             "[server]\npublic_url = \"ftp://x\"",
-            "`server.public_url` = `ftp://x`: must be an http or https address such as `https://host.example`",
+            "`server.public_url` = `ftp://x`: must be an http or https URL such as `https://host.example`",
         ),
         (
             "[mcp]\nallow_origins = [\"https://app.example\", \"https://app.example/page\"]",
-            "`mcp.allow_origins` = `https://app.example/page`: must be an origin as browsers write it, such as `https://app.example` or `http://app.example:3000`",
+            "`mcp.allow_origins` = `https://app.example/page`: must be an origin such as `https://app.example` or `http://app.example:3000`",
         ),
         ("[rate_limit]\ndefault_rps = 0", "`rate_limit.default_rps` = `0`: must be at least 1"),
         ("[auth.oauth]\nissuer = \"https://i.example\"", "`auth.oauth.audience` = ``: must not be empty"),
     ];
     for (toml, expected) in cases {
-        assert_eq!(refusal(toml, &[]), expected);
+        assert_eq!(load_error(toml, &[]), expected);
     }
     assert_eq!(
-        refusal("", &[("RETRIEVAL__STORAGE__PATH_STYLE", "yes")]),
+        load_error("", &[("RETRIEVAL__STORAGE__PATH_STYLE", "yes")]),
         "`storage.path_style` = `yes`: is not true or false"
     );
-    assert!(refusal("[server\n", &[]).contains("is not valid TOML"));
+    assert!(load_error("[server\n", &[]).contains("is not valid TOML"));
     let missing = Settings::load(Some(Path::new("/nowhere/at all.toml")), []).unwrap_err();
     assert_eq!(missing.to_string(), "cannot read the configuration file `/nowhere/at all.toml`");
 }
 
 #[test]
-fn secrets_come_from_files_and_stay_hidden() {
+fn secrets_are_read_from_files_and_hidden() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, "hunter2\n").unwrap();
@@ -162,24 +165,24 @@ fn secrets_come_from_files_and_stay_hidden() {
     assert_eq!(settings.index.api_key.expose(), "hunter2");
     assert!(!format!("{settings:?}").contains("hunter2"));
 
-    // The environment's file wins over the file's value: each layer replaces the one before.
+    // The file of the environment overrides the value of the settings file, as every later source does.
     let settings = load("[index]\napi_key = \"old\"", &[("RETRIEVAL__INDEX__API_KEY_FILE", name)]).unwrap();
     assert_eq!(settings.index.api_key.expose(), "hunter2");
 
-    let twice = refusal(&format!("[index]\napi_key = \"x\"\napi_key_file = \"{name}\""), &[]);
-    assert!(twice.ends_with("gives both `index.api_key` and `index.api_key_file`: give one"), "{twice}");
-    let missing = refusal("[index]\napi_key_file = \"/nowhere/key\"", &[]);
-    assert_eq!(missing, "cannot read the file `/nowhere/key` that `index.api_key_file` names");
+    let twice = load_error(&format!("[index]\napi_key = \"x\"\napi_key_file = \"{name}\""), &[]);
+    assert!(twice.ends_with("sets both `index.api_key` and `index.api_key_file`: remove one"), "{twice}");
+    let missing = load_error("[index]\napi_key_file = \"/nowhere/key\"", &[]);
+    assert_eq!(missing, "cannot read the file `/nowhere/key` of `index.api_key_file`");
 }
 
 #[test]
-fn refusals_never_show_a_secret() {
+fn errors_never_contain_secrets() {
     for (toml, key) in [
         ("[index]\napi_key = 987654", "index.api_key"),
         ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
         ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
     ] {
-        let message = refusal(toml, &[]);
+        let message = load_error(toml, &[]);
         assert!(message.starts_with(&format!("`{key}`: ")) && !message.contains("987654"), "{message}");
     }
 }
@@ -196,9 +199,9 @@ fn database_urls_are_checked() {
 }
 
 #[test]
-fn s3_needs_both_halves_of_its_key() {
+fn s3_needs_both_parts_of_the_access_key() {
     let file = "[storage]\nbackend = \"s3\"\naccess_key_id = \"a\"\n";
-    assert_eq!(refusal(file, &[]), "`storage.secret_access_key`: must be given too: the two belong together");
+    assert_eq!(load_error(file, &[]), "`storage.secret_access_key`: must be set too: an access key has two parts");
     let settings = load(&format!("{file}secret_access_key = \"b\"\n"), &[]).unwrap();
     assert_eq!(settings.storage.backend, StorageBackend::S3);
 }

@@ -3,7 +3,7 @@ use crate::Reader;
 use std::io::{self, Read};
 
 #[test]
-fn records_have_their_fields_their_block_and_their_offset() {
+fn records_have_fields_block_and_offset() {
     let (first, second) = (record("warcinfo", b"a: b\r\n"), record("response", b"HTTP/1.1 200 OK\r\n\r\nbody"));
     let entries = read(&[first.clone(), second].concat());
     assert_eq!(entries.len(), 2);
@@ -16,7 +16,7 @@ fn records_have_their_fields_their_block_and_their_offset() {
 }
 
 #[test]
-fn one_member_a_record_and_one_for_all_and_any_other_are_read_alike() {
+fn any_distribution_over_gzip_members_is_equivalent() {
     let records: Vec<Vec<u8>> = (0..20).map(|number| record(&format!("kind-{number}"), &[b'x'; 300])).collect();
     let plain = records.concat();
     let expected = summary(&plain);
@@ -26,14 +26,14 @@ fn one_member_a_record_and_one_for_all_and_any_other_are_read_alike() {
     assert_eq!(summary(&each.concat()), expected);
     assert_eq!(summary(&gzip(&plain)), expected);
     let blocks: Vec<Vec<u8>> = plain.chunks(137).map(gzip).collect();
-    assert_eq!(summary(&blocks.concat()), expected, "members that end anywhere");
+    assert_eq!(summary(&blocks.concat()), expected, "members of arbitrary length");
 
     let offsets: Vec<u64> = read(&each.concat()).iter().map(|entry| entry.offset).collect();
-    assert_eq!(offsets[..2], [0, each[0].len() as u64], "offsets are those of members in the file");
+    assert_eq!(offsets[..2], [0, each[0].len() as u64], "offsets are positions of members in the file");
 }
 
 #[test]
-fn line_feeds_alone_missing_line_breaks_and_padding_do_no_harm() {
+fn bare_line_feeds_missing_line_breaks_and_padding_are_accepted() {
     let archive =
         b"WARC/0.18\nWARC-Type: a\nContent-Length: 2\n\nxy\n\nWARC/1.1\r\nwarc-type: b\r\nCONTENT-LENGTH: 0\r\n\r\n\
                     WARC/1.0\r\nWARC-Type: c\r\nContent-Length: 1\r\n\r\nz\r\n\r\n\r\n\0\0\0\0\0\0";
@@ -43,7 +43,7 @@ fn line_feeds_alone_missing_line_breaks_and_padding_do_no_harm() {
     assert_eq!(summary(b""), []);
 }
 
-/// Gives one byte at a time, with interruptions, and then an error.
+/// Yields one byte at a time, with interruptions, and finally an error.
 struct Slow<'a>(&'a [u8], bool);
 
 impl Read for Slow<'_> {
@@ -63,7 +63,7 @@ impl Read for Slow<'_> {
 }
 
 #[test]
-fn an_error_of_the_input_is_told_and_nothing_else_is() {
+fn an_input_error_is_returned_after_valid_records() {
     for archive in [record("a", b"12345"), gzip(&record("a", b"12345"))] {
         let mut two = archive.clone();
         two.extend_from_slice(&archive[..archive.len() / 2]);

@@ -7,7 +7,7 @@ fn ok(kind: &str) -> Result<String, Damage> {
 }
 
 #[test]
-fn a_record_that_is_cut_off_at_the_end_is_told() {
+fn a_truncated_last_record_is_reported() {
     let whole = [record("a", b"1"), record("b", &[b'x'; 100])].concat();
     let cut = &whole[..whole.len() - 50];
     assert_eq!(summary(cut), [ok("a"), Err(Damage::CutOff { found: 54, length: 100 })]);
@@ -21,7 +21,7 @@ fn a_record_that_is_cut_off_at_the_end_is_told() {
 }
 
 #[test]
-fn a_length_that_is_too_great_costs_one_record() {
+fn a_length_too_great_damages_one_record() {
     for wrong in [30, 200, 1_000] {
         let archive =
             [record("a", b"1"), claiming("b", wrong, b"short"), record("c", b"3"), record("d", b"4")].concat();
@@ -34,26 +34,26 @@ fn a_length_that_is_too_great_costs_one_record() {
 }
 
 #[test]
-fn a_length_that_is_too_small_costs_one_record() {
+fn a_length_too_small_damages_one_record() {
     let archive = [record("a", b"1"), claiming("b", 4, b"much longer\r\nthan that"), record("c", b"3")].concat();
     assert_eq!(summary(&archive), [ok("a"), Err(Damage::WrongLength(4)), ok("c")]);
 }
 
 #[test]
-fn a_huge_record_is_passed_over_whether_its_length_is_true_or_not() {
+fn an_oversized_record_is_skipped_whether_its_length_is_true_or_not() {
     let limit = MAX_BLOCK;
     let length = 4 << 30;
-    let lie = [claiming("b", length, b"short"), record("c", b"3")].concat();
-    assert_eq!(summary(&lie), [Err(Damage::TooLong { length, limit }), ok("c")]);
+    let wrong = [claiming("b", length, b"short"), record("c", b"3")].concat();
+    assert_eq!(summary(&wrong), [Err(Damage::TooLong { length, limit }), ok("c")]);
     let packed = [gzip(&claiming("b", length, b"short")), gzip(&record("c", b"3"))].concat();
     assert_eq!(summary(&packed), [Err(Damage::TooLong { length, limit }), ok("c")]);
     let length = 50_000;
-    let truth = [record("b", &[b'x'; 50_000]), record("c", b"3")].concat();
-    assert_eq!(summary(&truth), [Err(Damage::TooLong { length, limit }), ok("c")]);
+    let correct = [record("b", &[b'x'; 50_000]), record("c", b"3")].concat();
+    assert_eq!(summary(&correct), [Err(Damage::TooLong { length, limit }), ok("c")]);
 }
 
 #[test]
-fn lengths_that_are_no_lengths_are_told() {
+fn invalid_lengths_are_reported() {
     for length in ["-1", "x", "", "99999999999999999999999", "0x10"] {
         let bad = format!("WARC/1.0\r\nWARC-Type: b\r\nContent-Length: {length}\r\n\r\nblock\r\n\r\n");
         let archive = [bad.into_bytes(), record("c", b"3")].concat();
@@ -62,7 +62,7 @@ fn lengths_that_are_no_lengths_are_told() {
 }
 
 #[test]
-fn garbage_between_records_is_told_once() {
+fn garbage_between_records_is_reported_once() {
     let archive =
         [b"<html>\r\nno archive\r\n".to_vec(), record("a", b"1"), b"\0\x01\xff\n\n".to_vec(), record("b", b"2")];
     assert_eq!(summary(&archive.concat()), [Err(Damage::Garbage), ok("a"), Err(Damage::Garbage), ok("b")][..]);
@@ -70,7 +70,7 @@ fn garbage_between_records_is_told_once() {
 }
 
 #[test]
-fn a_header_without_an_end_is_not_held_in_memory() {
+fn an_endless_header_is_not_buffered() {
     let endless = [b"WARC/1.0\r\n".to_vec(), vec![b'x'; 1 << 20], b"\r\n".to_vec(), record("b", b"2")].concat();
     let seen = summary(&endless);
     assert!(matches!(seen[0], Err(Damage::Header(_))) && seen.last() == Some(&ok("b")), "{seen:?}");
@@ -80,8 +80,8 @@ fn a_header_without_an_end_is_not_held_in_memory() {
 }
 
 #[test]
-fn a_damaged_member_costs_its_own_records() {
-    // Text that does not pack well, so that the damage is in the middle of it.
+fn a_damaged_member_affects_only_its_records() {
+    // Poorly compressible, so that the damage hits the compressed data.
     let noise = |seed: u32| (0..3_000_u32).map(|n| (n.wrapping_mul(n ^ seed) >> 7) as u8).collect::<Vec<u8>>();
     let members: Vec<Vec<u8>> =
         ["a", "b", "c"].iter().zip(1..).map(|(kind, seed)| gzip(&record(kind, &noise(seed)))).collect();
@@ -90,7 +90,7 @@ fn a_damaged_member_costs_its_own_records() {
         archive[members[0].len() + at] ^= 0x55;
         let seen = summary(&archive);
         assert_eq!((&seen[0], seen.last()), (&ok("a"), Some(&ok("c"))), "damage at {at}: {seen:?}");
-        assert!(seen.len() > 2 || at == 5, "the damage at {at} is not told: {seen:?}");
+        assert!(seen.len() > 2 || at == 5, "the damage at {at} is not reported: {seen:?}");
     }
     let gap = [members[0].clone(), b"some bytes".to_vec(), members[2].clone()].concat();
     let seen = summary(&gap);
@@ -98,10 +98,10 @@ fn a_damaged_member_costs_its_own_records() {
 }
 
 #[test]
-fn lies_within_lies_are_not_read_again_and_again() {
-    // Each begins within the last and claims the whole rest: read again for each, this would be gigabytes.
-    let lie = b"\r\n\r\nWARC/1.0\r\nContent-Length: 1900000\r\n\r\n";
-    let archive: Vec<u8> = lie.iter().copied().cycle().take(2_000_000).collect();
+fn nested_wrong_lengths_are_not_reread_repeatedly() {
+    // Each record begins inside the previous one and claims the whole rest: rereading for each would be gigabytes.
+    let nested = b"\r\n\r\nWARC/1.0\r\nContent-Length: 1900000\r\n\r\n";
+    let archive: Vec<u8> = nested.iter().copied().cycle().take(2_000_000).collect();
     let mut reader = Reader::new(archive.as_slice(), 2_000_000);
     let begun = std::time::Instant::now();
     while reader.next_record().unwrap().is_some() {}
@@ -123,16 +123,16 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_bytes_come_to_an_end(archive in pieces(), cut in any::<prop::sample::Index>()) {
+    fn any_input_terminates(archive in pieces(), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(archive.len() + 1);
         for archive in [&archive[..], &archive[..cut], &gzip(&archive)[..]] {
-            // Each entry has cost at least a byte, or is the end of a member.
+            // Each entry consumes at least a byte or ends a member.
             prop_assert!(super::read(archive).len() <= archive.len() + 1);
         }
     }
 
     #[test]
-    fn blocks_come_back_as_they_were_written(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 1..6)) {
+    fn blocks_round_trip(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 1..6)) {
         let records: Vec<Vec<u8>> = blocks.iter().map(|block| record("response", block)).collect();
         let packed: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
         for archive in [records.concat(), packed, gzip(&records.concat())] {

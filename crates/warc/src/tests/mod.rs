@@ -11,7 +11,7 @@ use std::io::Write;
 
 const MAX_BLOCK: usize = 10_000;
 
-/// A record with the length that is given, true or not.
+/// Builds a record with a declared length, correct or not.
 fn claiming(kind: &str, length: u64, block: &[u8]) -> Vec<u8> {
     let header = format!(
         "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: <https://example.com/{kind}>\r\n\
@@ -35,7 +35,7 @@ fn read(archive: &[u8]) -> Vec<Entry> {
     std::iter::from_fn(|| reader.next_record().unwrap()).collect()
 }
 
-/// The kinds of the records, and what is wrong with the others.
+/// Returns the kind of each record, or its damage.
 fn summary(archive: &[u8]) -> Vec<Result<String, Damage>> {
     let entries = read(archive);
     assert!(entries.iter().zip(1..).all(|(entry, number)| entry.number == number));

@@ -8,7 +8,6 @@ mod ports;
 mod process;
 mod reply;
 mod server;
-mod site;
 
 pub use client::{Client, chunked, put};
 pub use database::Database;
@@ -16,7 +15,7 @@ pub use poll::until;
 pub use process::{Finished, command, finish, run, signal_group, wait};
 pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};
-pub use site::{Page, Site};
+pub use test_support::site::{Page, Site};
 
 /// Makes two tests, `sqlite::NAME` and `postgres::NAME`, of each `fn NAME(database: Database)`. A function that is
 /// left out of the list is dead code, which the lints refuse.

@@ -8,7 +8,7 @@ use retrieval_client::types::IndexMode;
 use retrieval_client::{Client, LocalFile, UploadEvent};
 use serde_json::json;
 
-use super::plan::{changed, refuse_collisions};
+use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
 use crate::cli::Add;
 use crate::context::Context;
@@ -20,17 +20,17 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     let terminal = &context.terminal;
     let Selection { files, skipped, .. } = select(&arguments.paths, arguments.names)?;
     for skipped in &skipped {
-        tell(terminal, "skipped", &skipped.path, &skipped.reason)?;
+        report_file(terminal, "skipped", &skipped.path, &skipped.reason)?;
     }
     if files.is_empty() {
-        return Err(Failure::Usage("there is nothing to upload".to_owned()));
+        return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned()));
     }
-    refuse_collisions(&files)?;
+    reject_collisions(&files)?;
     let (files, unchanged) =
-        if arguments.force { (files, vec![]) } else { changed(files, &client.list_files().await?.files) };
+        if arguments.force { (files, vec![]) } else { split_changed(files, &client.list_files().await?.files) };
     for file in &unchanged {
         if terminal.json {
-            tell(terminal, "skipped", &file.path, "is unchanged")?;
+            report_file(terminal, "skipped", &file.path, "is unchanged")?;
         }
     }
     if arguments.dry_run {
@@ -43,7 +43,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
         unchanged.len(),
         skipped.len()
     ));
-    // An earlier call may have been interrupted between upload and run, so a run is started even when nothing is new.
+    // Starts a run even without new files, since an earlier call may have been interrupted before it.
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
         super::index(IndexMode::Incremental, !arguments.no_wait, client, context).await?;
     }
@@ -53,17 +53,17 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     Ok(())
 }
 
-/// Uploads, tells what failed, and counts it.
+/// Uploads the files, reports failures and returns their number.
 async fn upload(files: &[Selected], jobs: u8, client: &Client, context: &Context) -> Result<usize, Failure> {
     let terminal = &context.terminal;
-    context.if_interrupted(
-        "interrupted; what was uploaded is stored but not indexed: repeat the command, or run `retrieval files sync`",
+    context.set_interrupt_message(
+        "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
     );
     let bar = upload_bar(terminal, files.iter().map(|file| file.size).sum());
     let local: Vec<LocalFile> =
         files.iter().map(|file| LocalFile { path: file.path.clone(), name: file.name.clone() }).collect();
-    let watch = watcher(bar.clone(), files.len());
-    let results = client.upload_files(&local, usize::from(jobs), watch).await;
+    let on_event = progress_callback(bar.clone(), files.len());
+    let results = client.upload_files(&local, usize::from(jobs), on_event).await;
     bar.finish_and_clear();
 
     let mut failed = 0;
@@ -78,19 +78,19 @@ async fn upload(files: &[Selected], jobs: u8, client: &Client, context: &Context
             Err(error) => {
                 failed += 1;
                 let failure = Failure::Client(error);
-                // Every further file would be refused as well, and for a reason with an exit status of its own.
+                // A rejected key would fail for every file, and has its own exit status.
                 if failure.exit() == 3 {
                     return Err(failure);
                 }
-                tell(terminal, "failed", &file.path, &failure.message())?;
+                report_file(terminal, "failed", &file.path, &failure.message())?;
             }
         }
     }
     Ok(failed)
 }
 
-/// Adds up what all files together have sent.
-fn watcher(bar: ProgressBar, count: usize) -> impl Fn(UploadEvent) + Send + Sync + 'static {
+/// Returns a callback that sums up the progress of all files.
+fn progress_callback(bar: ProgressBar, count: usize) -> impl Fn(UploadEvent) + Send + Sync + 'static {
     let state = Arc::new(Mutex::new((vec![0_u64; count], 0_usize)));
     bar.set_message(format!("0/{count} files"));
     move |event| {
@@ -119,14 +119,14 @@ fn show_plan(files: &[Selected], unchanged: &[Selected], terminal: &Terminal) ->
     Ok(())
 }
 
-/// One file's fate: an event for programs, a line on standard error for people.
-fn tell(terminal: &Terminal, event: &str, path: &Path, reason: &str) -> Result<(), Failure> {
+/// Reports the outcome of one file: an event for programs, a line on standard error for people.
+fn report_file(terminal: &Terminal, event: &str, path: &Path, reason: &str) -> Result<(), Failure> {
     let path = path.display().to_string();
     if terminal.json {
         return terminal.event(&json!({ "event": event, "path": path, "reason": reason }));
     }
     if event == "failed" {
-        terminal.complain(&format!("failed: {path}: {reason}"));
+        terminal.error(&format!("failed: {path}: {reason}"));
     } else {
         terminal.note(&format!("{event}: {path} {reason}"));
     }

@@ -20,7 +20,7 @@ pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result
     match arguments {
         Files::Add(arguments) => add::run(arguments, client, context).await,
         Files::List => list(client, &context.terminal).await,
-        Files::Rm { names } => remove(&names, client, &context.terminal).await,
+        Files::Rm { names } => delete(&names, client, &context.terminal).await,
         Files::Sync(Sync { full, no_wait }) => {
             let mode = if full { IndexMode::Full } else { IndexMode::Incremental };
             index(mode, !no_wait, client, context).await
@@ -43,11 +43,11 @@ async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
         let size = indicatif::DecimalBytes(u64::try_from(file.size).unwrap_or(0)).to_string();
         table.row([file.name.clone(), size, file.last_modified.clone()]);
     }
-    terminal.print(&table.render(&terminal.look))
+    terminal.print(&table.render(&terminal.appearance))
 }
 
-/// Every name is tried, whatever becomes of the others.
-async fn remove(names: &[String], client: &Client, terminal: &Terminal) -> Result<(), Failure> {
+/// Deletes every name, including those after a missing one.
+async fn delete(names: &[String], client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let mut missing = Vec::new();
     for name in names {
         let answer = client.delete_file(name).await?;
@@ -63,10 +63,10 @@ async fn remove(names: &[String], client: &Client, terminal: &Terminal) -> Resul
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Failure::NotFound(format!("no file is called {}", missing.join(", "))))
+    Err(Failure::NotFound(format!("no such file: {}", missing.join(", "))))
 }
 
-/// Starts a run and, unless told otherwise, follows it.
+/// Starts a run and optionally waits for it.
 async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) -> Result<(), Failure> {
     let started = client.start_run(mode).await?;
     if wait {
@@ -75,11 +75,11 @@ async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) 
     if context.terminal.json {
         return context.terminal.json(&started.raw);
     }
-    context.terminal.content(&format!("indexing run {} is on its way", started.sync_id))
+    context.terminal.content(&format!("started indexing run {}", started.sync_id))
 }
 
 async fn follow(sync_id: &str, client: &Client, context: &Context) -> Result<(), Failure> {
-    context.if_interrupted(format!("interrupted; the indexing run goes on: `retrieval files status {sync_id}`"));
+    context.set_interrupt_message(format!("interrupted; the run continues: see `retrieval files status {sync_id}`"));
     let spinner = run_spinner(&context.terminal);
     let status = client.follow_run(sync_id, |status| spinner.set_message(run_line(status))).await;
     spinner.finish_and_clear();
@@ -94,8 +94,8 @@ fn show(status: &Answer<IndexStatusResponse>, terminal: &Terminal) -> Result<(),
     }
     match status.state {
         RunState::Failed => {
-            let reason = status.error.as_deref().unwrap_or("it does not say why");
-            Err(Failure::Partial(format!("the indexing run {} failed: {reason}", status.sync_id)))
+            let reason = status.error.as_deref().unwrap_or("unknown cause");
+            Err(Failure::Partial(format!("indexing run {} failed: {reason}", status.sync_id)))
         }
         RunState::Queued | RunState::Planning | RunState::Running | RunState::Completed | RunState::Unknown => Ok(()),
     }

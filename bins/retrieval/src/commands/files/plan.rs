@@ -1,4 +1,4 @@
-//! What of a selection is to be uploaded.
+//! Upload plan of a selection.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
@@ -10,14 +10,14 @@ use time::format_description::well_known::Rfc3339;
 use super::select::Selected;
 use crate::failure::Failure;
 
-/// So many collisions are shown.
-const SHOWN: usize = 10;
+/// Maximum number of collisions shown.
+const MAX_SHOWN: usize = 10;
 
-/// Refuses a selection in which two files would be stored under one name: the later would replace the earlier.
+/// Rejects a selection with two files of the same stored name, because the second would replace the first.
 ///
 /// # Errors
-/// [`Failure::Usage`] that names the files.
-pub fn refuse_collisions(files: &[Selected]) -> Result<(), Failure> {
+/// Returns [`Failure::Usage`] with the names and paths.
+pub fn reject_collisions(files: &[Selected]) -> Result<(), Failure> {
     let mut by_name: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for file in files {
         by_name.entry(&file.name).or_default().push(file.path.display().to_string());
@@ -30,20 +30,22 @@ pub fn refuse_collisions(files: &[Selected]) -> Result<(), Failure> {
     if collisions.is_empty() {
         return Ok(());
     }
-    let more = collisions.len().saturating_sub(SHOWN);
+    let more = collisions.len().saturating_sub(MAX_SHOWN);
     let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-    let shown = collisions[..collisions.len().min(SHOWN)].join("\n");
+    let shown = collisions[..collisions.len().min(MAX_SHOWN)].join("\n");
     let message = format!(
-        "some files would replace each other, because names are flat; nothing was uploaded (--names path keeps folders \
-         apart)\n{shown}{more}"
+        "several files would have the same stored name; nothing was uploaded: use --names path to include folders in \
+         names\n{shown}{more}"
     );
     Err(Failure::Usage(message))
 }
 
-/// Splits into what is new or changed, and what the workspace has already: a file of the same name and size that was
-/// uploaded after the local one was last written. The service tells no digest; a file that was written back to an older
-/// time and has the same size is taken for unchanged, which `--force` overrules.
-pub fn changed(files: Vec<Selected>, stored: &[FileEntry]) -> (Vec<Selected>, Vec<Selected>) {
+/// Splits files into changed and unchanged ones.
+///
+/// A file is unchanged if the workspace has one of the same name and size that was uploaded after the local file was
+/// last written. The API does not expose file digests, so a file reset to an older time with the same size is missed;
+/// `--force` uploads it.
+pub fn split_changed(files: Vec<Selected>, stored: &[FileEntry]) -> (Vec<Selected>, Vec<Selected>) {
     let stored: HashMap<&str, &FileEntry> = stored.iter().map(|entry| (entry.name.as_str(), entry)).collect();
     files.into_iter().partition(|file| !stored.get(file.name.as_str()).is_some_and(|entry| is_unchanged(file, entry)))
 }
@@ -65,15 +67,15 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_name_are_refused_before_anything_happens() {
+    fn name_collisions_are_rejected() {
         let files = [file("a.md", "x/a.md", 1, 0), file("b.md", "x/b.md", 1, 0), file("a.md", "y/a.md", 1, 0)];
-        let Err(Failure::Usage(message)) = refuse_collisions(&files) else { panic!("it is refused") };
+        let Err(Failure::Usage(message)) = reject_collisions(&files) else { panic!("no usage error") };
         assert!(message.contains("a.md: x/a.md, y/a.md") && !message.contains("b.md"), "{message}");
-        assert!(refuse_collisions(&files[..2]).is_ok());
+        assert!(reject_collisions(&files[..2]).is_ok());
     }
 
     #[test]
-    fn a_file_is_unchanged_when_its_size_is_and_it_was_not_written_since() {
+    fn unchanged_files_have_equal_size_and_older_time() {
         let entry = |name: &str, size| FileEntry {
             name: name.to_owned(),
             size,
@@ -86,7 +88,7 @@ mod tests {
             file("newer", "newer", 5, 101),
             file("missing", "missing", 5, 100),
         ];
-        let (upload, keep) = changed(files, &stored);
+        let (upload, keep) = split_changed(files, &stored);
         let names = |files: Vec<Selected>| files.into_iter().map(|file| file.name).collect::<Vec<_>>();
         assert_eq!(
             (names(upload), names(keep)),

@@ -1,4 +1,4 @@
-//! The files that the arguments of `files add` mean.
+//! Selection of files by the arguments of `files add`.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -6,11 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use file_types::FileKind;
+
 use super::names;
 use crate::cli::Names;
 use crate::failure::Failure;
 
-/// A file that can be uploaded.
+/// File that can be uploaded.
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub path: PathBuf,
@@ -19,7 +21,7 @@ pub struct Selected {
     pub modified: Option<SystemTime>,
 }
 
-/// A file that is not uploaded, and why.
+/// File that is not uploaded, with the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
     pub path: PathBuf,
@@ -33,16 +35,16 @@ pub struct Selection {
     seen: HashSet<PathBuf>,
 }
 
-/// Looks through files, folders and patterns. A file that several of them mean is taken once.
+/// Resolves files, folders and patterns. A file that matches several arguments is selected once.
 ///
 /// # Errors
-/// For an argument that means nothing: a path that is not there, a pattern that is none or matches nothing.
+/// Returns an error for a missing path, an invalid pattern, or a pattern without matches.
 pub fn select(arguments: &[String], names: Names) -> Result<Selection, Failure> {
     let mut selection = Selection::default();
     for argument in arguments {
         match fs::metadata(argument) {
-            Ok(found) => selection.take(Path::new(argument), &found, names),
-            // A name that holds the signs of a pattern and is a file was taken as a file above.
+            Ok(metadata) => selection.add(Path::new(argument), &metadata, names),
+            // A file whose name contains pattern characters was found above.
             Err(error) if error.kind() == io::ErrorKind::NotFound && argument.contains(['*', '?', '[']) => {
                 selection.pattern(argument, names)?;
             }
@@ -53,19 +55,19 @@ pub fn select(arguments: &[String], names: Names) -> Result<Selection, Failure> 
 }
 
 impl Selection {
-    fn take(&mut self, path: &Path, found: &Metadata, names: Names) {
-        if found.is_dir() {
+    fn add(&mut self, path: &Path, metadata: &Metadata, names: Names) {
+        if metadata.is_dir() {
             self.folder(path, path, names);
         } else {
-            self.file(path, found, names::of_file(path));
+            self.file(path, metadata, names::of_file(path));
         }
     }
 
     fn pattern(&mut self, pattern: &str, names: Names) -> Result<(), Failure> {
-        let wrong = |why: String| Failure::Usage(format!("the pattern `{pattern}` {why}"));
-        // As shells do: a star does not match what is hidden.
+        let pattern_error = |why: String| Failure::Usage(format!("pattern `{pattern}` {why}"));
+        // As in shells, `*` does not match hidden entries.
         let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
-        let paths = glob::glob_with(pattern, options).map_err(|error| wrong(format!("is none: {error}")))?;
+        let paths = glob::glob_with(pattern, options).map_err(|error| pattern_error(format!("is invalid: {error}")))?;
         let mut any = false;
         for path in paths {
             any = true;
@@ -77,23 +79,23 @@ impl Selection {
                 }
             };
             match fs::metadata(&path) {
-                // What is below a folder is matched by `**`, and only then meant.
-                Ok(found) if found.is_dir() => {}
-                Ok(found) => {
+                // Only `**` matches the content of folders.
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(metadata) => {
                     let name = match names {
                         Names::File => names::of_file(&path),
                         Names::Path => names::of_path(&path),
                     };
-                    self.file(&path, &found, name);
+                    self.file(&path, &metadata, name);
                 }
                 Err(error) => self.skip(&path, format!("cannot be read: {error}")),
             }
         }
-        if any { Ok(()) } else { Err(wrong("matches nothing".to_owned())) }
+        if any { Ok(()) } else { Err(pattern_error("matches no files".to_owned())) }
     }
 
-    /// Everything below, in the order of names. Hidden entries are left out without a word; links to folders are not
-    /// followed, so that there is an end.
+    /// Selects all files below a folder in the order of names. Ignores hidden entries; does not follow links to
+    /// folders, which can form cycles.
     fn folder(&mut self, folder: &Path, root: &Path, names: Names) {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut entries = match entries {
@@ -105,34 +107,38 @@ impl Selection {
             let path = entry.path();
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             match fs::metadata(&path) {
-                Ok(found) if found.is_dir() && is_link => self.skip(&path, "is a link to a folder".to_owned()),
-                Ok(found) if found.is_dir() => self.folder(&path, root, names),
-                Ok(found) => {
+                Ok(metadata) if metadata.is_dir() && is_link => self.skip(&path, "is a link to a folder".to_owned()),
+                Ok(metadata) if metadata.is_dir() => self.folder(&path, root, names),
+                Ok(metadata) => {
                     let name = match names {
                         Names::File => names::of_file(&path),
                         Names::Path => names::of_path(path.strip_prefix(root).unwrap_or(&path)),
                     };
-                    self.file(&path, &found, name);
+                    self.file(&path, &metadata, name);
                 }
                 Err(error) => self.skip(&path, format!("cannot be read: {error}")),
             }
         }
     }
 
-    fn file(&mut self, path: &Path, found: &Metadata, name: Option<String>) {
-        // The same file by another way; where that cannot be told, names still collide.
+    fn file(&mut self, path: &Path, metadata: &Metadata, name: Option<String>) {
+        // Deduplicates paths to the same file; without a canonical path, colliding names are detected later.
         if !self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
             return;
         }
-        if !found.is_file() {
-            return self.skip(path, "is no file".to_owned());
+        if !metadata.is_file() {
+            return self.skip(path, "is not a regular file".to_owned());
         }
-        let Some(name) = name else { return self.skip(path, "has a name that is not Unicode".to_owned()) };
-        let name = names::stored(&name);
-        if !names::is_supported(&name) {
-            return self.skip(path, "is of a type that is not supported".to_owned());
-        }
-        self.files.push(Selected { path: path.to_owned(), name, size: found.len(), modified: found.modified().ok() });
+        let Some(name) = name else { return self.skip(path, "has a name that is not valid Unicode".to_owned()) };
+        // The service stores the sanitized name, and two files cannot share one.
+        let supported = file_types::sanitize(&name).filter(|name| FileKind::from_name(name).is_some());
+        let Some(name) = supported else { return self.skip(path, "has an unsupported type".to_owned()) };
+        self.files.push(Selected {
+            path: path.to_owned(),
+            name,
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        });
     }
 
     fn skip(&mut self, path: &Path, reason: String) {
@@ -162,18 +168,18 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_means_everything_below_that_is_not_hidden() {
+    fn folder_selects_visible_files_recursively() {
         let folder = folder();
         let path = folder.path().display().to_string();
         assert_eq!(names_of(std::slice::from_ref(&path), Names::File), ["a.md", "a.md", "c.txt"]);
         assert_eq!(names_of(std::slice::from_ref(&path), Names::Path), ["a.md", "sub__a.md", "sub__deep__c.txt"]);
         let skipped: Vec<String> =
             select(&[path], Names::File).expect("good").skipped.into_iter().map(|s| s.reason).collect();
-        assert_eq!(skipped, ["is of a type that is not supported", "is a link to a folder"]);
+        assert_eq!(skipped, ["has an unsupported type", "is a link to a folder"]);
     }
 
     #[test]
-    fn a_pattern_means_what_it_matches() {
+    fn pattern_selects_matches() {
         let folder = folder();
         let at = |pattern: &str| format!("{}/{pattern}", folder.path().display());
         assert_eq!(names_of(&[at("*.md")], Names::File), ["a.md"]);

@@ -1,26 +1,22 @@
-use std::future::Future;
-
-use mcp::{Backend, Failure};
-use openapi::Operation;
-use retrieval_client::types::{
-    DocumentRequest, DocumentResponse, ErrorBody, FeedbackRequest, FeedbackResponse, FileListResponse, SearchRequest,
-    SearchResponse,
-};
-use retrieval_client::{Answer, Client, Error};
+use mcp::{Backend, Call, Failure};
+use model::Scope;
+use openapi::{Input, Operation, Spec};
+use retrieval_client::types::ErrorBody;
+use retrieval_client::{Client, Error};
 use serde_json::Map;
 use uuid::Uuid;
 
-/// The status of what never got an answer of the service: that of a gateway.
-const NO_ANSWER: u16 = 502;
+/// Status for requests without a response of the service, as a gateway would return.
+const BAD_GATEWAY: u16 = 502;
 
-/// The service at the other end of a connection. It knows what the key may do; we do not.
+/// MCP backend that forwards to the service, which checks the permissions of the key.
 pub struct Remote {
     pub client: Client,
     pub workspace_id: Option<Uuid>,
 }
 
 impl Backend for Remote {
-    fn may(&self, _: &str) -> bool {
+    fn may(&self, _: Scope) -> bool {
         true
     }
 
@@ -28,42 +24,27 @@ impl Backend for Remote {
         self.workspace_id
     }
 
-    fn begin(&self, _: &'static Operation) -> Result<(), Failure> {
+    fn begin(&self, _: &'static Spec) -> Result<(), Failure> {
         Ok(())
     }
+}
 
-    async fn search(&self, request: SearchRequest) -> Result<SearchResponse, Failure> {
-        answer(self.client.search(&request)).await
-    }
-
-    async fn read_document(&self, request: DocumentRequest) -> Result<DocumentResponse, Failure> {
-        answer(self.client.read_document(&request)).await
-    }
-
-    async fn submit_feedback(&self, request: FeedbackRequest) -> Result<FeedbackResponse, Failure> {
-        answer(self.client.submit_feedback(&request)).await
-    }
-
-    async fn list_files(&self) -> Result<FileListResponse, Failure> {
-        answer(self.client.list_files()).await
+impl<O: Operation> Call<O> for Remote {
+    async fn call(&self, input: Input<O>) -> Result<O::Response, Failure> {
+        self.client.call(&input).await.map(|answer| answer.body).map_err(failure)
     }
 }
 
-async fn answer<T>(request: impl Future<Output = Result<Answer<T>, Error>>) -> Result<T, Failure> {
-    request.await.map(|answer| answer.body).map_err(told)
-}
-
-/// What the model is told: the service's own error, or why there is none.
-fn told(error: Error) -> Failure {
+/// Converts an error for the model: the service's own error, or the reason why there is none.
+fn failure(error: Error) -> Failure {
     let Some(api) = error.api() else {
         let failure = crate::failure::Failure::Client(error);
         let error = ErrorBody { code: failure.code().to_owned(), message: failure.message(), details: Map::new() };
-        return Failure { status: NO_ANSWER, error };
+        return Failure { status: BAD_GATEWAY, error };
     };
     let error = ErrorBody { code: api.code.clone(), message: api.message.clone(), details: api.details.clone() };
     let failure = Failure { status: api.status, error };
     match &api.rate_limit {
-        // When to try again.
         Some(limit) if api.status == 429 => failure.with("reset_at", limit.reset_at.clone()),
         _ => failure,
     }

@@ -1,31 +1,31 @@
-//! Standard input, line by line.
+//! Lines of standard input.
 
 use std::io::{self, BufRead, Read};
 
 use tokio::sync::mpsc::{self, Receiver};
 
-/// Longest message, in bytes: that of a body of the API.
+/// Maximum message size in bytes, equal to that of an API request body.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// Lines that wait for us to come round to them.
-const AHEAD: usize = 16;
+/// Number of buffered lines.
+const BUFFERED_LINES: usize = 16;
 
 pub enum Line {
-    /// Never empty; without its line break.
+    /// Trimmed line that is not empty.
     Whole(Vec<u8>),
-    /// It was read over.
+    /// Line over [`MAX_LINE`], which was skipped.
     TooLong,
-    Broken(io::Error),
+    Failed(io::Error),
 }
 
-/// The lines to come, until standard input ends. A thread reads them: nobody waits for it at the end.
+/// Returns a channel of lines until standard input ends. A detached thread reads them.
 pub fn lines() -> Receiver<Line> {
-    let (sender, receiver) = mpsc::channel(AHEAD);
+    let (sender, receiver) = mpsc::channel(BUFFERED_LINES);
     std::thread::spawn(move || {
         let mut input = io::stdin().lock();
         while let Some(line) = next(&mut input) {
-            let broken = matches!(line, Line::Broken(_));
-            if sender.blocking_send(line).is_err() || broken {
+            let failed = matches!(line, Line::Failed(_));
+            if sender.blocking_send(line).is_err() || failed {
                 return;
             }
         }
@@ -36,11 +36,11 @@ pub fn lines() -> Receiver<Line> {
 fn next(input: &mut impl BufRead) -> Option<Line> {
     loop {
         let mut line = Vec::new();
-        // One more than fits, and its line break.
+        // One byte more than the maximum, and the line break.
         match input.by_ref().take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line) {
             Ok(0) => return None,
             Ok(_) => {}
-            Err(error) => return Some(Line::Broken(error)),
+            Err(error) => return Some(Line::Failed(error)),
         }
         let ended = line.last() == Some(&b'\n');
         let text = line.trim_ascii();
@@ -53,11 +53,11 @@ fn next(input: &mut impl BufRead) -> Option<Line> {
     }
 }
 
-/// Reads over the rest of a line, keeping none of it.
+/// Skips the rest of a line without storing it.
 fn skip(input: &mut impl BufRead) -> Line {
     match input.skip_until(b'\n') {
         Ok(_) => Line::TooLong,
-        Err(error) => Line::Broken(error),
+        Err(error) => Line::Failed(error),
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::{Line, MAX_LINE, next};
 
     #[test]
-    fn lines_are_whole_or_too_long_and_blank_ones_are_nothing() {
+    fn lines_are_whole_or_too_long_and_blank_lines_are_ignored() {
         let long = "x".repeat(3 * MAX_LINE);
         let fits = "y".repeat(MAX_LINE);
         let text = format!("one\r\n\n  \n{long}\n{fits}\n{fits}z\nlast");
@@ -76,7 +76,7 @@ mod tests {
             read.push(match line {
                 Line::Whole(line) => String::from_utf8_lossy(&line).chars().take(5).collect(),
                 Line::TooLong => "too long".to_owned(),
-                Line::Broken(error) => error.to_string(),
+                Line::Failed(error) => error.to_string(),
             });
         }
         assert_eq!(read, ["one", "too long", "yyyyy", "too long", "last"]);

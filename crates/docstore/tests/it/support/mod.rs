@@ -6,7 +6,7 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
-pub use rows::{NOW, audit_entry, new_organization, organization, page, workspace_document};
+pub use rows::{NOW, at, audit_entry, documents_of, new_organization, organization, page, workspace_document};
 pub use run::{Backend, Prepared, run};
 
 /// Makes two tests, `sqlite::NAME` and `postgres::NAME`, of each `async fn NAME(db: Database)`. A function that is

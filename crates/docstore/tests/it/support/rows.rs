@@ -1,60 +1,68 @@
 //! Rows to store. Contents are ASCII, so that bytes and characters count the same.
 
-use docstore::{AuditEntry, Capture, Docstore, Document, Id, NewDocument, Organization, Passage, Strings};
+use docstore::{
+    AuditEntry, Capture, Docstore, Document, NewDocument, Organization, OutboxEntry, OutboxWork, Passage, Strings,
+};
+use model::{AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 use uuid::Uuid;
 
 /// Some time; what matters is what comes before and after it.
-pub const NOW: i64 = 1_790_000_000_000;
+pub const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+/// Returns the time this many milliseconds after [`NOW`].
+pub fn at(offset: i64) -> Timestamp {
+    Timestamp::from_millis(NOW.as_millis() + offset)
+}
 
 /// Short, so that little content makes many passages.
 const PASSAGE_BYTES: usize = 10;
 
 pub fn organization() -> Organization {
-    Organization { id: Id(Uuid::new_v4()), name: "example".to_owned(), billed: false, created_at: NOW }
+    Organization { id: Uuid::new_v4().into(), name: "example".to_owned(), billed: false, created_at: NOW }
 }
 
 /// An entry of the audit log, of something that a test does.
 pub fn audit_entry() -> AuditEntry {
-    AuditEntry::new(Id(Uuid::new_v4()), NOW, "cli:test@host", "tested")
+    AuditEntry::new(Uuid::new_v4().into(), NOW, "cli:test@host", AuditAction::OrganizationCreated)
 }
 
-pub async fn new_organization(store: &Docstore) -> Uuid {
+pub async fn new_organization(store: &Docstore) -> OrganizationId {
     let organization = organization();
     store.create_organization(organization.clone(), None, audit_entry()).await.unwrap();
-    organization.id.into()
+    organization.id
 }
 
-fn document_id(url: &str) -> Uuid {
-    Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes())
+fn document_id(url: &str) -> DocId {
+    DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
 }
 
 /// A document of the shared web, read at `NOW`.
 pub fn page(url: &str, content: &str) -> NewDocument {
-    document(None, url.to_owned(), content)
+    document(Collection::Web, url.to_owned(), content)
 }
 
 /// A document of the organization's workspace, read at `NOW`.
-pub fn workspace_document(organization_id: Uuid, name: &str, content: &str) -> NewDocument {
-    document(Some(Id(organization_id)), format!("workspace://{organization_id}/{name}"), content)
+pub fn workspace_document(organization_id: OrganizationId, name: &str, content: &str) -> NewDocument {
+    document(Collection::Workspace(organization_id), format!("workspace://{organization_id}/{name}"), content)
 }
 
-fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocument {
+fn document(collection: Collection, url: String, content: &str) -> NewDocument {
     let doc_id = document_id(&url);
-    let capture_id = Id(Uuid::new_v4());
+    let capture_id = CaptureId(Uuid::new_v4());
     let content_digest = format!("sha256:{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, content.as_bytes()).simple());
     let document = Document {
-        doc_id: Id(doc_id),
-        organization_id,
+        doc_id,
+        collection,
         canonical_url: url.clone(),
         source_url: format!("{url}#top"),
-        source_uri: organization_id.map(|_| "s3://workspace/object".to_owned()),
+        source_uri: collection.owner().map(|_| "s3://workspace/object".to_owned()),
         title: Some("Title".to_owned()),
         description: Some("What it is about".to_owned()),
         mime: Some("text/markdown".to_owned()),
         language: Some("en".to_owned()),
         country: None,
         labels: Strings(vec!["kind:md".to_owned(), "a \"quoted\" label".to_owned()]),
-        published_at: Some(NOW - 86_400_000),
+        published_at: Some(at(-86_400_000)),
         first_seen_at: NOW,
         last_seen_at: NOW,
         last_crawled_at: Some(NOW),
@@ -65,9 +73,9 @@ fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocum
     };
     let capture = Capture {
         capture_id,
-        doc_id: Id(doc_id),
+        doc_id,
         captured_at: NOW,
-        format: "markdown".to_owned(),
+        format: CaptureFormat::Markdown,
         content_digest: content_digest.clone(),
         content: content.to_owned(),
         headings: Strings(vec!["First".to_owned()]),
@@ -79,8 +87,8 @@ fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocum
         let start = i32::try_from(ordinal * PASSAGE_BYTES).unwrap();
         let end = start + i32::try_from(slice.len()).unwrap();
         Passage {
-            passage_id: Id(Uuid::new_v5(&doc_id, format!("{content_digest}/{ordinal}").as_bytes())),
-            doc_id: Id(doc_id),
+            passage_id: PassageId(Uuid::new_v5(&doc_id.0, format!("{content_digest}/{ordinal}").as_bytes())),
+            doc_id,
             capture_id,
             ordinal: i32::try_from(ordinal).unwrap(),
             byte_start: start,
@@ -91,4 +99,13 @@ fn document(organization_id: Option<Id>, url: String, content: &str) -> NewDocum
         }
     });
     NewDocument { document, capture, passages: passages.collect() }
+}
+
+/// Returns the documents that the entries name, in order.
+pub fn documents_of(entries: &[OutboxEntry]) -> Vec<DocId> {
+    let document = |entry: &OutboxEntry| match entry.work {
+        OutboxWork::Document(doc_id) => doc_id,
+        OutboxWork::ClearIndex => panic!("no document: {entry:?}"),
+    };
+    entries.iter().map(document).collect()
 }

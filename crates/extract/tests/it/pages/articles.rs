@@ -1,9 +1,9 @@
-//! Pages with one text to read.
+//! Pages with one article.
 
 use super::{prose, reads, site};
 
 #[test]
-fn an_article_loses_what_is_around_it() {
+fn article_drops_boilerplate() {
     let body = format!(
         "<div class='wrapper'><main><article><h1>The bridge at Low Ford</h1>\
          <p class='byline'>By <a href='/people/ann'>Ann Author</a></p>{}\
@@ -49,13 +49,13 @@ fn text_in_divs_and_between_line_breaks_is_read() {
 }
 
 #[test]
-fn a_cookie_banner_at_the_start_is_no_content() {
+fn cookie_banner_is_dropped() {
     let banner = "<div id='cookie-consent-banner'><h2>We value your privacy</h2><p>We and our 823 partners store and access information on your device, such as cookies, and process personal data for the purposes described below.</p><button>Accept all</button></div>";
     let body = format!("{banner}<div class='content'><h1>Low Ford</h1>{}{}</div>", prose("salt"), prose("rust"));
     let markdown =
         reads(&site("Low Ford", &body), &["about salt,", "about rust,"], &["823 partners", "We value", "Accept all"]);
     assert!(markdown.starts_with("# Low Ford"), "{markdown}");
-    // The same without a telling name, at the end, as a dialog.
+    // The same text without a revealing class, at the end, as a dialog.
     let body = format!(
         "<main><h1>Low Ford</h1>{}{}</main><div role='dialog' aria-label='Privacy'><p>We and our 823 partners store and access information on your device.</p></div>",
         prose("salt"),
@@ -65,7 +65,7 @@ fn a_cookie_banner_at_the_start_is_no_content() {
 }
 
 #[test]
-fn a_live_ticker_keeps_its_entries() {
+fn live_ticker_keeps_entries() {
     let entry = |time: &str, about: &str| {
         format!(
             "<div class='ticker-entry'><time datetime='2024-03-01T{time}:00Z'>{time}</time><h3>News of {about}</h3><p>Rescuers reported shortly before {time} that {about} could be brought to safety, and thanked all who had helped through the night.</p></div>"
@@ -81,7 +81,7 @@ fn a_live_ticker_keeps_its_entries() {
 }
 
 #[test]
-fn a_wiki_page_keeps_its_sections_and_loses_its_tools() {
+fn wiki_page_keeps_sections_and_drops_tools() {
     let body = format!(
         "<div id='content' class='mw-body'><h1 id='firstHeading'>Low Ford</h1><div id='bodyContent'><div id='siteSub' class='noprint'>From the example encyclopedia</div>\
          <a class='mw-jump-link' href='#p-search'>Jump to search</a><div class='mw-parser-output'>\
@@ -105,7 +105,7 @@ fn a_wiki_page_keeps_its_sections_and_loses_its_tools() {
 }
 
 #[test]
-fn a_recipe_keeps_ingredients_and_steps() {
+fn recipe_keeps_ingredients_and_steps() {
     let body = "<main><article class='recipe'><h1>Plum cake</h1><p>A cake for the end of summer that needs no machine, keeps for three days in a tin, and is better on the second than on the first.</p>\
          <div class='recipe-meta'>Serves 8</div><h2>Ingredients</h2><ul class='ingredients'><li>300 g flour</li><li>150 g butter</li><li>1 kg plums</li></ul>\
          <h2>Method</h2><ol><li>Rub the butter into the flour until it looks like crumbs, add the egg, and let the dough rest in a cool place for half an hour.</li><li>Roll it out, lay it into the tin and set the plums upon it, close together and cut side up.</li><li>Bake for forty minutes at 180 degrees.</li></ol></article></main>";

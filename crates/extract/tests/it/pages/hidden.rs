@@ -1,4 +1,4 @@
-//! Text that no visitor sees is no content, and a page that has some is labelled.
+//! Hidden text is dropped and the page is labelled.
 
 use super::{prose, site, web};
 
@@ -9,7 +9,7 @@ fn with(hidden: &str) -> String {
 }
 
 #[test]
-fn hidden_text_is_left_out_and_told() {
+fn hidden_text_is_removed_and_labelled() {
     for hidden in [
         format!("<p style='display:none'>{TRICK}</p>"),
         format!("<p style='visibility: hidden'>{TRICK}</p>"),
@@ -33,7 +33,7 @@ fn hidden_text_is_left_out_and_told() {
 }
 
 #[test]
-fn a_style_rule_of_the_page_hides_as_well() {
+fn style_rules_hide_text() {
     for (rule, hidden) in [
         (".x7{display:none}", format!("<p class='x7'>{TRICK}</p>")),
         ("/* a */ #note { visibility : hidden ; }", format!("<p id='note'>{TRICK}</p>")),
@@ -46,9 +46,9 @@ fn a_style_rule_of_the_page_hides_as_well() {
     }
 }
 
-/// What scripts or other rules show again is content that waits for a click.
+/// Text that scripts or other rules show on a click is content.
 #[test]
-fn tabs_and_accordions_that_a_rule_folds_up_are_content() {
+fn collapsed_tabs_and_accordions_are_content() {
     for (rule, body) in [
         (".tab{display:none} .tab.active{display:block}", "<div class='tab'>FOLDED</div>"),
         (".tab{display:none} #t1:checked ~ .tab{display:block}", "<div class='tab'>FOLDED</div>"),
@@ -65,7 +65,7 @@ fn tabs_and_accordions_that_a_rule_folds_up_are_content() {
 }
 
 #[test]
-fn what_every_page_hides_is_not_told() {
+fn usual_hidden_elements_are_not_labelled() {
     for usual in [
         "<span style='position:absolute;left:-9999px'>Skip</span>",
         "<nav style='display:none'><ul><li><a href='/a'>A page with a long name</a></li><li><a href='/b'>Another page with a long name</a></li></ul></nav>",

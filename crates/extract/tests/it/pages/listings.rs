@@ -1,9 +1,9 @@
-//! Pages that are not one text: products, forums, lists, tables.
+//! Pages without one article: products, forums, lists, tables.
 
 use super::{prose, reads, site};
 
 #[test]
-fn a_product_page_keeps_price_and_specification() {
+fn product_page_keeps_price_and_specification() {
     let body = "<main class='product'><div class='breadcrumbs'><a href='/'>Home</a> / <a href='/pumps'>Pumps</a></div><div class='gallery'><img src='/p.jpg' alt='Pump 300 from the side'></div>\
         <h1>Pump 300</h1><div class='price-box'><span class='price'>299.00 EUR</span> <span class='tax'>incl. VAT</span></div><p class='stock'>In stock, delivery in 2 days</p><button>Add to cart</button>\
         <div class='product-description'><p>A quiet pump for wells of up to twelve metres that starts by itself when a tap is opened, and stops when it runs dry.</p></div>\
@@ -25,7 +25,7 @@ fn a_product_page_keeps_price_and_specification() {
 }
 
 #[test]
-fn a_forum_thread_keeps_question_and_answers() {
+fn forum_thread_keeps_question_and_answers() {
     let answer = |name: &str, text: &str| {
         format!(
             "<div class='answer post'><div class='vote-count'>7</div><div class='post-text'><p>{text}</p></div><div class='user-info'><a href='/u/{name}'>{name}</a></div></div>"
@@ -55,7 +55,7 @@ fn a_forum_thread_keeps_question_and_answers() {
 }
 
 #[test]
-fn a_discussion_board_keeps_every_post() {
+fn discussion_board_keeps_every_post() {
     let posts: String = (1..=8)
         .map(|n| format!("<table class='post'><tr><td class='author'>member{n}</td><td class='message'>Post number {n}: on my side of the river the water came up to the third step this year, which is one more than last year.</td></tr></table>"))
         .collect();
@@ -103,7 +103,7 @@ fn listings_and_search_results_keep_their_entries() {
 }
 
 #[test]
-fn a_front_page_keeps_headlines_and_teasers() {
+fn front_page_keeps_headlines_and_teasers() {
     let teasers: String = (1..=9)
         .map(|n| format!("<article class='teaser'><h2><a href='/n/{n}'>Headline {n} of the day</a></h2><p>The council of Low Ford has decided for the {n}th time on what is to become of the bridge.</p></article>"))
         .collect();
@@ -137,7 +137,7 @@ fn tables_keep_cells_in_their_columns() {
 }
 
 #[test]
-fn a_page_laid_out_by_tables_is_text() {
+fn layout_tables_become_text() {
     let body = format!(
         "<table width='100%'><tr><td width='150'><a href='/1'>One</a><br><a href='/2'>Two</a><br><a href='/3'>Three</a></td><td><h1>An old page</h1>{}<table border='1'><tr><td>Ford</td><td>1911</td></tr><tr><td>Toll</td><td>a penny</td></tr></table>{}</td></tr></table>",
         prose("tables"),

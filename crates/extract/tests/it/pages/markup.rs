@@ -1,4 +1,4 @@
-//! Single elements: links, pictures, code, tables, and what stands in a page without being text.
+//! Single elements: links, images, code, tables, and elements without text.
 
 use super::{prose, reads, site, web_at};
 
@@ -7,7 +7,7 @@ fn page(inner: &str) -> String {
 }
 
 #[test]
-fn links_are_absolute_or_text() {
+fn links_become_absolute_or_text() {
     for (link, expected) in [
         ("<a href='detail.html'>more</a>", "See [more](https://example.org/section/detail.html) here."),
         ("<a href='/top'>more</a>", "See [more](https://example.org/top) here."),
@@ -31,7 +31,7 @@ fn links_are_absolute_or_text() {
 }
 
 #[test]
-fn pictures_are_their_words() {
+fn images_become_alternative_text() {
     for (picture, expected) in [
         ("<img src='a.png' alt='A cat'>", "![A cat](https://example.org/section/a.png)"),
         ("<img src='data:image/gif;base64,R0' data-src='/b.png' alt='A cat'>", "![A cat](https://example.org/b.png)"),
@@ -48,7 +48,7 @@ fn pictures_are_their_words() {
 }
 
 #[test]
-fn headings_lose_the_signs_that_link_to_them() {
+fn headings_drop_anchor_signs() {
     for heading in [
         "<h2 id='s'>Section<a class='headerlink' href='#s'>¶</a></h2>",
         "<h2 id='s'><a class='anchor' href='#s'>#</a>Section</h2>",
@@ -64,7 +64,7 @@ fn headings_lose_the_signs_that_link_to_them() {
 }
 
 #[test]
-fn what_is_embedded_is_no_text() {
+fn embedded_elements_are_dropped() {
     reads(
         &page(
             "<iframe src='x'>Your browser knows no frames</iframe><video controls>No video</video><object>No object</object><canvas>No canvas</canvas><svg><text>drawn</text></svg><select><option>One</option></select><textarea>typed</textarea><template><p>Not yet</p></template>",
@@ -75,7 +75,7 @@ fn what_is_embedded_is_no_text() {
 }
 
 #[test]
-fn text_that_only_browsers_without_scripts_show_is_read() {
+fn noscript_text_is_read() {
     let text = prose("scripts").repeat(2);
     let only = format!(
         "<html><body><div id='app'></div><noscript>{text}</noscript><script src='app.js'></script></body></html>"
@@ -99,7 +99,7 @@ fn unclosed_noscript_does_not_swallow_the_page() {
 }
 
 #[test]
-fn marks_in_text_stay_text() {
+fn markdown_syntax_in_text_is_escaped() {
     reads(
         &page(
             "<p>2 * 3 * 4 and a_b_c and &lt;b&gt;not bold&lt;/b&gt; and `tick`.</p><p># not a heading</p><p>- not a list</p><p>1. not a list</p><p>| no | table |</p>",

@@ -1,4 +1,4 @@
-//! What pages say of themselves.
+//! Metadata of pages.
 
 use super::{prose, web_at};
 use extract::{DateSource, Extracted};
@@ -12,7 +12,7 @@ fn page(url: &str, head: &str, body: &str) -> Extracted {
 }
 
 #[test]
-fn titles_lose_the_name_of_their_site() {
+fn titles_drop_site_name() {
     for (head, body, title) in [
         ("<title>The ford</title>", "", "The ford"),
         ("<title>The ford - Example News</title><meta property='og:title' content='The ford'>", "", "The ford"),
@@ -41,7 +41,7 @@ fn titles_lose_the_name_of_their_site() {
 }
 
 #[test]
-fn authors_are_people() {
+fn authors_are_names_of_people() {
     let data = |author: &str| {
         format!(
             "<script type='application/ld+json'>{{\"@context\":\"https://schema.org\",\"@graph\":[{{\"@type\":\"WebSite\",\"name\":\"x\"}},{{\"@type\":\"BlogPosting\",\"author\":{author}}}]}}</script>"
@@ -63,7 +63,7 @@ fn authors_are_people() {
 }
 
 #[test]
-fn languages_are_declared_or_told_by_the_text() {
+fn language_is_declared_or_detected() {
     for (html, language) in [
         ("<html lang='de-AT'>", "de"),
         ("<html xml:lang='fr'>", "fr"),
@@ -78,7 +78,7 @@ fn languages_are_declared_or_told_by_the_text() {
 }
 
 #[test]
-fn the_date_of_publication_is_the_surest_there_is() {
+fn most_reliable_publication_date_wins() {
     const MARCH: i64 = 1_709_251_200_000;
     let plain = "https://example.org/a";
     for (url, head, body, from) in [
@@ -129,7 +129,7 @@ fn the_date_of_publication_is_the_surest_there_is() {
 }
 
 #[test]
-fn descriptions_and_canonical_links_are_the_pages_own() {
+fn descriptions_and_canonical_links_are_read() {
     let read = with_head(
         "<meta name='description' content=' Of fords. '><meta property='og:description' content='Other'><link rel='canonical' href='/ford'>",
     );

@@ -1,4 +1,4 @@
-//! What web pages of every sort read as: pages written for these tests, each with the furniture of a real one.
+//! Extraction of web pages, each with the boilerplate of a real site.
 
 mod articles;
 mod hidden;
@@ -9,7 +9,7 @@ mod references;
 
 use extract::{ExtractRequest, Extracted, FileKind, extract};
 
-/// Running text of four sentences; `about` makes each its own.
+/// Returns running text of four sentences; `about` makes each text unique.
 fn prose(about: &str) -> String {
     format!(
         "<p>For many years nobody in the valley had thought about {about}, and those who had were not asked. \
@@ -19,7 +19,7 @@ fn prose(about: &str) -> String {
     )
 }
 
-/// A page as sites build them: menus above, a body, a foot below.
+/// Wraps a body in a page with the menus and footer of a site.
 fn site(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{title} - Example Site</title>\
@@ -32,7 +32,7 @@ fn site(title: &str, body: &str) -> String {
     )
 }
 
-/// The page read as it comes from `https://example.org/section/page.html`.
+/// Reads the page as if fetched from `https://example.org/section/page.html`.
 fn web(html: &str) -> Extracted {
     web_at("https://example.org/section/page.html", html)
 }
@@ -43,7 +43,8 @@ fn web_at(url: &str, html: &str) -> Extracted {
     extract(&request, html.as_bytes()).expect("a page")
 }
 
-/// The page's markdown, which holds every text of `kept` and none of `dropped`, and nothing of [`site`]'s furniture.
+/// Returns the page's markdown. Asserts that it has every text of `kept`, and neither `dropped` nor boilerplate of
+/// [`site`].
 fn reads(html: &str, kept: &[&str], dropped: &[&str]) -> String {
     let markdown = web(html).markdown;
     for kept in kept {

@@ -1,9 +1,9 @@
-//! Pages to look things up in.
+//! Reference pages.
 
 use super::{prose, reads, site};
 
 #[test]
-fn documentation_keeps_code_and_its_language() {
+fn documentation_keeps_code_and_language() {
     let blocks = [
         ("<pre><code class='language-rust'>fn a() {}\n</code></pre>", "```rust\nfn a() {}\n```"),
         ("<pre><code class='lang-py'>def b(): pass</code></pre>", "```py\ndef b(): pass\n```"),
@@ -42,7 +42,7 @@ fn documentation_keeps_code_and_its_language() {
 }
 
 #[test]
-fn an_api_reference_keeps_signatures_and_members() {
+fn api_reference_keeps_signatures_and_members() {
     let member = |name: &str| {
         format!(
             "<section id='method.{name}'><h4><code>pub fn <a href='#method.{name}'>{name}</a>(&amp;self) -&gt; <a href='https://doc.example/usize.html'>usize</a></code></h4><div class='docblock'><p>Returns the {name} of the pump in litres a minute, rounded down.</p></div></section>"
@@ -102,7 +102,7 @@ fn lists_keep_their_order_and_depth() {
 }
 
 #[test]
-fn formulas_are_their_source() {
+fn formulas_become_tex() {
     let body = format!(
         "<main><h1>Mass</h1>{}<p>So <math alttext='E=mc^2'><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math> holds.</p>\
          <p>And <span class='katex'><span class='katex-mathml'><math><semantics><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><annotation encoding='application/x-tex'>a+b</annotation></semantics></math></span><span class='katex-html' aria-hidden='true'><span class='base'>a+b drawn</span></span></span> too.</p>\

@@ -6,13 +6,13 @@ fn rules(text: &str) -> Rules {
     Rules::parse(text.as_bytes(), "ExampleBot")
 }
 
-/// Whether `path` is allowed by one group for everybody with these lines.
+/// Asserts that a wildcard group with these lines allows `path` or not.
 fn check(lines: &str, path: &str, expected: bool) {
     assert_eq!(rules(&format!("User-agent: *\n{lines}")).allows(path), expected, "{lines:?} for {path}");
 }
 
 #[test]
-fn nothing_said_is_nothing_forbidden() {
+fn files_without_rules_allow_everything() {
     for text in ["", "\n\n", "hello", "<html><body>404: no such page</body>", "Disallow: /", "User-agent: *\nDisallow:"]
     {
         assert!(rules(text).allows("/a"), "{text:?}");
@@ -21,7 +21,7 @@ fn nothing_said_is_nothing_forbidden() {
 }
 
 #[test]
-fn the_group_with_our_name_counts_and_no_other() {
+fn only_the_group_of_our_token_applies() {
     let text = "User-agent: *\nDisallow: /\n\nUser-agent: otherbot\nuser-agent: EXAMPLEBOT/2.0\nAllow: /\nDisallow: /x\n\
                 User-Agent: examplebotnews\nDisallow: /y\nUser-agent: example\nDisallow: /z";
     assert!(rules(text).allows("/a"));
@@ -32,7 +32,7 @@ fn the_group_with_our_name_counts_and_no_other() {
 }
 
 #[test]
-fn groups_with_the_same_name_are_one() {
+fn groups_with_the_same_token_are_merged() {
     let text =
         "User-agent: ExampleBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n\nUser-agent: ExampleBot\nDisallow: /b";
     assert!(!rules(text).allows("/a"));
@@ -41,7 +41,7 @@ fn groups_with_the_same_name_are_one() {
 }
 
 #[test]
-fn a_group_of_ours_without_rules_allows_everything() {
+fn a_matching_group_without_rules_allows_everything() {
     assert!(
         rules("User-agent: *\nDisallow: /\n\nUser-agent: ExampleBot\nSitemap: https://example.com/s.xml").allows("/a")
     );
@@ -49,13 +49,13 @@ fn a_group_of_ours_without_rules_allows_everything() {
 }
 
 #[test]
-fn other_lines_do_not_end_the_names_of_a_group() {
+fn unknown_lines_do_not_end_the_agent_lines_of_a_group() {
     let text = "User-agent: ExampleBot\n# note\nSitemap: https://example.com/s.xml\n\nUser-agent: other\nDisallow: /x";
     assert!(!rules(text).allows("/x"));
 }
 
 #[test]
-fn the_longest_match_decides_and_allowing_wins_a_tie() {
+fn the_longest_match_decides_and_allow_wins_a_tie() {
     check("Allow: /p\nDisallow: /", "/page", true);
     check("Disallow: /\nAllow: /p", "/page", true);
     check("Allow: /folder\nDisallow: /folder", "/folder/page", true);
@@ -69,7 +69,7 @@ fn the_longest_match_decides_and_allowing_wins_a_tie() {
 }
 
 #[test]
-fn patterns_match_as_in_the_standard() {
+fn patterns_match_as_specified() {
     for (pattern, matching, others) in [
         ("/", &["/", "/any"][..], &[][..]),
         ("/fish", &["/fish", "/fish.html", "/fishheads/y", "/fish?id=1"], &["/Fish.asp", "/catfish", "/?id=fish"]),
@@ -97,7 +97,7 @@ fn patterns_match_as_in_the_standard() {
 }
 
 #[test]
-fn spellings_of_the_same_octets_are_the_same() {
+fn equivalent_percent_encodings_match() {
     for (pattern, path) in [
         ("/foo/bar?baz=http://foo.bar", "/foo/bar?baz=http://foo.bar"),
         ("/foo/bar/ツ", "/foo/bar/%E3%83%84"),
@@ -117,7 +117,7 @@ fn spellings_of_the_same_octets_are_the_same() {
 }
 
 #[test]
-fn lines_are_read_however_they_are_written() {
+fn lines_are_parsed_regardless_of_case_spacing_and_line_ends() {
     for lines in [
         "disallow:/x",
         "  DISALLOW :  /x  # why",
@@ -133,7 +133,7 @@ fn lines_are_read_however_they_are_written() {
 }
 
 #[test]
-fn a_delay_is_that_of_our_group() {
+fn crawl_delay_comes_from_the_matching_group() {
     let text = "User-agent: *\nCrawl-delay: 5\n\nUser-agent: ExampleBot\ncrawl-delay: 0.5\nDisallow: /x";
     assert_eq!(rules(text).crawl_delay, Some(Duration::from_millis(500)));
     assert_eq!(Rules::parse(text.as_bytes(), "other").crawl_delay, Some(Duration::from_secs(5)));
@@ -142,7 +142,7 @@ fn a_delay_is_that_of_our_group() {
     }
 }
 
-/// What a pattern means, said as simply as possible.
+/// Reference implementation: backtracking matcher.
 fn matches_slowly(pattern: &[u8], path: &[u8], is_anchored: bool) -> bool {
     match (pattern, path) {
         ([], rest) => !is_anchored || rest.is_empty(),
@@ -154,7 +154,7 @@ fn matches_slowly(pattern: &[u8], path: &[u8], is_anchored: bool) -> bool {
 
 proptest! {
     #[test]
-    fn matching_early_is_matching_at_all(pattern in "/[ab*]{0,8}", path in "/[ab]{0,10}", is_anchored: bool) {
+    fn greedy_matching_agrees_with_backtracking(pattern in "/[ab*]{0,8}", path in "/[ab]{0,10}", is_anchored: bool) {
         let expected = matches_slowly(pattern.as_bytes(), path.as_bytes(), is_anchored);
         let rule = Rule { allow: false, pattern, is_anchored };
         prop_assert_eq!(rule.matches(&path), expected);
@@ -168,7 +168,7 @@ proptest! {
 }
 
 #[test]
-fn only_so_many_rules_are_kept() {
+fn the_number_of_rules_is_limited() {
     let rules = rules(&format!("User-agent: *\n{}Disallow: /x\n", "Disallow: *a*b\n".repeat(MAX_RULES)));
     assert_eq!(rules.rules.len(), MAX_RULES);
     assert!(rules.weight() >= MAX_RULES * "*a*b".len());

@@ -1,0 +1,183 @@
+//! Requests and output of the commands.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::program::{Home, finish};
+use crate::stand_in::{Asked, Reply, StandIn};
+
+const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
+
+fn search() -> Value {
+    let result = json!({ "rank": 1, "doc_id": ID, "canonical_url": "https://a.example/tides",
+        "title": "Tides \u{1b}[31mred", "snippet": "The moon\u{9b}2J pulls." });
+    json!({ "request_id": ID, "search_id": ID, "session_id": ID, "results": [result], "tomorrow": [1],
+        "warnings": [{ "code": "rerank_unavailable", "message": "first-stage order" }] })
+}
+
+fn document(asked: &Asked, whole: &str) -> Value {
+    let content = &asked.json()["content"];
+    let range = &content["range"];
+    let start = usize::try_from(range["start_char"].as_u64().unwrap_or(0)).unwrap();
+    let most = range["max_chars"].as_u64().or(content["max_chars"].as_u64()).unwrap_or(u64::MAX);
+    let rest: Vec<char> = whole.chars().skip(start).collect();
+    let text: String = rest.iter().take(usize::try_from(most).unwrap()).collect();
+    let count = text.chars().count();
+    json!({
+        "request_id": ID, "session_id": ID,
+        "access": { "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } },
+        "doc": { "doc_id": ID, "canonical_url": "https://a.example/", "source_url": "https://a.example/",
+            "title": "Tides", "first_seen_at": "2026-01-05T10:00:00Z", "last_seen_at": "2026-01-05T10:00:00Z" },
+        "content": { "selection": "full_document", "format": "markdown", "text": text, "char_count": count,
+            "start_char": start, "truncated": count < rest.len() },
+        "provenance": { "capture_id": ID, "capture_time": "2026-01-05T10:00:00Z" },
+    })
+}
+
+#[test]
+fn search_flags_reach_the_service() {
+    let server = StandIn::start(|_, _| Reply::json(200, &search()));
+    let arguments = [
+        "search",
+        "how",
+        "do tides work",
+        "--scope",
+        "all",
+        "--workspace-id",
+        ID,
+        "-n",
+        "5",
+        "-d",
+        "a.example",
+        "-d",
+        "b.example",
+        "--exclude-domain",
+        "c.example",
+        "--only-domains",
+        "--language",
+        "en",
+        "--country",
+        "gb",
+        "--exact",
+        "--freshness",
+        "week",
+        "--published-after",
+        "2026-01-01",
+        "--rewrite",
+        "tide cause",
+        "-v",
+        "full",
+        "--budget",
+        "900",
+        "--strict-budget",
+        "--client-model",
+        "m",
+        "--session",
+        ID,
+        "--json",
+    ];
+    let done = Home::new().run_at(&server, &arguments);
+    assert_eq!(done.json(), [search()]);
+    let asked = &server.asked()[0];
+    assert_eq!(asked.header("x-session-id"), Some(ID));
+    let expected = json!({
+        "query": "how do tides work", "max_results": 5, "client_model": "m", "search_queries": ["tide cause"],
+        "scope": { "indexes": ["web", "workspace"], "workspace_id": ID },
+        "source_policy": { "include_domains": ["a.example", "b.example"], "exclude_domains": ["c.example"],
+            "require_domain_match": true },
+        "filters": { "language": "en", "country": "gb", "exact_match": true },
+        "freshness_policy": { "freshness": "pw", "published_after": "2026-01-01" },
+        "response": { "verbosity": "full", "budget": { "max_chars_total": 900, "on_exceed": "error" } },
+    });
+    assert_eq!(asked.json(), expected);
+}
+
+#[test]
+fn search_output_is_sanitized_and_has_warnings() {
+    let server = StandIn::start(|_, _| Reply::json(200, &search()));
+    let done = Home::new().run_at(&server, &["search", "tides"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(done.stdout.contains("https://a.example/tides") && done.stdout.contains("Tides ␛[31mred"), "{done:#?}");
+    assert!(done.stderr.contains("rerank_unavailable") && done.stderr.contains(ID), "{done:#?}");
+    assert!(!done.stdout.chars().any(|c| c.is_control() && c != '\n'), "{done:#?}");
+    let coloured = Home::new().run_at(&server, &["search", "tides", "--color", "always", "--quiet"]);
+    assert!(coloured.stdout.contains("\u{1b}[1mTides") && coloured.stderr.is_empty(), "{coloured:#?}");
+}
+
+#[test]
+fn piped_content_is_unchanged() {
+    let whole = "# Tides\r\n\u{1b}[31m潮\n";
+    let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, whole)));
+    let done = Home::new().run_at(&server, &["read", ID]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), whole));
+    assert!(done.stderr.contains("Tides  https://a.example/"), "{done:#?}");
+    assert_eq!(server.asked()[0].json(), json!({ "doc_id": ID, "content": { "max_chars": 20000 } }));
+}
+
+#[test]
+fn long_document_is_read_in_parts_or_whole() {
+    let server = StandIn::start(|asked, _| Reply::json(200, &document(asked, "0123456789\n")));
+    let home = Home::new();
+    let part = home.run_at(&server, &["read", "https://a.example/", "--max-chars", "4", "--start", "2"]);
+    assert_eq!(part.stdout, "2345\n");
+    assert!(part.stderr.contains(&format!("--start 6 --capture {ID}")), "{part:#?}");
+    let whole = home.run_at(&server, &["read", "https://a.example/", "--all", "--max-chars", "4"]);
+    assert_eq!(whole.stdout, "0123456789\n");
+    let pages = home.run_at(&server, &["read", "https://a.example/", "--all", "--max-chars", "4", "--json"]).json();
+    let texts: Vec<_> = pages.iter().map(|page| page["content"]["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["0123", "4567", "89\n"]);
+}
+
+#[test]
+fn document_without_content_is_not_found() {
+    let server = StandIn::start(|asked, _| {
+        let mut body = document(asked, "");
+        body.as_object_mut().unwrap().remove("content");
+        body["warnings"] = json!([{ "code": "content_unavailable", "message": "it could not be fetched" }]);
+        Reply::json(200, &body)
+    });
+    let done = Home::new().run_at(&server, &["read", "https://a.example/"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(4), ""));
+    assert!(done.stderr.contains("content_unavailable"), "{done:#?}");
+}
+
+#[test]
+fn feedback_is_stored() {
+    let server = StandIn::start(|_, _| {
+        let access = json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
+        let body = json!({ "request_id": ID, "session_id": ID, "accepted": true, "feedback_id": ID, "access": access });
+        Reply::json(200, &body)
+    });
+    let arguments = ["feedback", "result_helpful", "--doc", ID, "--search", ID, "--rank", "2", "--comment", "good"];
+    let done = Home::new().run_at(&server, &arguments);
+    assert_eq!((done.code, done.stdout), (Some(0), format!("stored as {ID}\n")));
+    let expected =
+        json!({ "event_type": "result_helpful", "doc_id": ID, "search_id": ID, "rank": 2, "comment": "good" });
+    assert_eq!(server.asked()[0].json(), expected);
+}
+
+#[test]
+fn closed_pipe_is_success() {
+    let whole = "x".repeat(1 << 20);
+    let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, &whole)));
+    let home = Home::new();
+    let mut command = home.command_at(&server, &["read", ID, "--all", "--quiet"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let done = finish(child);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn completions_and_manual_are_generated() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = home.run(&["completions", shell]);
+        assert!(script.code == Some(0) && script.stdout.contains("retrieval"), "{shell}");
+    }
+    let page = home.run(&["man"]);
+    assert!(page.stdout.contains(".TH retrieval") && page.stdout.contains("Exit status"), "{page:#?}");
+    assert_eq!(home.run(&["man", "--out", "pages"]).code, Some(0));
+    assert!(home.path().join("pages/retrieval-files-add.1").is_file());
+}

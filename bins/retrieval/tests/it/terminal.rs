@@ -1,0 +1,120 @@
+//! Behaviour on a terminal: hidden prompt, widths, sanitized content.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use serde_json::json;
+
+use crate::program::{Home, KEY};
+use crate::stand_in::{Reply, StandIn};
+
+const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
+const COLUMNS: u16 = 40;
+
+/// Pseudo-terminal of 40 columns: the test types into `keyboard`, the program uses `screen`.
+struct Pty {
+    keyboard: File,
+    screen: OwnedFd,
+}
+
+impl Pty {
+    fn open() -> Self {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap();
+        let screen = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        tcsetwinsize(&screen, Winsize { ws_row: 24, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        Self { keyboard: keyboard.into(), screen }
+    }
+
+    fn start(&self, mut command: Command) -> Child {
+        let side = || Stdio::from(self.screen.try_clone().unwrap());
+        command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side()).spawn().unwrap()
+    }
+
+    fn echoes(&self) -> bool {
+        tcgetattr(&self.screen).unwrap().local_modes.contains(LocalModes::ECHO)
+    }
+
+    /// Returns the complete output after the program has ended.
+    fn shown(self) -> String {
+        let Self { mut keyboard, screen } = self;
+        drop(screen);
+        let mut bytes = Vec::new();
+        let mut part = [0; 4096];
+        // After the other side is closed, reading fails instead of returning 0.
+        while let Ok(count @ 1..) = keyboard.read(&mut part) {
+            bytes.extend_from_slice(&part[..count]);
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+}
+
+/// Waits until the prompt has disabled echo.
+fn wait_for_prompt(pty: &Pty) {
+    let started = Instant::now();
+    while pty.echoes() {
+        assert!(started.elapsed() < Duration::from_secs(20), "no prompt");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn typed_key_is_hidden() {
+    let server = StandIn::start(|_, _| Reply::json(200, &json!({ "request_id": ID, "files": [] })));
+    let (home, mut pty) = (Home::new(), Pty::open());
+    let mut child = pty.start(home.command(&["login", "--base-url", server.address()]));
+    wait_for_prompt(&pty);
+    pty.keyboard.write_all(format!("{KEY}\n").as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(pty.echoes(), "echo is restored");
+    let shown = pty.shown();
+    assert!(shown.contains("API key for http") && shown.contains("key verified") && !shown.contains(KEY), "{shown}");
+    assert!(home.config().is_file());
+}
+
+#[test]
+fn interrupted_prompt_restores_the_terminal() {
+    let (home, pty) = (Home::new(), Pty::open());
+    let mut child = pty.start(home.command(&["login"]));
+    wait_for_prompt(&pty);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(pty.echoes());
+}
+
+#[test]
+fn tables_fit_the_window_and_names_are_sanitized() {
+    let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z" },
+        { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z" }]);
+    let server = StandIn::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
+    let (home, pty) = (Home::new(), Pty::open());
+    let mut child = pty.start(home.command_at(&server, &["files", "list", "--color", "never"]));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let shown = pty.shown();
+    assert!(shown.contains("␛[2J") && !shown.contains('\u{1b}'), "{shown:?}");
+    let widths: Vec<usize> =
+        shown.lines().map(|line| line.chars().map(|c| if c == '潮' { 2 } else { 1 }).sum()).collect();
+    assert!(widths.len() == 3 && widths.iter().all(|width| *width <= usize::from(COLUMNS)), "{shown}");
+}
+
+#[test]
+fn json_on_a_terminal_is_sanitized_and_equal() {
+    let body = json!({ "request_id": ID, "files": [], "note": "\u{9b}2J" });
+    let sent = body.clone();
+    let server = StandIn::start(move |_, _| Reply::json(200, &sent));
+    let (home, pty) = (Home::new(), Pty::open());
+    let mut child = pty.start(home.command_at(&server, &["files", "list", "--json"]));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let shown = pty.shown();
+    assert!(!shown.contains('\u{9b}'), "{shown:?}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), body);
+}

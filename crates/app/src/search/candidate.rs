@@ -1,0 +1,192 @@
+//! Candidates of a search, from the first stage to their places in the answer.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use docstore::LoadedDocument;
+use model::Collection;
+use retrieval_core::statistics::CollectionStatistics;
+
+use super::retrieve::Policy;
+use super::vectors::RankedDocument;
+
+/// Factor on the score of a preferred domain: wins against equals and near equals, and does not lift documents that hardly
+/// match.
+const PREFERENCE: f64 = 1.5;
+
+/// A document that the first stage found, with everything known about it so far.
+pub struct Candidate {
+    pub document: Arc<RankedDocument>,
+    /// The whole document, if this search read it.
+    pub loaded: Option<Box<LoadedDocument>>,
+    pub collection: Collection,
+    /// Position in the first stage's list, from 0.
+    pub position: usize,
+    /// Comparable within one list; higher is better.
+    pub first_stage_score: f32,
+    /// Final score: 0 before ranking. Comparable within one list; higher is better.
+    pub score: f64,
+    /// Positions of the matching passages, best first; empty before ranking.
+    pub passages: Vec<usize>,
+    /// True if ranking read the whole content.
+    pub complete: bool,
+}
+
+/// The candidates of one collection.
+pub struct CandidateList {
+    pub collection: Collection,
+    pub candidates: Vec<Candidate>,
+    pub statistics: CollectionStatistics,
+    /// Matching documents in the collection.
+    pub total: u64,
+    /// Results that the source policy removed before `max_results` were found.
+    pub filtered: usize,
+}
+
+impl CandidateList {
+    pub fn empty(collection: Collection) -> Self {
+        Self { collection, candidates: Vec::new(), statistics: CollectionStatistics::default(), total: 0, filtered: 0 }
+    }
+
+    /// Sorts by score, ties by the first stage's score, then by its order.
+    pub fn sort_by_evidence(&mut self) {
+        self.candidates.sort_by(|one, other| {
+            let first_stage = other.first_stage_score.total_cmp(&one.first_stage_score);
+            other.score.total_cmp(&one.score).then(first_stage).then(one.position.cmp(&other.position))
+        });
+    }
+
+    /// Replaces all scores by those of the first stage, and sorts by them.
+    pub fn sort_by_first_stage(&mut self) {
+        for candidate in &mut self.candidates {
+            candidate.score = f64::from(candidate.first_stage_score);
+        }
+        self.sort_by_evidence();
+    }
+
+    /// Replaces all scores by a model's, given in the order of the candidates, and sorts by them. Ties keep their order.
+    pub fn sort_by_model(&mut self, scores: &[f32]) {
+        // Some models return probabilities, others log-odds, which the logistic function turns into probabilities.
+        let log_odds = scores.iter().any(|score| !(0.0..=1.0).contains(score));
+        let probability =
+            |score: f32| if log_odds { 1.0 / (1.0 + (-f64::from(score)).exp()) } else { f64::from(score) };
+        for (candidate, score) in self.candidates.iter_mut().zip(scores) {
+            candidate.score = probability(*score);
+        }
+        self.sort_by_score();
+    }
+
+    /// Sorts by score. Ties keep their order.
+    fn sort_by_score(&mut self) {
+        self.candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
+    }
+
+    /// Returns the best `max_results` candidates, best first, with the policy's domains preferred.
+    pub fn best(mut self, policy: &Policy, max_results: usize) -> Vec<Candidate> {
+        if policy.has_preference() {
+            for candidate in &mut self.candidates {
+                if policy.prefers(&candidate.document.host) {
+                    candidate.score *= PREFERENCE;
+                }
+            }
+            self.sort_by_score();
+        }
+        let web = self.collection == Collection::Web;
+        let mut digests = HashSet::new();
+        let candidates = self.candidates.into_iter();
+        // Exact duplicates on the web are one result; in a workspace each file is a result.
+        let distinct = candidates.filter(|one| !web || digests.insert(one.document.content_digest.clone()));
+        distinct.take(max_results).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use docstore::DocumentState;
+    use model::{CaptureId, DocId, OrganizationId, Timestamp};
+    use retrieval_core::analysis::Analyzers;
+    use retrieval_core::domain::Domain;
+    use retrieval_core::rerank::{DocumentText, TermVector};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Builds candidates of these scores: the first stage's, then the final ones.
+    fn list(collection: Collection, scores: &[(f32, f64)]) -> CandidateList {
+        let candidate = |(position, (first_stage_score, score)): (usize, &(f32, f64))| {
+            let id = Uuid::from_u128(position as u128);
+            let document = RankedDocument {
+                state: DocumentState {
+                    doc_id: DocId(id),
+                    capture_id: CaptureId(id),
+                    last_seen_at: Timestamp::UNIX_EPOCH,
+                },
+                published_at: None,
+                content_digest: format!("sha256:{}", position / 2).into(),
+                host: format!("host{position}.example").into(),
+                terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
+            };
+            Candidate {
+                document: Arc::new(document),
+                loaded: None,
+                collection,
+                position,
+                first_stage_score: *first_stage_score,
+                score: *score,
+                passages: Vec::new(),
+                complete: true,
+            }
+        };
+        let candidates = scores.iter().enumerate().map(candidate).collect();
+        CandidateList { candidates, ..CandidateList::empty(collection) }
+    }
+
+    fn workspace(scores: &[(f32, f64)]) -> CandidateList {
+        list(Collection::Workspace(OrganizationId(Uuid::nil())), scores)
+    }
+
+    fn positions(candidates: &[Candidate]) -> Vec<usize> {
+        candidates.iter().map(|candidate| candidate.position).collect()
+    }
+
+    #[test]
+    fn equal_scores_fall_back_on_the_first_stage() {
+        let mut list = workspace(&[(1.0, 0.5), (3.0, 0.5), (3.0, 0.5), (0.0, 0.7)]);
+        list.sort_by_evidence();
+        assert_eq!(positions(&list.candidates), [3, 1, 2, 0]);
+        list.sort_by_first_stage();
+        assert_eq!(positions(&list.candidates), [1, 2, 0, 3]);
+        assert!((list.candidates[0].score - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equal_model_scores_keep_the_lexical_order() {
+        let mut list = workspace(&[(9.0, 0.1), (1.0, 0.9), (5.0, 0.5)]);
+        list.sort_by_evidence();
+        list.sort_by_model(&[0.2, 0.2, 0.8]);
+        assert_eq!(positions(&list.candidates), [0, 1, 2]);
+        list.sort_by_model(&[-2.0, 3.0, 0.0]);
+        assert_eq!(positions(&list.candidates), [1, 2, 0]);
+        let scores = list.candidates.iter().map(|candidate| candidate.score);
+        assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "log-odds become probabilities");
+    }
+
+    #[test]
+    fn duplicates_are_one_result_on_the_web_only() {
+        let scores = [(0.0, 0.9), (0.0, 0.8), (0.0, 0.7), (0.0, 0.6)];
+        let policy = Policy::default();
+        assert_eq!(positions(&list(Collection::Web, &scores).best(&policy, 10)), [0, 2]);
+        assert_eq!(positions(&workspace(&scores).best(&policy, 10)), [0, 1, 2, 3]);
+        assert_eq!(positions(&workspace(&scores).best(&policy, 2)), [0, 1]);
+    }
+
+    #[test]
+    fn preferred_domain_wins_against_near_equals_only() {
+        let policy = Policy { include: vec![Domain::parse("host2.example").unwrap()], ..Policy::default() };
+        let best = |score| positions(&workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, score)]).best(&policy, 3));
+        assert_eq!(best(0.7), [2, 0, 1]);
+        assert_eq!(best(0.1), [0, 1, 2]);
+    }
+}

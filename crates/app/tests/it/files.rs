@@ -1,0 +1,248 @@
+use app::Error;
+use app::files::PresignRequest;
+use blobs::{BlobErrorKind, BlobStore};
+use ingest::objects;
+use model::{RunMode, RunState, RunStats};
+use test_support::{Setup, Tenant, TestApp, read_id, read_url};
+use uuid::Uuid;
+
+use crate::accounts::refused_field;
+use crate::search::workspace_search;
+
+fn presign(filename: &str, size: u64) -> PresignRequest {
+    PresignRequest { filename: filename.to_owned(), size, content_type: None }
+}
+
+async fn names(world: &TestApp, tenant: &Tenant) -> Vec<String> {
+    world.app.list_files(&tenant.viewer).await.unwrap().into_iter().map(|file| file.name).collect()
+}
+
+async fn found(world: &TestApp, tenant: &Tenant, query: &str) -> Vec<String> {
+    let outcome = world.app.search(&tenant.viewer, workspace_search(tenant, query)).await.unwrap();
+    outcome.hits.into_iter().map(|hit| hit.canonical_url).collect()
+}
+
+fn url(tenant: &Tenant, name: &str) -> String {
+    format!("workspace://{}/{name}", tenant.organization_id)
+}
+
+mod presigning {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_is_sanitized() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        let presigned =
+            world.app.presign_file(&tenant.viewer, presign("../../e\u{301}te\u{301}.txt", 7)).await.unwrap();
+        assert_eq!((presigned.name.as_str(), presigned.expires_in_seconds), ("été.txt", 900));
+        assert!(presigned.url.contains("?size=7&"), "{}", presigned.url);
+        assert!(presigned.url.contains(&objects::key(tenant.organization_id, "été.txt")), "{}", presigned.url);
+        let nameless = world.app.presign_file(&tenant.viewer, presign("...", 7)).await;
+        assert_eq!(refused_field(nameless), "filename");
+    }
+
+    #[tokio::test]
+    async fn only_supported_types_are_taken() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        for (name, expected) in [("a.exe", "exe"), ("a", ""), ("a.txt.zip", "zip")] {
+            let error = world.app.presign_file(&tenant.viewer, presign(name, 1)).await.unwrap_err();
+            assert!(
+                matches!(&error, Error::UnsupportedFileType { extension, .. } if extension == expected),
+                "{error:?}"
+            );
+        }
+        world.app.presign_file(&tenant.viewer, presign("A.TXT", 1)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_may_have_the_maximum_size_and_no_more() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        let max = 1 << 20;
+        assert_eq!(world.app.presign_file(&tenant.viewer, presign("a.txt", max)).await.unwrap().max_object_bytes, max);
+        let error = world.app.presign_file(&tenant.viewer, presign("a.txt", max + 1)).await.unwrap_err();
+        assert!(matches!(error, Error::FileTooLarge { max_object_bytes, .. } if max_object_bytes == max), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn new_names_count_against_the_quota_and_replacements_do_not() {
+        let mut setup = Setup::default();
+        setup.options.max_files_per_organization = 2;
+        let world = TestApp::with(setup).await;
+        let (tenant, other) = (world.tenant().await, world.tenant().await);
+        for name in ["a.txt", "b.txt", "a.txt"] {
+            world.upload(&tenant, name, "A text.").await;
+        }
+        let third = world.app.presign_file(&tenant.viewer, presign("c.txt", 1)).await;
+        assert_eq!(refused_field(third), "filename");
+        world.app.presign_file(&other.viewer, presign("c.txt", 1)).await.unwrap();
+        // A deleted file makes room.
+        world.index_files(&tenant, RunMode::Incremental).await;
+        assert!(world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
+        world.index_files(&tenant, RunMode::Incremental).await;
+        world.app.presign_file(&tenant.viewer, presign("c.txt", 1)).await.unwrap();
+    }
+}
+
+mod listing {
+    use super::*;
+
+    #[tokio::test]
+    async fn uploaded_files_are_listed_by_name() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
+        for name in ["b.txt", "a.txt"] {
+            world.upload(&tenant, name, "A text.").await;
+        }
+        // This upload never came.
+        world.app.presign_file(&tenant.viewer, presign("c.txt", 1)).await.unwrap();
+        let files = world.app.list_files(&tenant.viewer).await.unwrap();
+        let listed: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.size)).collect();
+        assert_eq!(listed, [("a.txt", 7), ("b.txt", 7)]);
+    }
+
+    #[tokio::test]
+    async fn failures_of_storage_are_told_apart() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        world.upload(&tenant, "a.txt", "A text.").await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        let error = world.app.list_files(&tenant.viewer).await.unwrap_err();
+        assert!(matches!(error, Error::Unavailable { backend: "storage", .. }), "{error:?}");
+        world.blobs.fail(BlobErrorKind::Denied);
+        let error = world.app.list_files(&tenant.viewer).await.unwrap_err();
+        assert!(matches!(error, Error::Internal(_)), "{error:?}");
+        world.blobs.recover();
+        assert_eq!(names(&world, &tenant).await, ["a.txt"]);
+    }
+}
+
+mod runs {
+    use super::*;
+
+    #[tokio::test]
+    async fn indexed_files_are_found_and_read() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        world.upload(&tenant, "notes.md", "# Tides\n\nThe moon raises them.").await;
+        world.upload(&tenant, "other.txt", "Bread is baked.").await;
+        let run = world.index_files(&tenant, RunMode::Incremental).await;
+        assert_eq!((run.state, run.error), (RunState::Completed, None));
+        assert!(run.started_at.unwrap() <= run.completed_at.unwrap());
+        assert_eq!((run.stats.enumerated, run.stats.fetched, run.stats.indexed, run.stats.bytes), (2, 2, 2, 45));
+
+        assert_eq!(found(&world, &tenant, "moon").await, [url(&tenant, "notes.md")]);
+        let by_address = world.app.read_document(&tenant.viewer, read_url(&url(&tenant, "notes.md"))).await.unwrap();
+        assert!(by_address.content.unwrap().text.contains("The moon raises them."));
+        let by_id = world.app.read_document(&tenant.viewer, read_id(by_address.document.doc_id)).await.unwrap();
+        assert_eq!(by_id.document.canonical_url, url(&tenant, "notes.md"));
+    }
+
+    #[tokio::test]
+    async fn only_new_and_changed_files_are_read_again() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        for name in ["a.txt", "b.txt"] {
+            world.upload(&tenant, name, "The tides.").await;
+        }
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let unchanged = world.index_files(&tenant, RunMode::Incremental).await.stats;
+        assert_eq!(unchanged, RunStats { enumerated: 2, ..RunStats::default() });
+        world.upload(&tenant, "a.txt", "The walrus.").await;
+        assert_eq!(world.index_files(&tenant, RunMode::Incremental).await.stats.indexed, 1);
+        assert_eq!(found(&world, &tenant, "walrus").await, [url(&tenant, "a.txt")]);
+        assert_eq!(found(&world, &tenant, "tides").await, [url(&tenant, "b.txt")]);
+        assert_eq!(world.index_files(&tenant, RunMode::Full).await.stats.indexed, 2);
+    }
+
+    #[tokio::test]
+    async fn requests_join_the_run_that_waits() {
+        let world = TestApp::start().await;
+        let (tenant, other) = (world.tenant().await, world.tenant().await);
+        let first = world.app.start_run(&tenant.viewer, RunMode::Incremental).await.unwrap();
+        assert_eq!((first.state, first.started_at), (RunState::Queued, None));
+        let second = world.app.start_run(&tenant.viewer, RunMode::Full).await.unwrap();
+        assert_eq!(second.sync_id, first.sync_id);
+        let elsewhere = world.app.start_run(&other.viewer, RunMode::Incremental).await.unwrap();
+        assert_ne!(elsewhere.sync_id, first.sync_id);
+        world.finish_run(&tenant, first.sync_id).await;
+        let third = world.app.start_run(&tenant.viewer, RunMode::Incremental).await.unwrap();
+        assert_ne!(third.sync_id, first.sync_id, "a completed run is not joined");
+    }
+
+    #[tokio::test]
+    async fn a_run_that_does_not_exist_is_not_found() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        for sync_id in ["", "x", &Uuid::from_u128(1).to_string()] {
+            let error = world.app.run_status(&tenant.viewer, sync_id).await.unwrap_err();
+            assert!(matches!(error, Error::SyncNotFound), "{error:?}");
+        }
+    }
+}
+
+mod deletion {
+    use super::*;
+
+    async fn with_file() -> (TestApp, Tenant) {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        world.upload(&tenant, "notes.txt", "The tides.").await;
+        world.index_files(&tenant, RunMode::Incremental).await;
+        (world, tenant)
+    }
+
+    /// Asserts that the file answers nowhere.
+    async fn check_gone(world: &TestApp, tenant: &Tenant) {
+        assert_eq!(found(world, tenant, "tides").await, Vec::<String>::new());
+        let read = world.app.read_document(&tenant.viewer, read_url(&url(tenant, "notes.txt"))).await;
+        assert!(matches!(read, Err(Error::DocumentNotFound)), "{read:?}");
+    }
+
+    #[tokio::test]
+    async fn a_deleted_file_is_gone_before_any_run() {
+        let (world, tenant) = with_file().await;
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        check_gone(&world, &tenant).await;
+        assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        assert!(world.blobs.inner.head(&key).await.unwrap().is_none());
+        assert!(!world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap(), "there is nothing left");
+    }
+
+    #[tokio::test]
+    async fn deletion_queues_a_run_that_removes_the_rest() {
+        let (world, tenant) = with_file().await;
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap();
+        let run = world.index_files(&tenant, RunMode::Incremental).await;
+        assert_eq!((run.state, run.stats.deleted), (RunState::Completed, 1));
+        check_gone(&world, &tenant).await;
+        world.upload(&tenant, "notes.txt", "The tides once more.").await;
+        world.index_files(&tenant, RunMode::Incremental).await;
+        assert_eq!(found(&world, &tenant, "tides").await, [url(&tenant, "notes.txt")]);
+    }
+
+    #[tokio::test]
+    async fn a_file_is_hidden_even_while_storage_is_away() {
+        let (world, tenant) = with_file().await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        let error = world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        assert!(matches!(error, Error::Unavailable { backend: "storage", .. }), "{error:?}");
+        check_gone(&world, &tenant).await;
+        world.blobs.recover();
+        assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        assert!(world.blobs.inner.head(&key).await.unwrap().is_none(), "the run deletes the object");
+    }
+
+    #[tokio::test]
+    async fn an_unknown_name_deletes_nothing() {
+        let (world, tenant) = with_file().await;
+        assert!(!world.app.delete_file(&tenant.viewer, "other.txt").await.unwrap());
+        assert_eq!(names(&world, &tenant).await, ["notes.txt"]);
+    }
+}

@@ -1,0 +1,17 @@
+//! The use cases over a real docstore on SQLite, with test doubles behind the seams to the outside world.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod accounts;
+mod billing;
+mod feedback;
+mod files;
+mod keys;
+mod readiness;
+mod reads;
+mod search;
+mod second_stage;
+mod source_policy;
+mod tenants;
+mod tokens;
+mod usage;
+mod web_pages;

@@ -1,0 +1,326 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::Error;
+use app::documents::{ContentFormat, Include, Range, ReadOutcome, ReadRequest, ReadWarning, Selection};
+use app::feedback::FeedbackRequest;
+use app::web::WebPage;
+use ingest::prepare::Extent;
+use model::FeedbackEvent;
+use test_support::site::{Page, Site};
+use test_support::{Setup, Tenant, TestApp, feedback, page, read_id, read_url, search, until};
+
+use crate::accounts::refused_field;
+
+const URL: &str = "https://example.com/tides";
+const MARKDOWN: &str =
+    "A preface on *tides*.\n\n# Moon\n\nThe moon raises the tides.\n\n# Sun\n\nThe sun helps a little.\n";
+
+async fn start() -> (TestApp, Tenant, Site) {
+    start_with(Setup::default()).await
+}
+
+async fn start_with(setup: Setup) -> (TestApp, Tenant, Site) {
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    (world, tenant, Site::start())
+}
+
+async fn read(world: &TestApp, tenant: &Tenant, request: ReadRequest) -> ReadOutcome {
+    world.app.read_document(&tenant.viewer, request).await.unwrap()
+}
+
+fn text(outcome: &ReadOutcome) -> &str {
+    &outcome.content.as_ref().unwrap_or_else(|| panic!("{outcome:?}")).text
+}
+
+mod access {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_document_is_read_by_id_once_it_is_granted() {
+        let (world, tenant, _) = start().await;
+        let doc_id = world.import_one(page(URL, MARKDOWN)).await;
+        let refused = world.app.read_document(&tenant.viewer, read_id(doc_id)).await.unwrap_err();
+        assert!(matches!(refused, Error::DocumentNotFound), "{refused:?}");
+        world.app.search(&tenant.viewer, search("moon")).await.unwrap();
+        assert_eq!(text(&read(&world, &tenant, read_id(doc_id)).await), MARKDOWN);
+    }
+
+    #[tokio::test]
+    async fn reading_by_address_grants_the_document() {
+        let (world, tenant, _) = start().await;
+        let doc_id = world.import_one(page(URL, MARKDOWN)).await;
+        let by_address = read(&world, &tenant, read_url("https://EXAMPLE.com/tides?utm_source=x#moon")).await;
+        assert_eq!((by_address.document.doc_id, text(&by_address)), (doc_id, MARKDOWN));
+        assert_eq!(text(&read(&world, &tenant, read_id(doc_id)).await), MARKDOWN);
+        let other = world.tenant().await;
+        let refused = world.app.read_document(&other.viewer, read_id(doc_id)).await.unwrap_err();
+        assert!(matches!(refused, Error::DocumentNotFound), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn an_address_that_cannot_be_one_is_invalid() {
+        let (world, tenant, _) = start().await;
+        for url in ["", "tides", "ftp://example.com/", "https://"] {
+            let outcome = world.app.read_document(&tenant.viewer, read_url(url)).await;
+            assert_eq!(refused_field(outcome), "canonical_url", "{url}");
+        }
+    }
+}
+
+mod freshness {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_unknown_page_is_fetched_once_and_stored() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<h1>Tides</h1><p>The tides come twice a day.</p>"));
+        for _ in 0..2 {
+            let outcome = read(&world, &tenant, read_url(&url)).await;
+            assert!(text(&outcome).contains("twice a day"));
+            assert_eq!((outcome.document.title.as_deref(), outcome.warnings.len()), (Some("Tides"), 0));
+        }
+        assert_eq!(site.hits("/a"), 1);
+        let found = world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+        assert!(found.hits.is_empty(), "a page that was only read is not listed");
+    }
+
+    #[tokio::test]
+    async fn a_fresh_import_is_not_fetched() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<p>Other words.</p>"));
+        world.import_one(page(&url, MARKDOWN)).await;
+        assert_eq!(text(&read(&world, &tenant, read_url(&url)).await), MARKDOWN);
+        assert_eq!(site.hits("/a"), 0);
+    }
+
+    #[tokio::test]
+    async fn an_expired_capture_is_replaced() {
+        let mut setup = Setup::default();
+        setup.options.capture_lifetimes.document = Duration::ZERO;
+        let (world, tenant, site) = start_with(setup).await;
+        let url = site.put("/a", Page::html("<p>Low tide at six.</p>"));
+        let before = read(&world, &tenant, read_url(&url)).await;
+        site.put("/a", Page::html("<p>Low tide at seven.</p>"));
+        let after = read(&world, &tenant, read_url(&url)).await;
+        assert!(text(&before).contains("six") && text(&after).contains("seven"));
+        assert_ne!(before.document.latest_capture_id, after.document.latest_capture_id);
+        assert_eq!(after.capture_history.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn an_expired_capture_that_has_not_changed_is_confirmed() {
+        let mut setup = Setup::default();
+        setup.options.capture_lifetimes.document = Duration::ZERO;
+        let (world, tenant, site) = start_with(setup).await;
+        let url = site.put("/a", Page::html("<p>Low tide at six.</p>").with("ETag", "\"v1\""));
+        let before = read(&world, &tenant, read_url(&url)).await;
+        let after = read(&world, &tenant, read_url(&url)).await;
+        assert_eq!(site.hits("/a"), 2);
+        let (before, after) = (before.capture.unwrap(), after.capture.unwrap());
+        assert_eq!(before.capture_id, after.capture_id);
+        assert!(after.capture_time > before.capture_time);
+    }
+
+    #[tokio::test]
+    async fn a_stale_result_is_fetched_again() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<p>Low tide at six.</p>"));
+        let doc_id = read(&world, &tenant, read_url(&url)).await.document.doc_id;
+        site.put("/a", Page::html("<p>Low tide at seven.</p>"));
+        let stale = FeedbackRequest { doc_id: Some(doc_id), ..feedback(FeedbackEvent::StaleResult) };
+        world.app.submit_feedback(&tenant.viewer, stale).await.unwrap();
+        assert!(text(&read(&world, &tenant, read_id(doc_id)).await).contains("seven"));
+    }
+
+    #[tokio::test]
+    async fn a_snippet_is_enough_for_passages_but_not_for_the_full_document() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<p>The whole page about tides.</p>"));
+        world.import_one(WebPage { extent: Extent::Snippet, ..page(&url, "A snippet.") }).await;
+        let part = ReadRequest { selection: Selection::TopPassages, ..read_url(&url) };
+        assert_eq!((text(&read(&world, &tenant, part).await), site.hits("/a")), ("A snippet.", 0));
+        assert!(text(&read(&world, &tenant, read_url(&url)).await).contains("The whole page"));
+        assert_eq!(site.hits("/a"), 1);
+    }
+
+    #[tokio::test]
+    async fn a_snippet_of_an_unreadable_page_is_no_full_document() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::status(500));
+        world.import_one(WebPage { extent: Extent::Snippet, ..page(&url, "A snippet.") }).await;
+        let outcome = read(&world, &tenant, read_url(&url)).await;
+        assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable]);
+        assert!(outcome.content.is_none());
+        assert_eq!(outcome.passages.unwrap().len(), 1, "the passages of the snippet remain");
+    }
+
+    #[tokio::test]
+    async fn the_last_good_capture_outlives_an_unreadable_page() {
+        let mut setup = Setup::default();
+        setup.options.capture_lifetimes.document = Duration::ZERO;
+        let (world, tenant, site) = start_with(setup).await;
+        let url = site.put("/a", Page::html("<p>Low tide at six.</p>"));
+        read(&world, &tenant, read_url(&url)).await;
+        site.put("/a", Page::status(500));
+        let outcome = read(&world, &tenant, read_url(&url)).await;
+        assert!(text(&outcome).contains("six"));
+        assert_eq!(outcome.warnings, []);
+    }
+
+    #[tokio::test]
+    async fn an_unreadable_page_is_left_alone_for_a_while() {
+        let (world, tenant, site) = start().await;
+        let url = site.url("/missing");
+        for _ in 0..2 {
+            let outcome = read(&world, &tenant, read_url(&url)).await;
+            assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable]);
+            assert!(outcome.content.is_none() && outcome.capture.is_none());
+        }
+        assert_eq!(site.hits("/missing"), 1);
+    }
+
+    #[tokio::test]
+    async fn concurrent_reads_of_a_page_share_one_fetch() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<p>The tides.</p>"));
+        site.hold();
+        let reads: Vec<_> = (0..8)
+            .map(|_| {
+                let (app, viewer, request) = (Arc::clone(&world.app), tenant.viewer.clone(), read_url(&url));
+                tokio::spawn(async move { app.read_document(&viewer, request).await.unwrap() })
+            })
+            .collect();
+        until("the fetch", async || (site.hits("/a") > 0).then_some(())).await;
+        site.release();
+        for read in reads {
+            assert!(text(&read.await.unwrap()).contains("tides"));
+        }
+        assert_eq!(site.hits("/a"), 1);
+    }
+
+    #[tokio::test]
+    async fn metadata_alone_fetches_nothing() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/a", Page::html("<p>The tides.</p>"));
+        let include = Include { metadata: true, passages: false, capture_history: false, content: false };
+        let outcome = read(&world, &tenant, ReadRequest { include, ..read_url(&url) }).await;
+        assert_eq!((outcome.warnings.len(), outcome.content.is_none(), site.hits("/a")), (0, true, 0));
+        assert_eq!(outcome.document.canonical_url, url);
+    }
+}
+
+mod content {
+    use super::*;
+
+    /// A tenant that may read a page with [`MARKDOWN`], and the request for it.
+    async fn with_page() -> (TestApp, Tenant, ReadRequest) {
+        let (world, tenant, _) = start().await;
+        world.import_one(page(URL, MARKDOWN)).await;
+        (world, tenant, read_url(URL))
+    }
+
+    #[tokio::test]
+    async fn text_is_markdown_without_its_marks() {
+        let (world, tenant, request) = with_page().await;
+        let outcome = read(&world, &tenant, ReadRequest { format: ContentFormat::Text, ..request }).await;
+        let text = text(&outcome);
+        assert!(text.starts_with("A preface on tides.") && !text.contains(['*', '#']), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_range_is_cut_in_characters() {
+        let (world, tenant, _) = with_page().await;
+        world.import_one(page("https://example.com/wide", "日本語のテキスト🦀 and more")).await;
+        let request = read_url("https://example.com/wide");
+        let range = |start_char, max_chars| Some(Range { start_char, max_chars, capture_id: None });
+        for (range, max_chars, expected, truncated) in [
+            (range(3, Some(2)), None, "のテ", true),
+            (range(8, Some(1)), Some(100), "🦀", true),
+            (range(9, None), Some(4), " and", true),
+            (range(9, None), None, " and more", false),
+            (range(1_000, Some(5)), None, "", false),
+            (None, Some(2), "日本", true),
+            (None, Some(18), "日本語のテキスト🦀 and more", false),
+        ] {
+            let request = ReadRequest { range: range.clone(), max_chars, ..request.clone() };
+            let outcome = read(&world, &tenant, request).await;
+            let content = outcome.content.unwrap();
+            assert_eq!((content.text.as_str(), content.truncated), (expected, truncated), "{range:?} {max_chars:?}");
+            assert_eq!(content.char_count, expected.chars().count() as u64);
+            assert_eq!(content.start_char, range.map_or(0, |range| range.start_char));
+            let warned = matches!(outcome.warnings[..], [ReadWarning::ContentTruncated { .. }]);
+            assert_eq!(warned, truncated, "{:?}", outcome.warnings);
+        }
+    }
+
+    #[tokio::test]
+    async fn each_selection_has_its_content() {
+        let (world, tenant, request) = with_page().await;
+        let selected = async |selection, query: Option<&str>| {
+            let query = query.map(str::to_owned);
+            let outcome = read(&world, &tenant, ReadRequest { selection, query, ..request.clone() }).await;
+            let ordinals: Vec<_> = outcome.passages.unwrap().iter().map(|passage| passage.ordinal).collect();
+            (outcome.content.map(|content| content.text), ordinals)
+        };
+        let moon = "# Moon\n\nThe moon raises the tides.";
+        assert_eq!(selected(Selection::None, None).await, (None, vec![0, 1, 2]));
+        assert_eq!(selected(Selection::FullDocument, None).await, (Some(MARKDOWN.to_owned()), vec![0, 1, 2]));
+        assert_eq!(selected(Selection::QueryRelevant, Some("moon")).await, (Some(moon.to_owned()), vec![1]));
+        assert_eq!(selected(Selection::TopPassages, Some("moon")).await, (Some(moon.to_owned()), vec![1]));
+        assert_eq!(selected(Selection::TopPassages, Some(" ")).await.1, [0, 1, 2], "the first ones without a query");
+        assert_eq!(selected(Selection::PassageIds, None).await, (Some(String::new()), vec![]));
+    }
+
+    #[tokio::test]
+    async fn offsets_are_given_when_asked_for() {
+        let (world, tenant, request) = with_page().await;
+        let without = read(&world, &tenant, request.clone()).await.passages.unwrap();
+        assert!(without.iter().all(|passage| passage.chars.is_none()));
+        let with = read(&world, &tenant, ReadRequest { include_offsets: true, ..request }).await.passages.unwrap();
+        for passage in with {
+            let (start, end) = passage.chars.unwrap();
+            let slice: String = MARKDOWN.chars().skip(start as usize).take((end - start) as usize).collect();
+            assert_eq!(slice, passage.text);
+        }
+    }
+
+    #[tokio::test]
+    async fn passages_and_ranges_of_an_earlier_capture_are_stale() {
+        let (world, tenant, request) = with_page().await;
+        let before = read(&world, &tenant, request.clone()).await;
+        let passage_id = before.passages.unwrap()[0].passage_id.to_string();
+        let requested = before.capture.unwrap().capture_id;
+        let by_id = ReadRequest {
+            selection: Selection::PassageIds,
+            passage_ids: vec![passage_id.clone(), "not an id".to_owned()],
+            ..request.clone()
+        };
+        let range = Some(Range { start_char: 2, max_chars: None, capture_id: Some(requested) });
+        let by_range = ReadRequest { range, ..request };
+        let expected = [ReadWarning::StalePassageIds { passage_ids: vec!["not an id".to_owned()] }];
+        assert_eq!(read(&world, &tenant, by_id.clone()).await.warnings, expected);
+        assert_eq!(read(&world, &tenant, by_range.clone()).await.warnings, []);
+
+        world.import_one(page(URL, "Other words about the sea.")).await;
+        let passage_ids = vec![passage_id, "not an id".to_owned()];
+        assert_eq!(read(&world, &tenant, by_id).await.warnings, [ReadWarning::StalePassageIds { passage_ids }]);
+        let outcome = read(&world, &tenant, by_range).await;
+        let latest = outcome.capture.unwrap().capture_id;
+        assert_eq!(outcome.warnings, [ReadWarning::StaleRange { requested, latest }]);
+        assert_eq!(outcome.content.unwrap().text, "her words about the sea.");
+    }
+
+    #[tokio::test]
+    async fn only_included_sections_are_filled() {
+        let (world, tenant, request) = with_page().await;
+        let include = Include { metadata: true, passages: false, capture_history: true, content: false };
+        let outcome = read(&world, &tenant, ReadRequest { include, ..request }).await;
+        assert!(outcome.content.is_none() && outcome.passages.is_none());
+        let capture = outcome.capture.unwrap();
+        assert_eq!(outcome.capture_history.unwrap()[0].capture_id, capture.capture_id);
+        assert_eq!(outcome.document.headings, ["Moon", "Sun"]);
+        assert_eq!(outcome.document.content_digest, Some(capture.content_digest));
+    }
+}

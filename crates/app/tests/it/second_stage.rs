@@ -1,0 +1,42 @@
+use std::sync::Arc;
+
+use app::search::{SearchOutcome, SecondStage};
+use app::web::WebPage;
+use test_support::{Setup, TestApp, TestReranker, page, search};
+
+use crate::search::urls;
+
+/// The outcome of one search of two pages; the first one matches better.
+async fn searched(second_stage: SecondStage) -> SearchOutcome {
+    let world = TestApp::with(Setup { second_stage, ..Setup::default() }).await;
+    let tenant = world.tenant().await;
+    let better = WebPage { title: Some("Tides".to_owned()), ..page("https://a.example/", "Tides and more tides.") };
+    world.import([page("https://b.example/", "A walrus swims in the tides of the sea."), better]).await;
+    world.app.search(&tenant.viewer, search("tides")).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_model_has_the_last_word() {
+    let model = Arc::new(TestReranker::preferring("walrus"));
+    let outcome = searched(SecondStage::Model(Arc::clone(&model) as _)).await;
+    assert_eq!(urls(&outcome), ["https://b.example/", "https://a.example/"]);
+    assert_eq!((outcome.ranker_version.as_str(), outcome.rerank_unavailable), ("test_model", false));
+    let texts = model.texts();
+    assert_eq!(texts.len(), 2, "all candidates are scored in one call");
+    assert!(texts.iter().any(|text| text.starts_with("Tides\nTides and more tides.")), "{texts:?}");
+}
+
+#[tokio::test]
+async fn without_an_answer_of_the_model_the_first_stage_order_stands() {
+    let outcome = searched(SecondStage::Model(Arc::new(TestReranker::unreachable()))).await;
+    assert_eq!(urls(&outcome), ["https://a.example/", "https://b.example/"]);
+    assert_eq!((outcome.ranker_version.as_str(), outcome.rerank_unavailable), ("first_stage_order_v1", true));
+    assert!(outcome.hits[0].score >= outcome.hits[1].score);
+}
+
+#[tokio::test]
+async fn a_deployment_without_a_second_stage_says_so() {
+    let outcome = searched(SecondStage::None).await;
+    assert_eq!(urls(&outcome), ["https://a.example/", "https://b.example/"]);
+    assert_eq!((outcome.ranker_version.as_str(), outcome.rerank_unavailable), ("first_stage_order_v1", true));
+}

@@ -1,0 +1,49 @@
+//! Values that a later version stored: an error names them.
+
+use docstore::{IndexRun, Result, StoreError};
+use model::RunMode;
+use uuid::Uuid;
+
+use crate::accounts::key;
+use crate::support::{Database, NOW, audit_entry, new_organization, page};
+
+on_both_backends!(unknown_run_state_is_an_error, unknown_names_are_errors_that_quote_them);
+
+/// Expects an error that names the column and the value.
+fn check<T>(outcome: Result<T>, column: &str, message: &str) {
+    match outcome {
+        Err(StoreError::UnknownValue { column: named, value }) => {
+            assert_eq!((named.as_str(), value.to_string().as_str()), (column, message));
+        }
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("the value was read"),
+    }
+}
+
+async fn unknown_run_state_is_an_error(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let run = IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW);
+    let sync_id = run.sync_id;
+    db.request_run(run).await.unwrap();
+    db.execute("UPDATE index_runs SET state = 'paused'").await;
+    check(db.find_run(organization_id, sync_id).await, "state", "unknown run state `paused`");
+    db.execute("UPDATE index_runs SET state = 'queued', mode = 'partial'").await;
+    check(db.find_run(organization_id, sync_id).await, "mode", "unknown run mode `partial`");
+    // A worker neither claims nor loses it.
+    check(db.claim_run("worker".to_owned(), NOW, NOW).await, "mode", "unknown run mode `partial`");
+    assert_eq!(db.count("index_runs WHERE state = 'queued'").await, 1);
+}
+
+async fn unknown_names_are_errors_that_quote_them(db: Database) {
+    let organization_id = new_organization(&db).await;
+    db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
+    db.execute("UPDATE api_keys SET scopes = 'search:read moon:fly'").await;
+    check(db.find_key_by_digest(vec![1; 32]).await, "scopes", "unknown scope `moon:fly`");
+
+    db.execute("UPDATE audit_entries SET action = 'moon.landed'").await;
+    check(db.list_audit_entries(Default::default(), None, 10).await, "action", "unknown audit action `moon.landed`");
+
+    db.save_documents(vec![page("https://example.com/", "a page")], NOW).await.unwrap();
+    db.execute("UPDATE captures SET format = 'pdf'").await;
+    check(db.find_web_page("https://example.com/".to_owned()).await, "format", "unknown capture format `pdf`");
+}

@@ -1,0 +1,64 @@
+//! Start of worker processes from one thread that lives as long as the pool.
+//!
+//! A worker dies with the *thread* that started it (`PR_SET_PDEATHSIG` refers to threads), and a runtime ends its threads
+//! at any time.
+
+use std::process::Stdio;
+use std::sync::mpsc;
+
+use extract::{ExtractError, ExtractErrorKind};
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use crate::WorkerOptions;
+use crate::limits::{self, Limits};
+
+type Order = (Handle, oneshot::Sender<std::io::Result<Child>>);
+
+/// Handle of the thread. Dropping it ends the thread and every worker.
+pub struct Spawner(mpsc::Sender<Order>);
+
+impl Spawner {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
+    pub fn start(options: &WorkerOptions) -> std::io::Result<Self> {
+        let (orders, inbox) = mpsc::channel::<Order>();
+        let options = options.clone();
+        std::thread::Builder::new().name("extract-spawner".into()).spawn(move || {
+            for (runtime, answer) in inbox {
+                let _entered = runtime.enter();
+                // If the caller is gone, the child is dropped, which kills it.
+                let _ = answer.send(command(&options).spawn());
+            }
+        })?;
+        Ok(Self(orders))
+    }
+
+    pub async fn spawn(&self) -> Result<Child, ExtractError> {
+        let (answer, child) = oneshot::channel();
+        let sent = self.0.send((Handle::current(), answer)).is_ok();
+        let spawned = if sent { child.await.ok() } else { None };
+        let failed = |why: String| ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {why}"));
+        spawned.ok_or_else(|| failed("the pool has ended".into()))?.map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// Builds the command. Its environment has little more than the limits: a worker must not see the service's secrets.
+fn command(options: &WorkerOptions) -> Command {
+    let mut command = Command::new(&options.program);
+    command
+        .args(&options.args)
+        .env_clear()
+        .env(limits::VARIABLE, Limits::of(options).encode())
+        // glibc reserves 64 MiB of address space per thread for its heap, which the memory limit would count.
+        .env("MALLOC_ARENA_MAX", "1")
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}

@@ -1,0 +1,149 @@
+//! Text of a page without a tree, for pages that are too large or too deep to parse.
+
+use super::nesting;
+
+/// Elements without visible text.
+const SKIPPED: [&str; 6] = ["script", "style", "template", "noscript", "svg", "iframe"];
+/// Elements that do not interrupt a sentence.
+const INLINE: [&str; 22] = [
+    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "s", "small",
+    "span", "strong", "sub", "sup", "u",
+];
+
+/// Returns the text, one line per block, and the page's title.
+pub(super) fn text(source: &str) -> (String, Option<String>) {
+    let mut raw = String::with_capacity(source.len() / 2);
+    let mut title = None;
+    let mut rest = source;
+    while let Some(at) = rest.find('<') {
+        push(&rest[..at], &mut raw);
+        rest = &rest[at..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
+            continue;
+        }
+        let tag = rest[1..].trim_start_matches('/');
+        let name_len = tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len());
+        let name = tag[..name_len].to_ascii_lowercase();
+        if name.is_empty() && !rest.starts_with("</") && !rest.starts_with("<!") && !rest.starts_with("<?") {
+            raw.push('<');
+            rest = &rest[1..];
+            continue;
+        }
+        let end_tag = rest.starts_with("</");
+        let after = &rest[rest.find('>').map_or(rest.len(), |end| end + 1)..];
+        if !end_tag && (SKIPPED.contains(&name.as_str()) || name == "title") {
+            let distance = nesting::find_end_tag(after.as_bytes(), name.as_bytes());
+            let inner_end = distance.saturating_sub(name.len() + 2).min(after.len());
+            if name == "title" && title.is_none() && after.is_char_boundary(inner_end) {
+                title = Some(unescape(&after[..inner_end]));
+            }
+            // The `>` of the end tag is removed with the next text.
+            rest = after.get(distance..).unwrap_or_default().trim_start_matches('>');
+            continue;
+        }
+        if !INLINE.contains(&name.as_str()) {
+            raw.push('\n');
+        }
+        rest = after;
+    }
+    push(rest, &mut raw);
+    let mut out = String::with_capacity(raw.len());
+    for line in raw.lines() {
+        let mut words = line.split_whitespace();
+        if let Some(first) = words.next() {
+            if !out.is_empty() {
+                out.push_str("\n\n");
+            }
+            out.push_str(first);
+            for word in words {
+                out.push(' ');
+                out.push_str(word);
+            }
+        }
+    }
+    (out, title)
+}
+
+/// Appends text; line breaks in the source are spaces.
+fn push(text: &str, out: &mut String) {
+    for c in unescape(text).chars() {
+        out.push(if c == '\n' || c == '\r' { ' ' } else { c });
+    }
+}
+
+/// Resolves numeric references and the most common named ones.
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let resolved = rest
+            .bytes()
+            .take(12)
+            .position(|byte| byte == b';')
+            .and_then(|end| Some((reference(&rest[1..end])?, end + 1)));
+        match resolved {
+            Some((c, length)) => {
+                out.push(c);
+                rest = &rest[length..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn reference(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        return char::from_u32(code).filter(|c| !c.is_control());
+    }
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some(' '),
+        "mdash" => Some('—'),
+        "ndash" => Some('–'),
+        "hellip" => Some('…'),
+        "rsquo" => Some('’'),
+        "lsquo" => Some('‘'),
+        "rdquo" => Some('”'),
+        "ldquo" => Some('“'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_become_lines_and_scripts_are_dropped() {
+        let (text, title) = text(
+            "<html><title>A &amp; B</title><script>var a = '<p>';</script><div>One <b>two</b>\nthree<p>Four &#x41;<!-- no --></div> 1 < 2",
+        );
+        assert_eq!(text, "One two three\n\nFour A\n\n1 < 2");
+        assert_eq!(title.as_deref(), Some("A & B"));
+    }
+
+    #[test]
+    fn malformed_markup_terminates() {
+        for source in ["<", "</", "<div", "&", "&#;", "<!--", "<script>", "<title>", "é<é", "<title>é</titlé"] {
+            let _ = text(source);
+        }
+        let (deep, _) = text(&("<div>".repeat(100_000) + "core"));
+        assert_eq!(deep, "core");
+    }
+}

@@ -1,0 +1,70 @@
+//! Fetchers and a resolver for tests.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, FetcherOptions, Resolver};
+
+/// Resolver with fixed names that records its lookups. Other names do not exist.
+#[derive(Default)]
+pub struct FakeResolver {
+    known: HashMap<String, Vec<IpAddr>>,
+    lookups: Mutex<Vec<String>>,
+}
+
+impl FakeResolver {
+    pub fn new(names: &[(&str, &[&str])]) -> Arc<Self> {
+        let addresses = |list: &[&str]| list.iter().map(|address| address.parse().unwrap()).collect();
+        let known = names.iter().map(|(name, list)| ((*name).to_owned(), addresses(list))).collect();
+        Arc::new(Self { known, lookups: Mutex::default() })
+    }
+
+    pub fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Resolver for FakeResolver {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        self.lookups.lock().unwrap().push(host.to_owned());
+        self.known.get(host).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Options with short timeouts, without robots.txt, and with IPv4 loopback opened.
+pub fn options() -> FetcherOptions {
+    let mut options = FetcherOptions::new("example-bot", "1.0", Some("https://example.com/bot"));
+    options.respect_robots = false;
+    options.allow_networks = vec!["127.0.0.0/8".parse().unwrap()];
+    options.max_bytes = 1024 * 1024;
+    options.politeness.concurrent = 8;
+    options.politeness.delay = Duration::ZERO;
+    options.time_limits.connect = Duration::from_secs(2);
+    options.time_limits.first_byte = Duration::from_secs(2);
+    options.time_limits.total = Duration::from_secs(10);
+    options
+}
+
+/// Fetcher that resolves `a.test`, `b.test` and `site.test` to loopback.
+pub fn fetcher(options: FetcherOptions) -> Fetcher {
+    let loopback: &[&str] = &["127.0.0.1"];
+    let names = FakeResolver::new(&[("a.test", loopback), ("b.test", loopback), ("site.test", loopback)]);
+    Fetcher::with_resolver(options, names).unwrap()
+}
+
+pub async fn fetch(fetcher: &Fetcher, url: impl Into<String>) -> Result<FetchedPage, FetchError> {
+    match fetcher.fetch(&FetchRequest::new(url)).await? {
+        Fetched::Page(page) => Ok(*page),
+        Fetched::NotModified => panic!("nothing was known to be modified"),
+    }
+}
+
+/// Fetches with the default test options.
+pub async fn fetch_once(url: impl Into<String>) -> Result<FetchedPage, FetchError> {
+    fetch(&fetcher(options()), url).await
+}

@@ -1,0 +1,79 @@
+use unicode_normalization::UnicodeNormalization;
+
+/// Maximum length of a name in characters, extension included.
+const MAX_CHARS: usize = 512;
+
+/// Returns the name under which an uploaded file is stored and listed; `None` if no character is left.
+///
+/// Normalizes to NFC, removes path separators, control characters and marks of text direction, trims leading dots and
+/// surrounding white space, and truncates to 512 characters with the extension kept. Sanitizing twice changes nothing.
+pub fn sanitize(filename: &str) -> Option<String> {
+    let clean: String = filename.nfc().filter(|c| !is_forbidden(*c)).collect();
+    let name = clean.trim_start_matches(|c: char| c == '.' || c.is_whitespace()).trim_end();
+    if name.is_empty() {
+        return None;
+    }
+    Some(truncate(name))
+}
+
+/// Returns `true` for separators, control characters, and marks that change the direction of the displayed name.
+fn is_forbidden(c: char) -> bool {
+    matches!(c, '/' | '\\' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || c.is_control()
+}
+
+fn truncate(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= MAX_CHARS {
+        return name.to_owned();
+    }
+    let (stem, extension) = match name.rfind('.') {
+        Some(dot) if name[dot..].chars().count() < MAX_CHARS => name.split_at(dot),
+        _ => (name, ""),
+    };
+    let stem_chars = MAX_CHARS - extension.chars().count();
+    let stem: String = stem.chars().take(stem_chars).collect();
+    format!("{}{extension}", stem.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expected: Option<&str>) {
+        assert_eq!(sanitize(input).as_deref(), expected, "{input:?}");
+    }
+
+    #[test]
+    fn unsafe_characters_are_removed() {
+        check("report.pdf", Some("report.pdf"));
+        check("../../etc/passwd.txt", Some("etcpasswd.txt"));
+        check("C:\\temp\\a.txt", Some("C:tempa.txt"));
+        check("  . .hidden.md ", Some("hidden.md"));
+        check("e\u{301}te\u{301}.txt", Some("été.txt"));
+        check("a\u{0}b\nc.txt", Some("abc.txt"));
+        check("invoice\u{202e}fdp.txt", Some("invoicefdp.txt"));
+        check("...", None);
+        check("/\u{7}\\", None);
+        check("", None);
+    }
+
+    #[test]
+    fn long_names_keep_their_extension() {
+        let long = format!("{}.docx", "😀".repeat(600));
+        let name = sanitize(&long).expect("a name");
+        assert_eq!(name.chars().count(), 512);
+        assert!(name.ends_with("😀.docx"));
+        let fits = "😀".repeat(508) + ".txt";
+        check(&fits, Some(&fits));
+    }
+
+    #[test]
+    fn sanitizing_is_idempotent() {
+        for name in ["../a.txt", " .b .md", "e\u{301}.txt", &"x".repeat(900), "a..  .txt"] {
+            if let Some(once) = sanitize(name) {
+                check(&once, Some(&once));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Admission of requests: authentication, scope, rate limit, in this order.
+//!
+//! A refused credential or scope costs no token of the rate limit, and the response does not show the limit.
+
+use actix_web::http::header::{AUTHORIZATION, HeaderMap};
+use api_types::{ErrorCode, RateLimit, timestamp};
+use app::Viewer;
+use model::Scope;
+use rate_limit::Decision;
+use time::{Duration, OffsetDateTime};
+
+use crate::State;
+use crate::failure::Failure;
+
+/// API keys have under 100 characters, access tokens a few thousand. Longer ones are not looked up.
+const MAX_TOKEN_BYTES: usize = 8192;
+
+/// An admitted request.
+pub(crate) struct Admitted {
+    pub viewer: Viewer,
+    pub rate_limit: RateLimit,
+}
+
+/// A refused request, with the facts that were established before.
+pub(crate) struct Refused {
+    pub failure: Failure,
+    pub viewer: Option<Viewer>,
+    pub rate_limit: Option<RateLimit>,
+}
+
+impl From<Failure> for Box<Refused> {
+    fn from(failure: Failure) -> Self {
+        Box::new(Refused { failure, viewer: None, rate_limit: None })
+    }
+}
+
+/// Authenticates a request, checks `scope` if the route requires one, and takes a token of the rate limit.
+pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scope>) -> Result<Admitted, Box<Refused>> {
+    let token = bearer_token(headers)?;
+    let viewer = state.app.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
+    if let Some(scope) = scope
+        && let Err(failure) = require(&viewer, scope)
+    {
+        return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
+    }
+    let now = state.now();
+    match state.limiter.take(&viewer.identity.rate_key(), viewer.limit_rps, now).await {
+        Ok(decision) if decision.allowed => Ok(Admitted { viewer, rate_limit: wire(decision) }),
+        Ok(decision) => {
+            let message = format!("the limit of {} requests per second is reached", decision.limit);
+            let failure = Failure::new(ErrorCode::RateLimited, message);
+            Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: Some(wire(decision)) }))
+        }
+        // Admitting the request would make the limit a matter of luck. The headers promise no token.
+        Err(error) => {
+            let unknown = RateLimit {
+                limit_rps: i64::from(viewer.limit_rps),
+                remaining: 0,
+                reset_at: timestamp::rfc3339(next_second(now)),
+            };
+            Err(Box::new(Refused {
+                failure: Failure::internal(error),
+                viewer: Some(viewer),
+                rate_limit: Some(unknown),
+            }))
+        }
+    }
+}
+
+/// Refuses a credential without the scope.
+pub(crate) fn require(viewer: &Viewer, scope: Scope) -> Result<(), Failure> {
+    if viewer.may(scope) {
+        return Ok(());
+    }
+    let scope = scope.as_str();
+    Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
+        .with("scope", scope))
+}
+
+fn wire(decision: Decision) -> RateLimit {
+    RateLimit {
+        limit_rps: i64::from(decision.limit),
+        remaining: i64::from(decision.remaining),
+        reset_at: timestamp::rfc3339(decision.reset_at),
+    }
+}
+
+fn next_second(now: OffsetDateTime) -> OffsetDateTime {
+    now.replace_nanosecond(0).unwrap_or(now).saturating_add(Duration::SECOND)
+}
+
+/// Returns the token of the only `Authorization: Bearer` header (RFC 6750; the scheme is case-insensitive).
+fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
+    let missing =
+        || Failure::new(ErrorCode::MissingApiKey, "an API key is required: send `Authorization: Bearer <API_KEY>`");
+    let mut values = headers.get_all(AUTHORIZATION);
+    let value = values.next().ok_or_else(missing)?;
+    // With two credentials, a proxy and the server could read different ones.
+    if values.next().is_some() {
+        return Err(invalid_key());
+    }
+    let text = value.to_str().map_err(|_| invalid_key())?.trim();
+    let (scheme, token) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(missing());
+    }
+    if token.len() > MAX_TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(invalid_key());
+    }
+    Ok(token)
+}
+
+fn invalid_key() -> Failure {
+    Failure::new(ErrorCode::InvalidApiKey, "the API key or access token is malformed, unknown, expired or revoked")
+}

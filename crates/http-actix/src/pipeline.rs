@@ -1,0 +1,123 @@
+//! The steps of every request that needs a credential, in order.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::time::Instant;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use api_types::Access;
+use futures_util::FutureExt;
+use metrics::{counter, histogram};
+use model::Scope;
+use openapi::Spec;
+use uuid::Uuid;
+
+use crate::admission::{self, Admitted, Refused};
+use crate::call::{Call, Context};
+use crate::failure::Failure;
+use crate::query::refuse_unknown_parameters;
+use crate::reply::{Reply, respond};
+use crate::usage_record::UsageRecord;
+use crate::{State, body, session};
+
+/// The target of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Route {
+    /// An operation of the table.
+    Operation(&'static Spec),
+    /// A path outside the table, under the name that usage and logs give it. Any credential is admitted.
+    Unlisted(&'static str),
+}
+
+impl Route {
+    fn name(self) -> &'static str {
+        match self {
+            Route::Operation(spec) => spec.route,
+            Route::Unlisted(name) => name,
+        }
+    }
+
+    fn scope(self) -> Option<Scope> {
+        match self {
+            Route::Operation(spec) => Some(spec.scope),
+            Route::Unlisted(_) => None,
+        }
+    }
+
+    fn check_parameters(self, request: &HttpRequest) -> Result<(), Failure> {
+        match self {
+            Route::Operation(spec) => refuse_unknown_parameters(request, |name| {
+                spec.query_parameters.iter().any(|parameter| parameter.name == name)
+            }),
+            Route::Unlisted(_) => Ok(()),
+        }
+    }
+}
+
+/// Admits a request, runs `handler`, and records usage. Every failure and panic becomes the error envelope.
+pub(crate) async fn answer<F>(
+    route: Route,
+    request: HttpRequest,
+    payload: web::Payload,
+    handler: impl FnOnce(Call) -> F,
+) -> HttpResponse
+where
+    F: Future<Output = Result<Reply, Failure>>,
+{
+    let started = Instant::now();
+    let request_id = Uuid::now_v7();
+    let Some(state) = request.app_data::<web::Data<State>>().cloned() else {
+        return HttpResponse::InternalServerError().finish();
+    };
+
+    let admitted = caught(admission::admit(&state, request.headers(), route.scope())).await;
+    let (outcome, rate_limit, usage) = match admitted.unwrap_or_else(|failure| Err(failure.into())) {
+        Ok(Admitted { viewer, rate_limit }) => {
+            let usage = Rc::new(UsageRecord::start(&state, &viewer, route.name(), started));
+            let outcome = caught(async {
+                route.check_parameters(&request)?;
+                let context = Context {
+                    state: state.clone().into_inner(),
+                    request_id,
+                    viewer,
+                    access: Access { rate_limit: rate_limit.clone() },
+                    header_session: session::from_header(request.headers())?,
+                };
+                let call = Call { context, usage: usage.clone(), request: request.clone(), payload };
+                handler(call).await
+            })
+            .await
+            .and_then(|outcome| outcome);
+            (outcome, Some(rate_limit), Some(usage))
+        }
+        Err(refused) => {
+            let Refused { failure, viewer, rate_limit } = *refused;
+            let usage = viewer.map(|viewer| Rc::new(UsageRecord::start(&state, &viewer, route.name(), started)));
+            body::discard_small(&request, payload).await;
+            (Err(failure), rate_limit, usage)
+        }
+    };
+    let response = respond(&state, &request, request_id, route.name(), outcome, rate_limit.as_ref()).await;
+    let status = response.status();
+    // The handler may have assigned the request to another operation.
+    let name = usage.as_ref().map_or(route.name(), |usage| usage.route());
+    if let Some(usage) = usage {
+        usage.finish(status.as_u16());
+    }
+    counter!("retrieval_requests_total", "route" => name, "status" => status.as_str().to_owned()).increment(1);
+    histogram!("retrieval_request_duration_seconds", "route" => name).record(started.elapsed());
+    response
+}
+
+/// Turns a panic into a failure, so that the request is answered and the worker survives.
+pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    // Unwind-safe: the request is answered and dropped, so nothing uses the state that a panic leaves behind.
+    AssertUnwindSafe(work).catch_unwind().await.map_err(|panic| Failure::internal(panic_message(&*panic)))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("(no message)"))
+}

@@ -1,0 +1,164 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use api_types::{Access, OnExceed, RateLimit, SearchResponse};
+use app::search::{HitPassage, SearchHit, SearchOutcome};
+use model::{CaptureId, Collection, DocId, OrganizationId, PassageId, SearchId, Timestamp};
+use proptest::prelude::*;
+use retrieval_core::shape::{Field, Measure, Plan, Verbosity};
+use uuid::Uuid;
+
+use super::hit_view::measure;
+use super::request::Shaping;
+use super::response::{Page, ShapedPage};
+
+const VERBOSITIES: [Verbosity; 4] = [Verbosity::IdsOnly, Verbosity::Compact, Verbosity::Standard, Verbosity::Full];
+
+/// Text with escapes of every length, and characters of one to four bytes.
+fn any_text(max: usize) -> impl Strategy<Value = String> {
+    let character = prop_oneof![
+        4 => prop::char::range('a', 'z'),
+        2 => Just(' '),
+        1 => prop::sample::select(vec!['"', '\\', '\n', '\t', '\u{8}', '\0', '\u{1f}', '\u{7f}', '/', '<']),
+        1 => prop::sample::select(vec!['é', 'ß', '漢', '字', 'か', '\u{2028}', '😀', '🦀', 'ั']),
+    ];
+    prop::collection::vec(character, 0..max).prop_map(|characters| characters.into_iter().collect())
+}
+
+fn any_option() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(any_text(40))
+}
+
+fn any_time() -> impl Strategy<Value = Timestamp> {
+    (0..4_102_444_800_000_i64).prop_map(Timestamp::from_millis)
+}
+
+fn any_passage() -> impl Strategy<Value = HitPassage> {
+    let passage = (any_text(120), 0u32..1_000, prop::collection::vec(any_text(12), 0..3));
+    passage.prop_map(|(text, start, section_path)| HitPassage {
+        passage_id: PassageId(Uuid::from_u128(u128::from(start))),
+        ordinal: start / 10,
+        text,
+        chars: start..start * 2,
+        section_path,
+    })
+}
+
+fn any_hit() -> impl Strategy<Value = SearchHit> {
+    let texts = (any_option(), any_option(), any_option(), any_option(), any_text(160));
+    let lists = (prop::collection::vec(any_text(10), 0..3), prop::collection::vec(any_passage(), 0..4));
+    let facts = (any::<bool>(), 0u8..200, any_time(), prop::option::of(any_time()), prop::option::of(any_time()));
+    (texts, lists, facts).prop_map(|(texts, lists, facts)| {
+        let (title, description, mime, source_uri, snippet) = texts;
+        let (labels, passages) = lists;
+        let (web, score, time, published_at, last_crawled_at) = facts;
+        SearchHit {
+            rank: 1,
+            // Binary fractions survive any JSON reader.
+            score: f64::from(score) / 8.0,
+            doc_id: DocId(Uuid::from_u128(7)),
+            collection: if web { Collection::Web } else { Collection::Workspace(OrganizationId(Uuid::max())) },
+            canonical_url: format!("https://example.com/{score}"),
+            source_url: "https://example.com/?q=\"é\"".to_owned(),
+            source_uri,
+            title,
+            description,
+            mime,
+            labels,
+            published_at,
+            first_seen_at: time,
+            last_seen_at: time,
+            last_crawled_at,
+            capture_id: CaptureId(Uuid::from_u128(8)),
+            captured_at: time,
+            content_digest: "sha256:00".to_owned(),
+            snippet,
+            passages,
+        }
+    })
+}
+
+fn any_page() -> impl Strategy<Value = Page> {
+    let outcome = (prop::collection::vec(any_hit(), 0..12), prop::option::of(0u64..20_000), any::<bool>(), 0usize..3);
+    let page = (outcome, any_option(), any_option(), prop::sample::select(VERBOSITIES.to_vec()));
+    page.prop_map(|((mut hits, workspace_total, rerank_unavailable, filtered_results), schema, unknown, verbosity)| {
+        hits.iter_mut().zip(1..).for_each(|(hit, rank)| hit.rank = rank);
+        Page {
+            schema,
+            request_id: Uuid::from_u128(1),
+            session_id: Uuid::from_u128(2).to_string(),
+            access: Access {
+                rate_limit: RateLimit { limit_rps: 10, remaining: 9, reset_at: "2026-01-01T00:00:00Z".to_owned() },
+            },
+            outcome: SearchOutcome {
+                search_id: SearchId(Uuid::from_u128(3)),
+                hits,
+                ranker_version: "lexical_v1".to_owned(),
+                workspace_total,
+                rerank_unavailable,
+                filtered_results,
+            },
+            shaping: Shaping { verbosity, unrecognized_verbosity: unknown, max_chars: None, on_exceed: OnExceed::Shed },
+        }
+    })
+}
+
+fn chars(body: &[u8]) -> u64 {
+    std::str::from_utf8(body).unwrap().chars().count() as u64
+}
+
+/// Adds up the measured parts of a plan's answer.
+fn planned_chars(page: &Page, plan: &Plan) -> u64 {
+    let mut total = page.page(&plan.page);
+    for (hit, plan) in page.outcome.hits.iter().zip(&plan.hits) {
+        let lengths = measure(hit, page.shaping.verbosity).unwrap();
+        total += lengths.base;
+        for field in plan.fields.iter() {
+            total += lengths.fields[field as usize];
+        }
+        total -= page.text(hit.snippet.get(plan.snippet..).unwrap_or_default());
+        if plan.fields.contains(Field::Passages) {
+            lengths.passages.iter().take(plan.passages).for_each(|passage| total += *passage);
+        }
+    }
+    page.answer_chars(total)
+}
+
+fn shape(mut page: Page, budget: Option<u64>) -> ShapedPage {
+    page.shaping.max_chars = budget;
+    page.shape().unwrap()
+}
+
+/// Serializes an answer, and checks it against the arithmetic and against the type that clients read.
+fn checked_body(answer: &ShapedPage) -> Vec<u8> {
+    let body = answer.body().unwrap();
+    assert_eq!(chars(&body), planned_chars(&answer.page, &answer.plan));
+    let mut read: SearchResponse = serde_json::from_slice(&body).unwrap();
+    assert_eq!(read.usage.unwrap().bytes_returned, body.len() as i64);
+    let written = serde_json::to_vec(&read).unwrap();
+    assert_eq!(std::str::from_utf8(&written).unwrap(), std::str::from_utf8(&body).unwrap());
+    read.usage.as_mut().unwrap().bytes_returned = 0;
+    assert_eq!(answer.response().unwrap(), read);
+    body
+}
+
+proptest! {
+    #[test]
+    fn planned_length_is_the_serialized_length(page in any_page(), percent in 1u64..110) {
+        let complete = shape(page, None);
+        let length = chars(&checked_body(&complete));
+        let budget = (length * percent / 100).max(1);
+        let shed = shape(complete.page, Some(budget));
+        let shed_length = chars(&checked_body(&shed));
+        prop_assert!(shed.plan.page.unsatisfiable || shed_length <= budget, "{} of {}", shed_length, budget);
+        prop_assert_eq!(shed.plan == complete.plan, length <= budget);
+    }
+
+    #[test]
+    fn answer_that_fits_exactly_is_complete(page in any_page()) {
+        let complete = shape(page, None);
+        let length = chars(&complete.body().unwrap());
+        let exact = shape(complete.page, Some(length));
+        prop_assert_eq!(&exact.plan, &complete.plan);
+        prop_assert_ne!(shape(exact.page, Some(length - 1)).plan, complete.plan);
+    }
+}

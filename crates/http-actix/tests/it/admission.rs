@@ -1,0 +1,191 @@
+use std::sync::Arc;
+
+use actix_web::test::TestRequest;
+use app::accounts::NewKey;
+use async_trait::async_trait;
+use model::Scope;
+use rate_limit::{Decision, RateLimitError, RateLimiter};
+use serde_json::json;
+use test_support::{Setup, Tenant, TestApp};
+use time::OffsetDateTime;
+
+use crate::api::{Answer, Api, NOW};
+
+/// A read that fetches nothing.
+const READ: &str = r#"{"canonical_url": "https://example.com/", "include": ["metadata"]}"#;
+
+async fn search_as(api: &Api, authorization: &[&str], body: &str) -> Answer {
+    let mut request = TestRequest::post().uri("/v1/search").set_payload(body.to_owned());
+    for value in authorization {
+        request = request.append_header(("Authorization", *value));
+    }
+    api.send(request).await
+}
+
+#[actix_web::test]
+async fn no_bearer_token_is_a_missing_key() {
+    let api = Api::new().await;
+    let key = api.tenant.key.as_str();
+    for authorization in [&[][..], &[""], &["Basic Z29vZA=="], &["Bearer"], &["Bearer "], &[key]] {
+        let answer = search_as(&api, authorization, r#"{"query": "x"}"#).await;
+        answer.expect_error(401, "missing_api_key");
+        assert_eq!(answer.rate_headers(), 0, "{authorization:?}");
+        assert_eq!(answer.header("WWW-Authenticate"), Some("Bearer"));
+    }
+}
+
+#[actix_web::test]
+async fn a_bad_token_is_an_invalid_key() {
+    let api = Api::new().await;
+    let (good, extra) = (api.bearer(), format!("{} extra", api.bearer()));
+    let long = format!("Bearer {}", "x".repeat(8193));
+    let cases: [&[&str]; 5] = [&["Bearer wrong"], &[&extra], &[&good, &good], &["Basic x", &good], &[&long]];
+    for authorization in cases {
+        let answer = search_as(&api, authorization, r#"{"query": "x"}"#).await;
+        answer.expect_error(401, "invalid_api_key");
+        assert_eq!(answer.rate_headers(), 0);
+    }
+    assert_eq!(api.recorded().await, [], "the sender is unknown");
+}
+
+#[actix_web::test]
+async fn the_scheme_may_be_in_any_case() {
+    let api = Api::new().await;
+    for scheme in ["Bearer ", "bearer ", "BEARER   "] {
+        let authorization = format!("{scheme}{}", api.tenant.key);
+        assert_eq!(search_as(&api, &[&authorization], r#"{"query": "x"}"#).await.status, 200);
+    }
+}
+
+#[actix_web::test]
+async fn each_endpoint_asks_for_its_scope() {
+    let api = Api::new().await;
+    let reader = api.bearer_with(&[Scope::DocumentRead]).await;
+    for (method, path, scope) in [
+        ("POST", "/v1/search", "search:read"),
+        ("POST", "/v1/feedback", "feedback:write"),
+        ("POST", "/v1/files/presign", "files:write"),
+        ("GET", "/v1/files", "files:read"),
+        ("DELETE", "/v1/files/a.txt", "files:write"),
+        ("POST", "/v1/files/index", "files:write"),
+        ("GET", "/v1/files/index/x", "files:read"),
+    ] {
+        let request = TestRequest::with_uri(path)
+            .method(method.parse().unwrap())
+            .insert_header(("Authorization", reader.as_str()))
+            // The scope is checked before the session and the body, which are invalid too.
+            .insert_header(("X-Session-ID", "nonsense"))
+            .set_payload("not json");
+        let answer = api.send(request).await;
+        let details = answer.expect_error(403, "insufficient_scope");
+        assert_eq!(details["scope"], scope, "{path}");
+        assert_eq!(answer.rate_headers(), 0);
+    }
+    let allowed = TestRequest::post().uri("/v1/document").insert_header(("Authorization", reader.as_str()));
+    let answer = api.send(allowed.set_payload(READ)).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("X-RateLimit-Remaining"), Some("99"), "refused scopes cost no token");
+}
+
+#[actix_web::test]
+async fn every_admitted_request_costs_one_token_whatever_its_answer() {
+    let api = Api::new().await;
+    let mut left = 100;
+    for (answer, status) in [
+        (api.search(json!({"query": "x"})).await, 200),
+        (api.post_raw("/v1/search", "not json").await, 400),
+        (api.get("/v1/files/index/unknown").await, 404),
+        (api.get("/v1/nope").await, 404),
+        (api.get("/v1/search").await, 405),
+        (api.get("/v1/files?x=1").await, 400),
+        (api.get("/v1/files").await, 200),
+    ] {
+        left -= 1;
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.header("X-RateLimit-Limit-RPS"), Some("100"));
+        assert_eq!(answer.header("X-RateLimit-Remaining"), Some(left.to_string().as_str()), "{status}");
+        assert_eq!(answer.header("X-RateLimit-Reset"), Some("2026-06-15T12:00:01Z"));
+    }
+}
+
+#[actix_web::test]
+async fn over_the_limit_is_refused_before_the_body_is_read() {
+    let mut setup = Setup::default();
+    setup.options.default_rps = 2;
+    let api = Api::with(setup).await;
+    for remaining in ["1", "0"] {
+        let answer = api.post_raw("/v1/search", "not json").await;
+        answer.expect_error(400, "validation_error");
+        assert_eq!(answer.header("X-RateLimit-Remaining"), Some(remaining));
+    }
+    for _ in 0..2 {
+        let answer = api.post_raw("/v1/search", "not json").await;
+        answer.expect_error(429, "rate_limited");
+        assert_eq!(answer.header("X-RateLimit-Remaining"), Some("0"));
+        assert_eq!(answer.rate_headers(), 3);
+    }
+    assert_eq!(api.searches(), 0);
+}
+
+#[actix_web::test]
+async fn the_access_block_mirrors_the_headers() {
+    let api = Api::new().await;
+    for (path, body) in [
+        ("/v1/search", json!({"query": "x"})),
+        ("/v1/document", serde_json::from_str(READ).unwrap()),
+        ("/v1/feedback", json!({"event_type": "stale_result"})),
+    ] {
+        let answer = api.post(path, &body).await;
+        let state = &answer.json()["access"]["rate_limit"];
+        assert_eq!(state["limit_rps"].to_string(), answer.header("X-RateLimit-Limit-RPS").unwrap());
+        assert_eq!(state["remaining"].to_string(), answer.header("X-RateLimit-Remaining").unwrap());
+        assert_eq!(state["reset_at"], answer.header("X-RateLimit-Reset").unwrap());
+    }
+}
+
+#[actix_web::test]
+async fn usage_is_recorded_for_every_known_credential() {
+    let api = Api::new().await;
+    api.search(json!({"query": "x"})).await;
+    api.post_raw("/v1/search", "not json").await;
+    api.get("/v1/nope").await;
+    search_as(&api, &[&api.bearer_with(&[Scope::DocumentRead]).await], "").await;
+    search_as(&api, &["Bearer wrong"], "").await;
+    let expected = [("POST /v1/search", 200), ("POST /v1/search", 400), ("(unmatched)", 404), ("POST /v1/search", 403)];
+    assert_eq!(api.recorded().await, expected.map(|(route, status)| (route.to_owned(), status)));
+}
+
+#[actix_web::test]
+async fn the_limit_of_a_key_replaces_the_default() {
+    let world = TestApp::start().await;
+    let organization = world.tenant().await;
+    let limited = NewKey { limit_rps: Some(1), ..NewKey::default() };
+    let key = world.create_key(organization.organization_id, limited).await.key;
+    let api = Api::of(world, Tenant { key, ..organization }, Arc::new(|| NOW));
+    let answer = api.get("/v1/files").await;
+    assert_eq!(
+        (answer.header("X-RateLimit-Limit-RPS"), answer.header("X-RateLimit-Remaining")),
+        (Some("1"), Some("0"))
+    );
+    api.get("/v1/files").await.expect_error(429, "rate_limited");
+}
+
+struct BrokenLimiter;
+
+#[async_trait]
+impl RateLimiter for BrokenLimiter {
+    async fn take(&self, _: &str, _: u32, _: OffsetDateTime) -> Result<Decision, RateLimitError> {
+        Err(RateLimitError("the counter is away".into()))
+    }
+}
+
+#[actix_web::test]
+async fn a_broken_limiter_lets_nobody_in() {
+    let api = Api::with(Setup { limiter: Arc::new(BrokenLimiter), ..Setup::default() }).await;
+    let answer = api.search(json!({"query": "x"})).await;
+    answer.expect_error(500, "internal_error");
+    assert_eq!(answer.header("X-RateLimit-Remaining"), Some("0"));
+    assert_eq!(answer.header("X-RateLimit-Reset"), Some("2026-06-15T12:00:01Z"));
+    assert!(!String::from_utf8_lossy(&answer.bytes).contains("counter"), "the cause is for the log");
+    assert_eq!(api.searches(), 0);
+}

@@ -1,0 +1,150 @@
+use api_types::{
+    ErrorCode, FileDeleteResponse, FileListResponse, IndexRequest, IndexStartResponse, IndexStatusResponse, NoBody,
+    PresignRequest, PresignResponse,
+};
+use model::Scope;
+
+use crate::examples::{Example, files as examples};
+use crate::parameters::{FileName, SyncId};
+use crate::{Operation, Tag};
+
+group! {
+    /// A signed upload URL for one file.
+    PresignFile,
+    /// The list of stored files.
+    ListFiles,
+    /// Removal of one file.
+    DeleteFile,
+    /// The start of an indexing run.
+    StartIndexRun,
+    /// The state of an indexing run.
+    GetIndexRun,
+}
+
+impl Operation for PresignFile {
+    type Path = ();
+    type Query = ();
+    type Body = PresignRequest;
+    type Response = PresignResponse;
+
+    const ID: &'static str = "presignFile";
+    const ROUTE: &'static str = "POST /v1/files/presign";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Scope = Scope::FilesWrite;
+    const SUMMARY: &'static str = "Prepare an upload";
+    const DESCRIPTION: &'static str = "\
+Returns a signed URL for one `PUT` of exactly `size` bytes to storage, without an `Authorization` header: never send \
+the API key there. Uploading the same name again replaces the file.
+
+Types: `pdf`, `html`, `htm`, `txt`, `md`, `docx`, `pptx`, `xlsx`, `doc`, `ppt`, `xls`, `rtf`, `odt`, `odp`, `ods`, \
+`csv`, `tsv`.";
+    const LABEL: &'static str = "Presign upload";
+    const SUCCESS: &'static str = "The upload URL.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::FileTooLarge, ErrorCode::UnsupportedFileType];
+    const RETRY_SAFE: bool = true;
+
+    fn request_examples() -> Vec<Example> {
+        examples::presign_requests()
+    }
+
+    fn response_example() -> Example {
+        examples::presign_response()
+    }
+}
+
+impl Operation for ListFiles {
+    type Path = ();
+    type Query = ();
+    type Body = NoBody;
+    type Response = FileListResponse;
+
+    const ID: &'static str = "listFiles";
+    const ROUTE: &'static str = "GET /v1/files";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Scope = Scope::FilesRead;
+    const SUMMARY: &'static str = "List files";
+    const DESCRIPTION: &'static str = "Lists every stored file of the organization, indexed or not.";
+    const LABEL: &'static str = "List files";
+    const SUCCESS: &'static str = "The files.";
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::list_response()
+    }
+}
+
+impl Operation for DeleteFile {
+    type Path = FileName;
+    type Query = ();
+    type Body = NoBody;
+    type Response = FileDeleteResponse;
+
+    const ID: &'static str = "deleteFile";
+    const ROUTE: &'static str = "DELETE /v1/files/{name}";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Scope = Scope::FilesWrite;
+    const SUMMARY: &'static str = "Delete a file";
+    const DESCRIPTION: &'static str = "\
+Removes a file. An indexing run that starts on its own then removes its document from search. Deleting a file that does \
+not exist is not an error.";
+    const LABEL: &'static str = "Delete file";
+    const SUCCESS: &'static str = "The outcome: `deleted` is false if there was no such file.";
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::delete_response()
+    }
+}
+
+impl Operation for StartIndexRun {
+    type Path = ();
+    type Query = ();
+    type Body = IndexRequest;
+    type Response = IndexStartResponse;
+
+    const ID: &'static str = "startIndexRun";
+    const ROUTE: &'static str = "POST /v1/files/index";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Scope = Scope::FilesWrite;
+    const SUMMARY: &'static str = "Start an indexing run";
+    const DESCRIPTION: &'static str = "\
+Indexes uploaded files. One run is active at a time: a start during a run queues one more, and every further start \
+returns the `sync_id` of the queued run.";
+    const LABEL: &'static str = "Start indexing";
+    const STATUS: u16 = 202;
+    const SUCCESS: &'static str = "The run is queued.";
+    // A second request may start a second run.
+    const RETRY_SAFE: bool = false;
+
+    fn request_examples() -> Vec<Example> {
+        examples::index_requests()
+    }
+
+    fn response_example() -> Example {
+        examples::index_response()
+    }
+}
+
+impl Operation for GetIndexRun {
+    type Path = SyncId;
+    type Query = ();
+    type Body = NoBody;
+    type Response = IndexStatusResponse;
+
+    const ID: &'static str = "getIndexRun";
+    const ROUTE: &'static str = "GET /v1/files/index/{sync_id}";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Scope = Scope::FilesRead;
+    const SUMMARY: &'static str = "Poll an indexing run";
+    const DESCRIPTION: &'static str = "\
+Returns the state of a run. `completed` and `failed` are final. An unreadable file never fails a run: it counts in \
+`stats.failed` or `stats.skipped_unsupported`.";
+    const LABEL: &'static str = "Indexing status";
+    const SUCCESS: &'static str = "The run.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::SyncNotFound];
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::status_response()
+    }
+}

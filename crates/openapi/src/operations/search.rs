@@ -1,0 +1,50 @@
+use api_types::{ErrorCode, SearchRequest, SearchResponse, WarningCode};
+use model::Scope;
+
+use crate::examples::{self, Example};
+use crate::{Operation, Tag};
+
+group! {
+    /// Ranked search over the web index and the workspace.
+    Search,
+}
+
+impl Operation for Search {
+    type Path = ();
+    type Query = ();
+    type Body = SearchRequest;
+    type Response = SearchResponse;
+
+    const ID: &'static str = "search";
+    const ROUTE: &'static str = "POST /v1/search";
+    const TAG: Tag = Tag::Search;
+    const SCOPE: Scope = Scope::SearchRead;
+    const SUMMARY: &'static str = "Search";
+    const DESCRIPTION: &'static str = "\
+Ranks documents of the web index, of the organization's workspace, or of both, and returns the passages that answer the \
+query best.
+
+A 200 with warnings is a complete answer. Scores are comparable only within one response; use `doc_id` as a lasting \
+reference. Invalid requests also count against the rate limit.";
+    const LABEL: &'static str = "Search";
+    const SUCCESS: &'static str = "The ranked list, best first.";
+    const ERRORS: &'static [ErrorCode] =
+        &[ErrorCode::ResponseTooLarge, ErrorCode::InsufficientBalance, ErrorCode::RetrievalNotConfigured];
+    const WARNINGS: &'static [WarningCode] = &[
+        WarningCode::ResponseTruncated,
+        WarningCode::BudgetUnsatisfiable,
+        WarningCode::UnknownField,
+        WarningCode::SourcePolicyFiltered,
+        WarningCode::RerankUnavailable,
+    ];
+    // Every search is charged.
+    const RETRY_SAFE: bool = false;
+
+    fn request_examples() -> Vec<Example> {
+        examples::search::requests()
+    }
+
+    fn response_example() -> Example {
+        examples::search::response()
+    }
+}

@@ -1,0 +1,138 @@
+use serde_json::{Value, json};
+
+use super::{Parameter, Place};
+
+/// The query parameters of an operation.
+pub trait QueryParameters: Sized {
+    /// All of them; the server refuses others.
+    const PARAMETERS: &'static [Parameter];
+
+    /// Reads the parameters. `get` returns the percent-decoded value of a name; `None` for absent and empty ones.
+    fn read<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self;
+
+    /// Names and values of the parameters that are set, not percent-encoded.
+    fn pairs(&self) -> Vec<(&'static str, String)>;
+}
+
+impl QueryParameters for () {
+    const PARAMETERS: &'static [Parameter] = &[];
+
+    fn read<'a>(_: impl Fn(&str) -> Option<&'a str>) -> Self {}
+
+    fn pairs(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// The type of one query parameter.
+trait QueryValue {
+    fn read(text: Option<&str>) -> Self;
+    fn write(&self) -> Option<String>;
+}
+
+impl QueryValue for Option<String> {
+    fn read(text: Option<&str>) -> Self {
+        text.map(str::to_owned)
+    }
+
+    fn write(&self) -> Option<String> {
+        self.clone()
+    }
+}
+
+/// A list separated by commas. Blank items are dropped.
+impl QueryValue for Vec<String> {
+    fn read(text: Option<&str>) -> Self {
+        let items = text.unwrap_or_default().split(',').map(str::trim);
+        items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn write(&self) -> Option<String> {
+        (!self.is_empty()).then(|| self.join(","))
+    }
+}
+
+/// Declares a struct of query parameters. Fields are named after their parameters.
+macro_rules! query_parameters {
+    (
+        $(#[$meta:meta])*
+        $type:ident { $($name:ident: $value:ty, $description:literal, $schema:expr, example $example:literal;)+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, Eq, PartialEq)]
+        pub struct $type {
+            $(#[doc = $description] pub $name: $value,)+
+        }
+
+        impl QueryParameters for $type {
+            const PARAMETERS: &'static [Parameter] = &[$(Parameter {
+                name: stringify!($name),
+                place: Place::Query,
+                description: $description,
+                schema: $schema,
+                example: $example,
+            },)+];
+
+            fn read<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
+                $type { $($name: QueryValue::read(get(stringify!($name))),)+ }
+            }
+
+            fn pairs(&self) -> Vec<(&'static str, String)> {
+                let pairs = [$((stringify!($name), QueryValue::write(&self.$name)),)+];
+                pairs.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+            }
+        }
+    };
+}
+
+fn time_or_empty() -> Value {
+    json!({"type": "string", "anyOf": [{"format": "date-time"}, {"const": ""}]})
+}
+
+query_parameters! {
+    /// Window and grouping of a usage overview. Unset parameters take the service's defaults: 30 days, by day.
+    UsageQuery {
+        from: Option<String>,
+            "Start of the window (ISO 8601). Default: 30 days before its end.",
+            time_or_empty,
+            example "2026-05-01T00:00:00Z";
+        to: Option<String>,
+            "End of the window (ISO 8601). Default: now.",
+            time_or_empty,
+            example "2026-05-08T00:00:00Z";
+        interval: Option<String>,
+            "Length of a bucket: `hour` (windows of at most 8 days) or `day`.",
+            || json!({"type": "string", "enum": ["", "hour", "day"], "default": "day"}),
+            example "day";
+        api_key_ids: Vec<String>,
+            "Ids of the keys to count, separated by commas; at most 50. Default: all credentials.",
+            || json!({"type": "array", "items": {"type": "string", "format": "uuid"}, "maxItems": 50}),
+            example "9f1c1b6e-0f43-4f0e-8a55-6f1f7f2e4a10";
+        group_by: Option<String>,
+            "Grouping of the request series: `none`, `api_key`, `endpoint` or `status_class`.",
+            || json!({
+                "type": "string",
+                "enum": ["", "none", "api_key", "endpoint", "status_class"],
+                "default": "none",
+            }),
+            example "endpoint";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QueryParameters, UsageQuery};
+
+    #[test]
+    fn pairs_round_trip() {
+        let query = UsageQuery {
+            from: Some("2026-05-01".to_owned()),
+            api_key_ids: vec!["a".to_owned(), "b".to_owned()],
+            ..UsageQuery::default()
+        };
+        let pairs = query.pairs();
+        assert_eq!(pairs, [("from", "2026-05-01".to_owned()), ("api_key_ids", "a,b".to_owned())]);
+        let get = |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        assert_eq!(UsageQuery::read(get), query);
+    }
+}

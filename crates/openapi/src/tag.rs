@@ -1,0 +1,40 @@
+/// A group of operations in the reference.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tag {
+    Search,
+    Documents,
+    Feedback,
+    Files,
+    Usage,
+}
+
+impl Tag {
+    pub const ALL: [Tag; 5] = [Tag::Search, Tag::Documents, Tag::Feedback, Tag::Files, Tag::Usage];
+
+    /// The name in the document.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Tag::Search => "Search",
+            Tag::Documents => "Documents",
+            Tag::Feedback => "Feedback",
+            Tag::Files => "Files",
+            Tag::Usage => "Usage",
+        }
+    }
+
+    pub(crate) const fn description(self) -> &'static str {
+        match self {
+            Tag::Search => {
+                "Ranked search over the shared web index, the organization's own files, or both. Results carry \
+                 quotable passages; the caller chooses the size of the response."
+            }
+            Tag::Documents => "Metadata, content, citable passages and captures of one document.",
+            Tag::Feedback => "Feedback on a result, a passage or a search, from agents and evaluations.",
+            Tag::Files => {
+                "The organization's own documents: presign, upload to storage, start an indexing run, poll it, then \
+                 search with the workspace scope."
+            }
+            Tag::Usage => "Requests, durations and charges of the organization's credentials.",
+        }
+    }
+}

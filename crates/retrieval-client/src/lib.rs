@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod builder;
+mod client;
+mod error;
+mod pages;
+mod rate_limit;
+mod retry;
+mod transport;
+mod upload;
+mod workspace;
+
+pub use api_types as types;
+pub use openapi::parameters::UsageQuery;
+pub use openapi::{Input, Operation, operations};
+
+pub use answer::Answer;
+pub use builder::ClientBuilder;
+pub use client::Client;
+pub use error::{ApiError, Error};
+pub use pages::{DocumentPages, WholeDocument};
+pub use upload::Uploaded;
+pub use workspace::{LocalFile, UploadEvent};

@@ -1,0 +1,186 @@
+//! HTTP transport: attempts, waits, bounded responses.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use api_types::{ErrorEnvelope, RateLimit};
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::{Method, Url};
+use time::OffsetDateTime;
+
+use crate::error::{ApiError, Error};
+use crate::rate_limit;
+use crate::retry::{self, Failure, Repeat};
+
+/// Maximum size of a response, far above the largest one, a whole document.
+pub(crate) const MAX_ANSWER: usize = 64 << 20;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
+const POOL_IDLE: Duration = Duration::from_secs(20);
+const SESSION_HEADER: &str = "x-session-id";
+const CLIENT_HEADER: &str = "x-service-client";
+
+pub(crate) struct Transport {
+    http: reqwest::Client,
+    /// Separate client for storage, which shares neither connections nor the key with the API.
+    storage: OnceLock<reqwest::Client>,
+    base: Url,
+    authorization: Option<HeaderValue>,
+    name: HeaderValue,
+    timeout: Duration,
+    proxies: bool,
+}
+
+/// One request.
+pub(crate) struct Call<'a> {
+    pub method: Method,
+    pub url: Url,
+    pub body: Option<Bytes>,
+    pub repeat: Repeat,
+    pub session: Option<&'a HeaderValue>,
+}
+
+/// A successful response before parsing.
+pub(crate) struct Reply {
+    pub status: u16,
+    pub body: Bytes,
+    pub rate_limit: Option<RateLimit>,
+}
+
+/// Builds a client that follows no redirects: a redirect could send the key or a file to another address.
+pub(crate) fn http_client(tls: bool, proxies: bool) -> Result<reqwest::Client, Error> {
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(POOL_IDLE)
+        .tcp_nodelay(true)
+        .redirect(reqwest::redirect::Policy::none())
+        // Loading the certificates dominates start-up, so it is skipped without TLS.
+        .tls_built_in_root_certs(tls);
+    if !proxies {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| Error::Setting(format!("cannot create an HTTP client: {error}")))
+}
+
+impl Transport {
+    pub fn new(
+        http: reqwest::Client,
+        base: Url,
+        authorization: Option<HeaderValue>,
+        name: HeaderValue,
+        timeout: Duration,
+        proxies: bool,
+    ) -> Self {
+        Self { http, storage: OnceLock::new(), base, authorization, name, timeout, proxies }
+    }
+
+    /// Joins a relative path, with percent-encoded segments, to the base URL.
+    pub fn url(&self, path: &str) -> Result<Url, Error> {
+        self.base.join(path).map_err(|error| Error::Setting(format!("invalid path `{path}`: {error}")))
+    }
+
+    pub fn storage(&self) -> Result<&reqwest::Client, Error> {
+        if let Some(client) = self.storage.get() {
+            return Ok(client);
+        }
+        let client = http_client(true, self.proxies)?;
+        Ok(self.storage.get_or_init(|| client))
+    }
+
+    /// Sends a request, with retries.
+    pub async fn send(&self, call: Call<'_>) -> Result<Reply, Error> {
+        let mut retries = 0;
+        loop {
+            let (failure, error) = match self.attempt(&call).await {
+                Ok(reply) => return Ok(reply),
+                Err(failed) => failed,
+            };
+            let wait = failure.and_then(|failure| retry::wait(failure, call.repeat, retries, rand::random()));
+            let Some(wait) = wait else { return Err(error) };
+            tokio::time::sleep(wait).await;
+            retries += 1;
+        }
+    }
+
+    /// Makes one attempt. An error comes with its failure for the retry policy; `None` forbids a retry.
+    async fn attempt(&self, call: &Call<'_>) -> Result<Reply, (Option<Failure>, Error)> {
+        let mut request = self.http.request(call.method.clone(), call.url.clone()).timeout(self.timeout);
+        request = request.header(USER_AGENT, &self.name).header(CLIENT_HEADER, &self.name);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if let Some(session) = call.session {
+            request = request.header(SESSION_HEADER, session);
+        }
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let response = request.send().await.map_err(|error| self.broken(error))?;
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let body = self.read(response).await?;
+        if (200..300).contains(&status) {
+            return Ok(Reply { status, body, rate_limit: rate_limit::of(&headers) });
+        }
+        let failure = match status {
+            429 => Failure::RateLimited(rate_limit::until_reset(&headers, OffsetDateTime::now_utc())),
+            _ => Failure::Status(status),
+        };
+        Err((Some(failure), refusal(status, &headers, &body)))
+    }
+
+    async fn read(&self, mut response: reqwest::Response) -> Result<Bytes, (Option<Failure>, Error)> {
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error))? {
+            if body.len() + chunk.len() > MAX_ANSWER {
+                return Err((None, Error::TooLarge { limit: MAX_ANSWER }));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    }
+
+    fn broken(&self, error: reqwest::Error) -> (Option<Failure>, Error) {
+        let failure = if error.is_connect() {
+            Some(Failure::NotConnected)
+        } else if error.is_timeout() {
+            // A retry would multiply the caller's timeout.
+            return (None, Error::Timeout { limit: self.timeout });
+        } else {
+            Some(Failure::Broken)
+        };
+        (failure, unanswered(error))
+    }
+}
+
+/// Removes the URL: a signed URL of storage is a secret while it is valid.
+pub(crate) fn unanswered(error: reqwest::Error) -> Error {
+    Error::Transport(error.without_url().into())
+}
+
+/// Parses the service's error. Other bodies come from proxies.
+fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
+    match serde_json::from_slice::<ErrorEnvelope>(body) {
+        Ok(ErrorEnvelope { request_id, error, .. }) => Error::Api(Box::new(ApiError {
+            status,
+            code: error.code,
+            message: error.message,
+            details: error.details,
+            request_id: request_id.to_string(),
+            rate_limit: rate_limit::of(headers),
+        })),
+        Err(_) => Error::Status { status },
+    }
+}
+
+/// Omits the key.
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport")
+            .field("base", &self.base.as_str())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

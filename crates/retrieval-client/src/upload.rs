@@ -1,0 +1,161 @@
+//! Upload of one file: presign, then PUT.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use api_types::{IgnoredSchema, PresignRequest, PresignResponse};
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::{self, Stream};
+use reqwest::Body;
+use reqwest::header::CONTENT_LENGTH;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+
+use crate::retry::{self, Failure, Repeat};
+use crate::transport::unanswered;
+use crate::{Client, Error};
+
+const CHUNK: usize = 64 << 10;
+/// Time for connecting, and for storage to respond after the last byte.
+const BASE_LIMIT: Duration = Duration::from_secs(60);
+/// Minimum speed of an upload: 100 MB may take about half an hour.
+const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
+
+/// An uploaded file, searchable after the next indexing run.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Uploaded {
+    /// The sanitized name, as listed.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+}
+
+pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
+
+impl Client {
+    /// Uploads a file under `name`, in constant memory. `progress` receives the number of bytes sent, and 0 when an
+    /// attempt is repeated. The API key is not sent to storage.
+    ///
+    /// # Errors
+    /// Errors of [`Client::presign`], [`Error::File`], [`Error::FileChanged`], [`Error::Storage`] and transport errors.
+    pub async fn upload(
+        &self,
+        path: &Path,
+        name: &str,
+        progress: impl Fn(u64) + Send + Sync + 'static,
+    ) -> Result<Uploaded, Error> {
+        self.upload_checked(path, name, Arc::new(progress), &|_| Ok(())).await
+    }
+
+    /// Uploads a file after `accept` has approved its sanitized name.
+    pub(crate) async fn upload_checked(
+        &self,
+        path: &Path,
+        name: &str,
+        progress: Progress,
+        accept: &(dyn Fn(&str) -> Result<(), Error> + Send + Sync),
+    ) -> Result<Uploaded, Error> {
+        let mut retries = 0;
+        loop {
+            // A signed URL is valid for one PUT, so every attempt needs a new one.
+            let file = open(path).await?;
+            let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
+            let signed = self.presign(&presign_request(name, size)).await?.body;
+            accept(&signed.name)?;
+            let error = match self.put(file, path, size, &signed, Arc::clone(&progress)).await {
+                Ok(()) => return Ok(Uploaded { name: signed.name, size }),
+                Err(error) => error,
+            };
+            let failure = match &error {
+                Error::Storage { status, .. } => Failure::Status(*status),
+                Error::Transport(_) => Failure::Broken,
+                _ => return Err(error),
+            };
+            let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
+            tokio::time::sleep(wait).await;
+            retries += 1;
+        }
+    }
+
+    async fn put(
+        &self,
+        file: File,
+        path: &Path,
+        size: u64,
+        signed: &PresignResponse,
+        progress: Progress,
+    ) -> Result<(), Error> {
+        progress(0);
+        let limit = BASE_LIMIT + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
+        // An empty stream would use chunked encoding, which storage refuses.
+        let body = if size == 0 { Body::from("") } else { Body::wrap_stream(chunks(file, path, size, progress)) };
+        let request = self.transport.storage()?.put(&signed.url).header(CONTENT_LENGTH, size).body(body);
+        let response = match request.timeout(limit).send().await {
+            Ok(response) => response,
+            Err(error) if has_changed(&error) => return Err(Error::FileChanged { path: path.to_owned() }),
+            Err(error) if error.is_timeout() && !error.is_connect() => return Err(Error::Timeout { limit }),
+            Err(error) => return Err(unanswered(error)),
+        };
+        let status = response.status();
+        if !status.is_success() {
+            return Err(Error::Storage { name: signed.name.clone(), status: status.as_u16() });
+        }
+        Ok(())
+    }
+}
+
+fn presign_request(name: &str, size: u64) -> PresignRequest {
+    // No file exceeds i64; the maximum is refused as too large.
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
+    PresignRequest { schema: IgnoredSchema, filename: name.to_owned(), size, content_type: None }
+}
+
+async fn open(path: &Path) -> Result<File, Error> {
+    File::open(path).await.map_err(|source| unreadable(path, source))
+}
+
+fn unreadable(path: &Path, source: io::Error) -> Error {
+    Error::File { path: path.to_owned(), source }
+}
+
+/// Reports a changed file length through the HTTP library.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` changed during the upload", .0.display())]
+struct Changed(PathBuf);
+
+fn has_changed(error: &(dyn std::error::Error + 'static)) -> bool {
+    error_causes::causes(error).any(|cause| cause.is::<Changed>())
+}
+
+struct Reading {
+    file: File,
+    path: PathBuf,
+    sent: u64,
+    size: u64,
+    progress: Progress,
+}
+
+/// Streams exactly `size` bytes of the file, or an error.
+fn chunks(file: File, path: &Path, size: u64, progress: Progress) -> impl Stream<Item = io::Result<Bytes>> + use<> {
+    let reading = Reading { file, path: path.to_owned(), sent: 0, size, progress };
+    stream::try_unfold(reading, |mut reading| async move {
+        let left = reading.size - reading.sent;
+        if left == 0 {
+            return Ok(None);
+        }
+        let mut chunk = BytesMut::with_capacity(CHUNK);
+        let count = (&mut reading.file).take(left).read_buf(&mut chunk).await?;
+        if count == 0 {
+            return Err(io::Error::other(Changed(reading.path)));
+        }
+        reading.sent += count as u64;
+        // A further byte means that the file has grown since.
+        if reading.sent == reading.size && reading.file.read(&mut [0]).await? > 0 {
+            return Err(io::Error::other(Changed(reading.path)));
+        }
+        (reading.progress)(reading.sent);
+        Ok(Some((chunk.freeze(), reading)))
+    })
+}

@@ -1,0 +1,94 @@
+//! Uploads of many files, and indexing runs.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use api_types::{IndexStatusResponse, RunState};
+use futures_util::stream::{self, StreamExt};
+
+use crate::upload::{Progress, Uploaded};
+use crate::{Answer, Client, Error};
+
+const FIRST_POLL: Duration = Duration::from_millis(250);
+const SLOWEST_POLL: Duration = Duration::from_secs(2);
+
+/// A file to upload.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LocalFile {
+    pub path: PathBuf,
+    /// Name in the workspace, before sanitizing.
+    pub name: String,
+}
+
+/// Progress of the file at `index` of the list.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum UploadEvent {
+    /// Number of bytes sent; 0 when an attempt is repeated.
+    Sent {
+        index: usize,
+        bytes: u64,
+    },
+    Done {
+        index: usize,
+        succeeded: bool,
+    },
+}
+
+impl Client {
+    /// Uploads files, `parallel` at a time. A failed upload does not stop the others. Results are in the order of `files`.
+    ///
+    /// Names identify files. If two files of the list have the same sanitized name, the second fails with
+    /// [`Error::Setting`] instead of replacing the first.
+    pub async fn upload_files(
+        &self,
+        files: &[LocalFile],
+        parallel: usize,
+        on_event: impl Fn(UploadEvent) + Send + Sync + 'static,
+    ) -> Vec<Result<Uploaded, Error>> {
+        let on_event = Arc::new(on_event);
+        let taken = Arc::new(Mutex::new(HashMap::<String, usize>::new()));
+        let uploads = files.iter().enumerate().map(|(index, file)| {
+            let (on_event, taken) = (Arc::clone(&on_event), Arc::clone(&taken));
+            async move {
+                let sent = Arc::clone(&on_event);
+                let progress: Progress = Arc::new(move |bytes| sent(UploadEvent::Sent { index, bytes }));
+                let accept = move |name: &str| claim(&taken, name, index);
+                let result = self.upload_checked(&file.path, &file.name, progress, &accept).await;
+                on_event(UploadEvent::Done { index, succeeded: result.is_ok() });
+                result
+            }
+        });
+        stream::iter(uploads).buffered(parallel.max(1)).collect().await
+    }
+
+    /// Polls a run until it is `completed` or `failed`, and returns the last status. `progress` receives every status.
+    ///
+    /// There is no timeout; wrap the future in one if needed. Dropping the future does not stop the run.
+    pub async fn follow_run(
+        &self,
+        sync_id: &str,
+        mut progress: impl FnMut(&IndexStatusResponse),
+    ) -> Result<Answer<IndexStatusResponse>, Error> {
+        let mut pause = FIRST_POLL;
+        loop {
+            let status = self.run_status(sync_id).await?;
+            progress(&status);
+            if matches!(status.state, RunState::Completed | RunState::Failed) {
+                return Ok(status);
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.mul_f64(1.5).min(SLOWEST_POLL);
+        }
+    }
+}
+
+/// Claims a sanitized name for the file at `index`. Repeated attempts of the same file succeed.
+fn claim(taken: &Mutex<HashMap<String, usize>>, name: &str, index: usize) -> Result<(), Error> {
+    let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+    match *taken.entry(name.to_owned()).or_insert(index) {
+        owner if owner == index => Ok(()),
+        _ => Err(Error::Setting(format!("another file is already stored as `{name}`"))),
+    }
+}

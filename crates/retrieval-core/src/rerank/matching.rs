@@ -1,0 +1,138 @@
+//! Matches of a query in one candidate.
+
+use super::term_vector::{TermToken, TermVector};
+use super::vocabulary::Vocabulary;
+
+/// Occurrence of a query term.
+#[derive(Clone, Copy)]
+pub(super) struct Occurrence {
+    pub term: u16,
+    pub position: u32,
+}
+
+/// Matches in one field.
+#[derive(Default)]
+pub(super) struct Field {
+    /// Length in tokens.
+    pub length: usize,
+    /// Occurrences in text order.
+    pub occurrences: Vec<Occurrence>,
+}
+
+/// Matches in one passage of the body.
+#[derive(Default)]
+pub(super) struct Passage {
+    pub length: usize,
+    /// Range in the body's occurrences.
+    pub occurrences: std::ops::Range<usize>,
+    /// Query terms in the headings above the passage.
+    pub heading_terms: Vec<u16>,
+}
+
+/// Matches in one candidate.
+#[derive(Default)]
+pub(super) struct MatchedCandidate {
+    pub title: Field,
+    /// Headings and description.
+    pub headings: Field,
+    pub body: Field,
+    pub passages: Vec<Passage>,
+    /// Vocabulary id of each token of title and body.
+    pub ids: Vec<u32>,
+}
+
+impl MatchedCandidate {
+    /// Converts each passage, with the headings above it, to a candidate of its own.
+    pub fn into_passages(self) -> Vec<MatchedCandidate> {
+        let body = self.body.occurrences;
+        let passages = self.passages.into_iter().map(|passage| {
+            let headings = passage.heading_terms.iter().map(|term| Occurrence { term: *term, position: 0 });
+            MatchedCandidate {
+                headings: Field { length: passage.heading_terms.len(), occurrences: headings.collect() },
+                body: Field { length: passage.length, occurrences: body[passage.occurrences].to_vec() },
+                ..MatchedCandidate::default()
+            }
+        });
+        passages.collect()
+    }
+}
+
+/// Matches the query in a candidate, in the passages of its content that end within `limit` bytes.
+pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> MatchedCandidate {
+    // For each stem of the candidate: its vocabulary id and the matching query term.
+    let known: Vec<(u32, Option<u16>)> = vector
+        .stems
+        .iter()
+        .map(|hash| {
+            let id = vocabulary.id(*hash);
+            (id, vocabulary.term(id))
+        })
+        .collect();
+    let term_of = |stem: u32| known[stem as usize].1;
+    let units = vector.units_within(limit);
+    let body = &vector.body[..units.last().map_or(0, |unit| unit.token_end as usize)];
+    let in_title = occurrences(&vector.title, vector.body.len(), &vector.loose, term_of);
+    let in_body = occurrences(body, 0, &vector.loose, term_of);
+
+    let mut passages = Vec::with_capacity(vector.passages);
+    let (mut token, mut path, mut occurrence) = (0, 0, 0);
+    for unit in units.iter().take(vector.passages) {
+        let (token_end, path_end) = (unit.token_end as usize, unit.path_end as usize);
+        let end = in_body.partition_point(|(at, _)| *at < token_end);
+        let above = vector.paths[path..path_end].iter().flat_map(|heading| vector.headings[*heading as usize].iter());
+        passages.push(Passage {
+            length: token_end - token,
+            occurrences: occurrence..end,
+            heading_terms: above.filter_map(|stem| term_of(*stem)).collect(),
+        });
+        (token, path, occurrence) = (token_end, path_end, end);
+    }
+    let headings = vector.paths[..path].iter().max().map_or(0, |last| *last as usize + 1);
+    let in_headings = vector.headings[..headings].iter().flat_map(|heading| heading.iter());
+    // Passages beyond the limit have no matches.
+    passages.resize_with(vector.passages, || Passage { occurrences: occurrence..occurrence, ..Passage::default() });
+
+    let field = |length: usize, found: Vec<(usize, Occurrence)>| Field {
+        length,
+        occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
+    };
+    MatchedCandidate {
+        ids: vector.title.iter().chain(body).map(|token| known[token.stem() as usize].0).collect(),
+        headings: unordered(vector.description.iter().chain(in_headings), term_of),
+        title: field(vector.title.len(), in_title),
+        body: field(body.len(), in_body),
+        passages,
+    }
+}
+
+/// Returns the occurrences of query terms with their token index. `first` is the number of the field's first token in
+/// the list of loose stems.
+fn occurrences(
+    tokens: &[TermToken],
+    first: usize,
+    loose: &[(u32, u32)],
+    term_of: impl Fn(u32) -> Option<u16>,
+) -> Vec<(usize, Occurrence)> {
+    let mut loose = loose[loose.partition_point(|(token, _)| (*token as usize) < first)..].iter().peekable();
+    let mut found = Vec::new();
+    let mut position = -1;
+    for (at, token) in tokens.iter().enumerate() {
+        position = token.position(position);
+        let other = loose.next_if(|(number, _)| *number as usize == first + at);
+        let term = term_of(token.stem()).or_else(|| other.and_then(|(_, stem)| term_of(*stem)));
+        if let Some(term) = term {
+            found.push((at, Occurrence { term, position: u32::try_from(position).unwrap_or(0) }));
+        }
+    }
+    found
+}
+
+/// Builds a field without positions, of which only term frequencies matter.
+fn unordered<'a>(stems: impl Iterator<Item = &'a u32>, term_of: impl Fn(u32) -> Option<u16>) -> Field {
+    let mut field = Field::default();
+    for stem in stems {
+        field.length += 1;
+        field.occurrences.extend(term_of(*stem).map(|term| Occurrence { term, position: 0 }));
+    }
+    field
+}

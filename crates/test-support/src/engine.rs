@@ -1,0 +1,100 @@
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use engine::memory::MemoryEngine;
+use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use model::IndexName;
+use tokio::sync::watch;
+
+/// The memory engine, which a test can break, hold back and inspect.
+#[derive(Default)]
+pub struct TestEngine {
+    inner: MemoryEngine,
+    fault: Mutex<Option<EngineFault>>,
+    held: watch::Sender<bool>,
+    arrived: watch::Sender<usize>,
+    requests: Mutex<Vec<FirstStageRequest>>,
+}
+
+/// Outcome of searches and pings of a broken engine. Changes are applied all the same.
+#[derive(Clone, Copy, Debug)]
+pub enum EngineFault {
+    /// An error of this kind with the message `disk 7 is on fire`.
+    Error(EngineErrorKind),
+    /// A panic with the same message.
+    Panic,
+}
+
+impl TestEngine {
+    pub fn fail(&self, fault: EngineFault) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    }
+
+    pub fn recover(&self) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// From now on searches wait for [`release`](Self::release).
+    pub fn hold(&self) {
+        self.held.send_replace(true);
+    }
+
+    pub fn release(&self) {
+        self.held.send_replace(false);
+    }
+
+    /// Returns once `count` searches have reached the engine, counted from its start.
+    pub async fn reached(&self, count: usize) {
+        self.arrived.subscribe().wait_for(|arrived| *arrived >= count).await.unwrap();
+    }
+
+    /// All searches so far.
+    pub fn requests(&self) -> Vec<FirstStageRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn check(&self) -> Result<(), EngineError> {
+        let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            None => Ok(()),
+            Some(EngineFault::Error(kind)) => Err(EngineError::new(kind, "disk 7 is on fire")),
+            Some(EngineFault::Panic) => panic!("disk 7 is on fire"),
+        }
+    }
+}
+
+#[async_trait]
+impl SearchEngine for TestEngine {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+        self.arrived.send_modify(|arrived| *arrived += 1);
+        // The sender lives as long as this value.
+        let _ = self.held.subscribe().wait_for(|held| !held).await;
+        self.check()?;
+        self.inner.first_stage(request).await
+    }
+
+    async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+        self.inner.apply(index, changes).await
+    }
+
+    async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
+        self.inner.clear(index).await
+    }
+
+    async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
+        self.inner.document_count(index).await
+    }
+
+    async fn ping(&self) -> Result<(), EngineError> {
+        self.check()
+    }
+
+    async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
+        self.inner.needs_rebuild().await
+    }
+
+    async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError> {
+        self.inner.mark_rebuilt(indexes).await
+    }
+}

@@ -1,0 +1,144 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::authentication::TokenVerifier;
+use app::documents::CaptureLifetimes;
+use app::search::SecondStage;
+use app::{App, Options, Parts};
+use blobs::BlobStore;
+use docstore::Docstore;
+use engine::SearchEngine;
+use extract_worker::InProcess;
+use fetcher::{Fetcher, FetcherOptions, Politeness};
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
+use model::Clock;
+use rate_limit::{MemoryLimiter, RateLimiter};
+
+use crate::{Database, TestBlobs, TestClock, TestEngine, runtime};
+
+/// Options and seams that a test replaces before the application starts.
+pub struct Setup {
+    pub options: Options,
+    /// `false`: the deployment has no search index.
+    pub retrieval: bool,
+    pub second_stage: SecondStage,
+    pub limiter: Arc<dyn RateLimiter>,
+    pub tokens: Option<Arc<dyn TokenVerifier>>,
+    pub clock: Arc<TestClock>,
+    /// Time for which an unreadable page is not fetched again.
+    pub failure_ttl: Duration,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            options: Options {
+                default_rps: 100,
+                search_cents: 1,
+                max_object_bytes: 1 << 20,
+                max_files_per_organization: 100,
+                presign_lifetime: Duration::from_mins(15),
+                engine_timeout: Duration::from_secs(10),
+                capture_lifetimes: CaptureLifetimes {
+                    snippet: Duration::from_mins(15),
+                    document: Duration::from_hours(24),
+                },
+                usage_retention: Duration::from_hours(24),
+            },
+            retrieval: true,
+            second_stage: SecondStage::Lexical,
+            limiter: Arc::new(MemoryLimiter::new()),
+            tokens: None,
+            clock: Arc::default(),
+            failure_ttl: Duration::from_mins(10),
+        }
+    }
+}
+
+/// The application under test and its parts.
+pub struct TestApp {
+    pub app: Arc<App>,
+    pub store: Docstore,
+    pub engine: Arc<TestEngine>,
+    pub blobs: Arc<TestBlobs>,
+    pub feeder: Arc<Feeder>,
+    pub runner: Arc<Runner>,
+    pub limiter: Arc<dyn RateLimiter>,
+    pub clock: Arc<TestClock>,
+    pub database: Arc<Database>,
+}
+
+impl TestApp {
+    pub async fn start() -> Self {
+        Self::with(Setup::default()).await
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        Self::on(Arc::new(Database::new().await), setup)
+    }
+
+    /// An instance on a database that exists, with an index, a bucket and caches of its own.
+    pub fn on(database: Arc<Database>, setup: Setup) -> Self {
+        // The application works on the runtime that it is made on.
+        let _entered = runtime().enter();
+        let store = database.open();
+        let engine = Arc::new(TestEngine::default());
+        let blobs = Arc::new(TestBlobs::default());
+        let clock = Arc::clone(&setup.clock) as Arc<dyn Clock>;
+        let shared = Arc::clone(&engine) as Arc<dyn SearchEngine>;
+        let feeder = Arc::new(Feeder::new(store.clone(), shared, Ownership::Exclusive, Arc::clone(&clock)));
+        let runner = Arc::new(runner(&store, &blobs, &feeder, &database, Arc::clone(&clock)));
+        let limiter = Arc::clone(&setup.limiter);
+        let app = App::new(Parts {
+            store: store.clone(),
+            blobs: Arc::clone(&blobs) as Arc<dyn BlobStore>,
+            engine: setup.retrieval.then(|| Arc::clone(&engine) as Arc<dyn SearchEngine>),
+            feeder: setup.retrieval.then(|| Arc::clone(&feeder)),
+            runner: Some(Arc::clone(&runner)),
+            pages: Arc::new(pages(&store, setup.failure_ttl, Arc::clone(&clock))),
+            second_stage: setup.second_stage,
+            limiter: setup.limiter,
+            tokens: setup.tokens,
+            clock,
+            options: setup.options,
+        });
+        Self { app: Arc::new(app), store, engine, blobs, feeder, runner, limiter, clock: setup.clock, database }
+    }
+
+    /// Drops every table, so that each query fails from now on.
+    pub async fn break_database(&self) {
+        self.store.revert_all_migrations().await.unwrap();
+    }
+}
+
+fn runner(
+    store: &Docstore,
+    blobs: &Arc<TestBlobs>,
+    feeder: &Arc<Feeder>,
+    database: &Database,
+    clock: Arc<dyn Clock>,
+) -> Runner {
+    let options = RunnerOptions {
+        parallel_files: 4,
+        parallel_runs: 1,
+        max_object_bytes: 1 << 20,
+        temp_dir: database.folder().to_owned(),
+        lease: Duration::from_secs(15),
+        patience: Duration::from_secs(20),
+        clock,
+    };
+    let blobs = Arc::clone(blobs) as Arc<dyn BlobStore>;
+    Runner::new(store.clone(), blobs, Arc::new(InProcess), Arc::clone(feeder), options)
+}
+
+/// Reads pages of sites on loopback, without robots.txt and pauses between requests.
+fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> PageReader {
+    let fetcher = Fetcher::new(FetcherOptions {
+        respect_robots: false,
+        allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
+        politeness: Politeness { concurrent: 8, delay: Duration::ZERO, ..Politeness::default() },
+        ..FetcherOptions::new("test", "1.0", None)
+    });
+    let options = PageReaderOptions { concurrent: 8, extract_timeout: Duration::from_secs(10), failure_ttl, clock };
+    PageReader::new(store.clone(), fetcher.unwrap(), Arc::new(InProcess), options)
+}
