@@ -19,6 +19,7 @@ mod routes;
 mod search;
 mod server;
 mod session;
+mod skill_files;
 mod state;
 mod static_file;
 mod times;

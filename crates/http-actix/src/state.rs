@@ -6,8 +6,8 @@ use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
-use crate::handlers::skills::SkillFiles;
 use crate::mcp::{Origins, Servers};
+use crate::skill_files::SkillFiles;
 
 /// Where the time comes from.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
