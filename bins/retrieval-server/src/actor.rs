@@ -1,12 +1,12 @@
-//! Who changes something, for the audit log.
+//! Actors of changes, for the audit log.
 
 use std::fs;
 
 /// The server itself, at its first start.
 pub const SERVER: &str = "server";
 
-/// Whoever runs a command: `cli:USER@HOST`, by the user that the operating system knows, not by the environment, which
-/// says what it is told. A user without a line in `/etc/passwd` is named by number.
+/// Returns the actor of a command, `cli:USER@HOST`. The user comes from the operating system, because the environment
+/// can be forged. A user without a line in `/etc/passwd` is named by number.
 pub fn of_command_line() -> String {
     let uid = rustix::process::getuid().as_raw();
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn of_command_line() -> String {
     format!("cli:{user}@{}", system.nodename().to_string_lossy())
 }
 
-/// `name:password:uid:...`, one a line (passwd(5)).
+/// Finds the name of a user id in lines of `name:password:uid:...` (passwd(5)).
 fn name_of(uid: u32, users: &str) -> Option<&str> {
     let uid = uid.to_string();
     users.lines().find_map(|line| {
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_is_named_by_the_line_of_its_number() {
+    fn user_name_is_found_by_user_id() {
         let users =
             "root:x:0:0:root:/root:/bin/sh\n\n# none\nalice:x:1000:1000::/home/alice:/bin/sh\nbob:x:10000:1::/:/\n";
         assert_eq!(name_of(0, users), Some("root"));

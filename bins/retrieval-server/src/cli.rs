@@ -1,4 +1,4 @@
-//! The command line, as `docs/operations.md` describes it.
+//! Command line arguments. `docs/operations.md` describes them for operators.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Retrieval for agents: search, reading, private files, in one program.
+/// Retrieval service for agents: search, reading, private files.
 #[derive(Debug, Parser)]
 #[command(name = "retrieval-server", version, about)]
 pub struct Cli {
-    /// Settings file (TOML); without it the built-in defaults hold.
+    /// Settings file (TOML) [default: built-in settings].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     #[command(subcommand)]
@@ -20,23 +20,23 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the service (the default).
+    /// Run the service (default).
     Serve,
-    /// Organizations, API keys and balances.
+    /// Manage organizations, API keys and balances.
     #[command(subcommand)]
     Admin(Admin),
-    /// The shared web index.
+    /// Manage the shared web index.
     #[command(subcommand)]
     Web(Web),
-    /// The search indexes, which can always be made anew from the database.
+    /// Manage the search indexes.
     #[command(subcommand)]
     Index(Index),
-    /// Bring the database's tables up to this version.
+    /// Create or upgrade the database schema.
     Migrate,
-    /// The settings.
+    /// Inspect the settings.
     #[command(subcommand)]
     Config(Config),
-    /// Reads documents for a server, in a process with little rights and memory.
+    /// Extract documents for a server, in a confined process.
     #[command(hide = true)]
     ExtractWorker,
 }
@@ -52,100 +52,112 @@ pub enum Admin {
     /// Prepaid balances.
     #[command(subcommand)]
     Balance(Balance),
-    /// What agents said of results.
+    /// Feedback on results.
     #[command(subcommand)]
     Feedback(Feedback),
-    /// Indexing runs over files.
+    /// Indexing runs.
     #[command(subcommand)]
     Run(Run),
-    /// What was changed of organizations, keys and balances, and by whom: newest first, one a line.
+    /// List changes of organizations, keys and balances with their actors, newest first.
     Audit(Audit),
 }
 
 #[derive(Args, Debug)]
 pub struct Audit {
-    /// Of this organization alone, which may be gone by now.
+    /// Organization whose entries to list; it may be deleted.
     #[arg(long, value_name = "UUID")]
     pub org: Option<OrganizationId>,
-    /// Of this kind alone, such as `key.created`.
+    /// Action to list, such as `key.created`.
     #[arg(long, value_parser = action)]
     pub action: Option<AuditAction>,
-    /// Of this time or later.
+    /// Earliest time of entries.
     #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
     pub since: Option<OffsetDateTime>,
-    /// So many at most; without it, all.
+    /// Maximum number of entries [default: all].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Run {
-    /// The files that the run worked on, each with its outcome and why it failed; those that a later run has worked on
-    /// since are that run's.
+    /// List the files of a run with their outcomes and reasons of failure, except files that a later run processed.
     Show { sync_id: SyncId },
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Org {
+    /// Create an organization.
     Create {
+        /// Name of the organization.
         #[arg(long)]
         name: String,
-        /// Bill its searches, starting with this balance. Without it the organization is not billed.
+        /// Initial balance of a billed organization [default: not billed].
         #[arg(long, value_name = "N")]
         prepaid_cents: Option<u64>,
     },
+    /// List all organizations.
     List,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Key {
-    /// Make a key. This is the only time that it is shown.
+    /// Create a key and print it. It cannot be shown again.
     Create(KeyCreate),
+    /// List the keys of an organization.
     List {
+        /// Organization of the keys.
         #[arg(long, value_name = "UUID")]
         org: OrganizationId,
     },
-    /// From now on the key is refused (within 5 seconds by servers that run).
+    /// Revoke a key. Running servers refuse it within 5 seconds.
     Revoke { key_id: ApiKeyId },
 }
 
 #[derive(Args, Debug)]
 pub struct KeyCreate {
+    /// Organization of the key.
     #[arg(long, value_name = "UUID")]
     pub org: OrganizationId,
+    /// Name of the key.
     #[arg(long)]
     pub name: String,
-    /// What it may do, such as `search:read,document:read`; without it, everything.
+    /// Scopes, such as `search:read,document:read` [default: all].
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     pub scopes: Option<Vec<Scope>>,
-    /// Requests per second, in place of the default.
+    /// Rate limit in requests per second [default: setting `rate_limit.default_rps`].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit_rps: Option<u32>,
+    /// Time of expiry [default: never].
     #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
     pub expires_at: Option<OffsetDateTime>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Feedback {
-    /// Every event with its query, the ranked list and the document, one a line: for evaluation.
+    /// Export every event with its query, ranked list and document, for evaluation.
     Export,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Balance {
-    /// What is left.
+    /// Show the current balance.
     Show {
+        /// Organization of the balance.
         #[arg(long, value_name = "UUID")]
         org: OrganizationId,
     },
-    /// Every entry, oldest first, one a line: together they are the balance.
+    /// List every entry, oldest first. Their sum is the balance.
     Ledger {
+        /// Organization of the balance.
         #[arg(long, value_name = "UUID")]
         org: OrganizationId,
     },
+    /// Add to the balance.
     Add {
+        /// Organization of the balance.
         #[arg(long, value_name = "UUID")]
         org: OrganizationId,
+        /// Amount in cents.
         #[arg(long, value_name = "N")]
         cents: u64,
     },
@@ -153,11 +165,11 @@ pub enum Balance {
 
 #[derive(Debug, Subcommand)]
 pub enum Web {
-    /// Add pages to the shared web index; returns once they can be found.
+    /// Import pages into the shared web index. Returns once they are searchable.
     Import {
-        /// A file, or `-` for standard input.
+        /// Input file, or `-` for standard input; plain or gzip.
         file: PathBuf,
-        /// Without it the content tells; either may be packed with gzip.
+        /// Input format [default: detected from the content].
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
@@ -165,18 +177,18 @@ pub enum Web {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Format {
-    /// One JSON object a line: url, title, text or markdown or html, description, published_at, language,
+    /// One JSON object per line: url, title, text or markdown or html, description, published_at, language,
     /// country, labels.
     Jsonl,
-    /// A web archive (WARC 1.0, 1.1): responses that succeeded with HTML, text, markdown or PDF.
+    /// Web archive (WARC 1.0, 1.1): successful responses with HTML, text, markdown or PDF.
     Warc,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Index {
-    /// Empty the index and fill it again from the database.
+    /// Rebuild indexes from the database.
     Rebuild {
-        /// Only this one.
+        /// Index to rebuild [default: both].
         #[arg(long, value_enum)]
         index: Option<IndexChoice>,
     },
@@ -190,21 +202,21 @@ pub enum IndexChoice {
 
 #[derive(Debug, Subcommand)]
 pub enum Config {
-    /// Read the settings and say what is wrong with them.
+    /// Validate the settings.
     Check,
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
     text.parse().map_err(|_| {
         let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
-        format!("unknown scope `{text}`; known are {}", known.join(", "))
+        format!("unknown scope `{text}`; use {}", known.join(", "))
     })
 }
 
 fn action(text: &str) -> Result<AuditAction, String> {
     text.parse().map_err(|_| {
         let known: Vec<&str> = AuditAction::ALL.iter().map(|action| action.as_str()).collect();
-        format!("unknown action `{text}`; known are {}", known.join(", "))
+        format!("unknown action `{text}`; use {}", known.join(", "))
     })
 }
 

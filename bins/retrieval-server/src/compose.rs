@@ -1,4 +1,4 @@
-//! The composition: settings to adapters. The only place that knows all of them.
+//! Composition root: builds adapters from settings. Only this module knows all of them.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -28,12 +28,14 @@ use tokio::net::TcpListener;
 use crate::storage_keys;
 use crate::tokens::IssuerTokens;
 
-/// Connections for reading. SQLite reads are short, and more of them than cores only wait for one another.
+/// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
+/// Lease of an indexing run. After a crash another worker takes over within this time.
 const RUN_LEASE: Duration = Duration::from_secs(15);
+/// Time that a run waits for object storage or the index to return before it fails.
 const RUN_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// Opens the database. An embedded one is brought up to date; a server's must have been (`migrate`).
+/// Opens the database. SQLite is migrated automatically; PostgreSQL must have been migrated with `migrate`.
 pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
     let location = location(settings)?;
     let store = Docstore::open(&location, CONNECTIONS)?;
@@ -47,12 +49,12 @@ pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
     Ok(store)
 }
 
-/// Where the settings say that the database is.
+/// Returns the configured location of the database.
 pub fn location(settings: &Settings) -> anyhow::Result<Location> {
     Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
 }
 
-/// Makes the data folder, for its owner alone.
+/// Creates the data folder with mode 700.
 pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     let path = &settings.data_dir;
@@ -60,20 +62,20 @@ pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .with_context(|| format!("making the data folder `{}`", path.display()))
+        .with_context(|| format!("creating the data folder `{}`", path.display()))
 }
 
-/// A search engine with the feeder that fills it.
+/// A search engine with its feeder.
 pub struct Index {
     pub engine: Arc<dyn SearchEngine>,
     pub feeder: Arc<Feeder>,
     pub ownership: Ownership,
 }
 
-/// What became of opening the index.
+/// Outcome of opening the index.
 pub enum OpenedIndex {
     Open(Index),
-    /// The deployment has no search.
+    /// Search is disabled in the settings.
     Disabled,
     /// A running server owns the embedded index.
     OwnedElsewhere,
@@ -112,7 +114,7 @@ pub struct EmbeddedStorage {
     pub listener: TcpListener,
 }
 
-/// The client of the blob store, and the embedded server where there is one.
+/// Returns the client of the object store and, with embedded storage, its server.
 pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
     let storage = &settings.storage;
     let public_endpoint = Some(storage.public_endpoint.clone()).filter(|endpoint| !endpoint.is_empty());
@@ -148,13 +150,13 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
     let listener = TcpListener::bind(&storage.bind)
         .await
         .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
-    // The listener's own address: the port is chosen by the system when the settings say 0.
+    // The listener's address, not the setting's: with port 0 the system chooses the port.
     options.endpoint = Some(format!("http://{}", reachable(listener.local_addr()?)));
     options.path_style = true;
     Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, listener })))
 }
 
-/// How this process reaches a listener of its own: one on all addresses is reached on loopback.
+/// Returns the address at which this process reaches its own listener: loopback for an unspecified address.
 fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
     if address.ip().is_unspecified() {
         match address {
@@ -183,12 +185,12 @@ pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
     }
 }
 
-/// How far the issuer's clock may be off ours.
+/// Accepted clock skew between the issuer and this server.
 const TOKEN_LEEWAY: Duration = Duration::from_secs(60);
-/// Of one attempt to get the issuer's keys: a caller with a token waits no longer than two seconds for an answer.
+/// Timeout of one fetch of the issuer's keys. Callers with a token get a response within two seconds.
 const TOKEN_KEYS_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// Who verifies access tokens; `None` when OAuth is off.
+/// Returns the verifier of access tokens; `None` without OAuth settings.
 pub fn tokens(settings: &Settings) -> anyhow::Result<Option<Arc<dyn TokenVerifier>>> {
     let oauth = &settings.auth.oauth;
     if oauth.issuer.is_empty() {
@@ -210,7 +212,7 @@ pub fn tokens(settings: &Settings) -> anyhow::Result<Option<Arc<dyn TokenVerifie
     })))
 }
 
-/// Who orders search results.
+/// Returns the second stage of ranking.
 pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     let rerank = &settings.rerank;
     match rerank.backend {
@@ -228,18 +230,18 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     }
 }
 
-/// Worker processes of this very program.
+/// Returns a pool of extraction workers, which run this program.
 pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
-    let program = std::env::current_exe().context("finding this program's own file")?;
+    let program = std::env::current_exe().context("finding the path of this program")?;
     Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
 }
 
-/// Pages that are fetched and read at a time: each may take `fetch.max_bytes` of memory.
+/// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory.
 const PAGES_AT_A_TIME: usize = 32;
-/// Longer than any page takes that people read; the workers' own limits are made for files.
+/// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Reads pages of the web on demand.
+/// Returns the reader of web pages on demand.
 pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>) -> anyhow::Result<Arc<PageReader>> {
     let fetch = &settings.fetch;
     let whole = Duration::from_millis(fetch.timeout_ms);
@@ -252,7 +254,7 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
         time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, total: whole },
         max_bytes: usize::try_from(fetch.max_bytes).unwrap_or(usize::MAX),
         max_concurrent: PAGES_AT_A_TIME,
-        // What one person's browser does: these are pages that somebody asked for, not a crawl.
+        // As a browser does: users request these pages, so this is not a crawl.
         politeness: Politeness { concurrent: 6, delay: Duration::ZERO, ..Politeness::default() },
         ..defaults
     })
@@ -275,9 +277,9 @@ pub fn runner(
     feeder: &Arc<Feeder>,
 ) -> anyhow::Result<Arc<Runner>> {
     let temp_dir = settings.data_dir.join("tmp");
-    // What a killed process left behind.
+    // Left behind by a killed process.
     let _ = std::fs::remove_dir_all(&temp_dir);
-    std::fs::create_dir_all(&temp_dir).with_context(|| format!("making `{}`", temp_dir.display()))?;
+    std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
         clock: Arc::new(SystemClock),
         parallel_files: std::thread::available_parallelism().map_or(2, usize::from) * 2,

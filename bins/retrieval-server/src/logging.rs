@@ -1,9 +1,9 @@
-//! The log: standard error, for people or for programs.
+//! Log output on standard error, as text or JSON.
 
 use settings::{Log, LogFormat};
 use tracing_subscriber::EnvFilter;
 
-/// `RUST_LOG` wins over the settings' filter.
+/// Installs the log subscriber. `RUST_LOG` overrides the filter of the settings.
 pub fn start(settings: &Log) -> anyhow::Result<()> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(filter) if !filter.is_empty() => EnvFilter::try_new(filter)?,

@@ -1,4 +1,4 @@
-//! The service and its administration. See README.md.
+//! The retrieval server and its operator commands. See README.md.
 
 mod actor;
 mod banner;
@@ -20,10 +20,10 @@ use cli::{Cli, Command};
 use settings::Settings;
 
 fn main() -> ExitCode {
-    memory::settle();
+    memory::configure_allocator();
     let cli = Cli::parse();
-    // The worker limits itself to little memory and few threads before it reads anything: it comes before
-    // the runtime, the log and the settings.
+    // The worker limits its own memory and threads before it reads anything, so it starts before the runtime,
+    // the log and the settings.
     if matches!(cli.command, Some(Command::ExtractWorker)) {
         return extract_worker::run();
     }
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Variables whose name or value is not Unicode cannot be ours.
+/// Returns the environment, without variables that are not Unicode: no setting is.
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -1,4 +1,4 @@
-//! What the crates count (by the names of `metrics`), as text for Prometheus.
+//! Prometheus exporter of the `metrics` that the crates record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use http_actix::MetricsText;
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 
-/// Seconds: from what the door alone takes to the time limits of a search and of a page.
+/// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-/// Single durations are kept until they are sorted into buckets, with or without somebody who reads them.
+/// Interval of sorting recorded durations into buckets. Without it they accumulate until the next scrape.
 const UPKEEP: Duration = Duration::from_secs(5);
 const RESIDENT: &str = "process_resident_memory_bytes";
 
-/// Counts from now on. Must be called once, on a runtime.
+/// Installs the recorder. Must be called once, on a tokio runtime.
 pub fn start() -> anyhow::Result<MetricsText> {
     let builder = PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?;
-    let handle = builder.install_recorder().context("metrics are counted already")?;
+    let handle = builder.install_recorder().context("installing the metrics recorder")?;
     describe();
     let upkeep = handle.clone();
     tokio::spawn(async move {
@@ -27,7 +27,7 @@ pub fn start() -> anyhow::Result<MetricsText> {
         }
     });
     Ok(Arc::new(move || {
-        if let Some(bytes) = resident() {
+        if let Some(bytes) = resident_memory() {
             gauge!(RESIDENT).set(bytes as f64);
         }
         handle.render()
@@ -35,19 +35,19 @@ pub fn start() -> anyhow::Result<MetricsText> {
 }
 
 fn describe() {
-    describe_counter!("retrieval_requests_total", "Requests answered, by route and status.");
-    describe_histogram!("retrieval_request_duration_seconds", Unit::Seconds, "From head to answer, by route.");
+    describe_counter!("retrieval_requests_total", "Requests, by route and status.");
+    describe_histogram!("retrieval_request_duration_seconds", Unit::Seconds, "Request duration in seconds, by route.");
     describe_counter!("retrieval_usage_events_dropped_total", "Requests missing from the usage overview.");
-    describe_counter!("retrieval_rate_limit_outages_total", "How often the Redis of the rate limit went away.");
-    describe_counter!("retrieval_rate_limit_uncounted_total", "Requests that were not counted in Redis.");
-    describe_counter!("retrieval_searches_refunded_total", "Searches that were paid, not answered, and given back.");
-    describe_counter!("retrieval_files_total", "Files that indexing runs have worked on, by outcome.");
-    describe_counter!("retrieval_indexed_documents_total", "Changes that reached a search index, by index.");
-    describe_gauge!(RESIDENT, Unit::Bytes, "Memory of the server process, without its extraction workers.");
+    describe_counter!("retrieval_rate_limit_outages_total", "Outages of the rate limiter's Redis.");
+    describe_counter!("retrieval_rate_limit_uncounted_total", "Requests not counted during an outage of Redis.");
+    describe_counter!("retrieval_searches_refunded_total", "Failed searches that were refunded.");
+    describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
+    describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
+    describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");
 }
 
-/// Linux only (proc_pid_status(5)).
-fn resident() -> Option<u64> {
+/// Returns the resident memory in bytes, on Linux only (proc_pid_status(5)).
+fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The embedded store's own credentials: made on the first start, known to nobody else.
+//! Credentials of the embedded object store, generated on the first start.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,7 +12,7 @@ pub struct StorageKeys {
     pub secret_access_key: String,
 }
 
-/// Reads the keys of this data folder, or makes them.
+/// Reads the keys of the data folder, or generates them.
 pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
     let path = data_dir.join("storage-credentials");
     loop {
@@ -24,7 +24,7 @@ pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
     }
 }
 
-/// Written aside and linked into place, so that of two processes that start at once one wins whole.
+/// Writes new keys to a temporary file and links it into place, so that one of two concurrent processes wins.
 fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
     let temporary = data_dir.join(format!(".storage-credentials.{}", std::process::id()));
     let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;

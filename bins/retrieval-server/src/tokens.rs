@@ -1,4 +1,4 @@
-//! Access tokens of the configured issuer, as the use cases ask for them.
+//! Access tokens of the configured issuer, behind the seam of the use cases.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct IssuerTokens {
     pub tokens: AccessTokens,
     pub clock: Arc<dyn Clock>,
     pub issuer: String,
-    /// The claim that holds the organization's id.
+    /// Name of the claim with the organization's id.
     pub organization_claim: String,
 }
 

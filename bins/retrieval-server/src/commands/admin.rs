@@ -1,4 +1,4 @@
-//! `admin`: organizations, keys, balances, and who changed them. Works on the database directly.
+//! `admin`: organizations, keys, balances and the audit log. Works on the database directly.
 
 use anyhow::bail;
 use app::accounts::{self, NewKey};
@@ -59,21 +59,22 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rows that are read at a time.
+/// Rows read per query.
 const PAGE: i64 = 1_000;
 
-/// Prints all rows, one a line. `page` reads those behind a place, `place` says where a row is; an empty page is the end.
-async fn print_rows<Row, Place>(
-    mut page: impl AsyncFnMut(Option<Place>) -> docstore::Result<Vec<Row>>,
-    place: impl Fn(&Row) -> Place,
+/// Prints all rows, one per line. `page` reads the rows after a cursor, `cursor` returns the cursor of a row. An empty
+/// page is the end.
+async fn print_rows<Row, Cursor>(
+    mut page: impl AsyncFnMut(Option<Cursor>) -> docstore::Result<Vec<Row>>,
+    cursor: impl Fn(&Row) -> Cursor,
     line: impl Fn(&Row) -> Value,
 ) -> anyhow::Result<()> {
-    let mut behind = None;
+    let mut after = None;
     loop {
-        let rows = page(behind.take()).await?;
+        let rows = page(after.take()).await?;
         rows.iter().for_each(|row| output::json(&line(row)));
         let Some(last) = rows.last() else { return Ok(()) };
-        behind = Some(place(last));
+        after = Some(cursor(last));
     }
 }
 
@@ -99,11 +100,11 @@ async fn print_ledger(store: &Docstore, organization_id: OrganizationId) -> anyh
 async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
     let filter =
         AuditFilter { organization_id: audit.org, action: audit.action, since: audit.since.map(from_date_time) };
-    let mut left = audit.limit.map_or(i64::MAX, i64::from);
+    let mut remaining = audit.limit.map_or(i64::MAX, i64::from);
     print_rows(
         async |before| {
-            let page = store.list_audit_entries(filter.clone(), before, left.min(PAGE)).await?;
-            left -= page.len() as i64;
+            let page = store.list_audit_entries(filter.clone(), before, remaining.min(PAGE)).await?;
+            remaining -= page.len() as i64;
             Ok(page)
         },
         |entry| (entry.created_at, entry.id),

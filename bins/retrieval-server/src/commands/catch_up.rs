@@ -1,4 +1,4 @@
-//! Waiting until an index holds what a command wrote, whoever feeds it.
+//! Waiting until an index contains a command's changes, whichever process feeds it.
 
 use std::time::Duration;
 
@@ -10,13 +10,15 @@ use settings::Settings;
 
 use crate::compose::{self, OpenedIndex};
 
-/// How long to watch before asking whether the server that owns the index is still there.
-const WATCH: Duration = Duration::from_secs(1);
+/// Interval of checking whether the server that owns the index still runs.
+const OWNER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of progress messages while this process feeds the index.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Returns once every entry of the outbox that is there now has reached the index.
+/// Returns once every present outbox entry has reached the index.
 ///
-/// The embedded index belongs to one process: where no server runs, it is fed here; where one runs, it does
-/// the work, and should it end meanwhile, we go on in its place.
+/// The embedded index belongs to one process. A running server feeds it; without one, or if that server ends meanwhile,
+/// this process does.
 pub async fn catch_up(
     settings: &Settings,
     store: &Docstore,
@@ -37,26 +39,26 @@ pub async fn catch_up(
                             drained?;
                             break;
                         }
-                        () = tokio::time::sleep(WATCH / 4) => show(store, index, progress).await?,
+                        () = tokio::time::sleep(PROGRESS_INTERVAL) => show_backlog(store, index, progress).await?,
                     }
                 }
-                // Another process that shares the outbox may have had its turn; then the rest is its work.
+                // Another instance that shares the outbox may hold the lease and drain the rest.
                 opened.feeder.wait_until_fed(index, newest, Duration::from_secs(600)).await?;
                 return Ok(());
             }
             OpenedIndex::OwnedElsewhere => {
-                match feeder::wait_until_fed(store, index, newest, WATCH).await {
+                match feeder::wait_until_fed(store, index, newest, OWNER_CHECK_INTERVAL).await {
                     Err(FeedError::TooSlow(_)) => {}
                     outcome => return Ok(outcome?),
                 }
-                show(store, index, progress).await?;
+                show_backlog(store, index, progress).await?;
             }
         }
     }
 }
 
-async fn show(store: &Docstore, index: IndexName, progress: &ProgressBar) -> anyhow::Result<()> {
-    let waiting = store.count_outbox(index).await?;
-    progress.set_message(format!("{waiting} documents wait for the index"));
+async fn show_backlog(store: &Docstore, index: IndexName, progress: &ProgressBar) -> anyhow::Result<()> {
+    let backlog = store.count_outbox(index).await?;
+    progress.set_message(format!("{backlog} documents to index"));
     Ok(())
 }

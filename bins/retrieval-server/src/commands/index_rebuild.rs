@@ -1,4 +1,4 @@
-//! `index rebuild`: an index from the database alone.
+//! `index rebuild`: rebuilds an index from the database.
 
 use indicatif::ProgressBar;
 use ingest::rebuild;

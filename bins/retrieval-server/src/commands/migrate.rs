@@ -1,4 +1,4 @@
-//! `migrate`: the database's tables.
+//! `migrate`: creates or upgrades the database schema.
 
 use anyhow::Context;
 use docstore::{Docstore, Location};

@@ -1,4 +1,4 @@
-//! One module a command.
+//! Operator commands, one module each.
 
 mod admin;
 mod catch_up;
@@ -21,7 +21,7 @@ pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
         Command::Config(Config::Check) => {
-            // Settings that are not valid never get here; what is left is what only the adapters know.
+            // Invalid settings fail before this point; the location is checked by its adapter.
             compose::location(&settings)?;
             output::json(&json!({ "valid": true }));
             Ok(())

@@ -1,4 +1,4 @@
-//! `serve`: everything, until a signal asks to stop.
+//! `serve`: runs the service until SIGTERM or SIGINT.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use tokio_util::sync::CancellationToken;
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
 use crate::{actor, banner, logging, metrics};
 
-/// What is still going on when a stop is asked for gets this long to end.
+/// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// A presigned upload may be used for this long.
+/// Validity of a presigned upload URL.
 const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 
@@ -37,7 +37,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         OpenedIndex::Open(index) => Some(index),
         OpenedIndex::Disabled => None,
         OpenedIndex::OwnedElsewhere => {
-            bail!("another server runs on the data folder `{}`", settings.data_dir.display())
+            bail!("another server uses the data folder `{}`", settings.data_dir.display())
         }
     };
     let (blobs, embedded_storage) = compose::storage(&settings).await?;
@@ -52,15 +52,15 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     if let Some(index) = &index {
         take_over_runs(&store, index).await?;
         if index.ownership == Ownership::Exclusive {
-            // What the embedded index lost is queued before anybody searches it.
+            // Requeues lost or damaged parts of the embedded index before the first search.
             index.feeder.restore().await?;
         }
-        let made = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
-        let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&made));
+        let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
+        let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
         let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
         tasks.push(tokio::spawn(async move { feeder.work(stop_feeder).await }));
         tasks.push(tokio::spawn(working.work(stop_runner)));
-        runner = Some(made);
+        runner = Some(created);
     }
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
@@ -88,7 +88,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         error = servers.failed() => Some(error.into()),
     };
     tracing::info!("stopping");
-    // First the door, so that nothing new comes; then the work behind it.
+    // Listeners first, so that no new requests arrive; background work afterwards.
     if failure.is_none() {
         servers.stop().await?;
     }
@@ -99,7 +99,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Bound here, so that an address in use is told with the setting's name.
+/// Binds a listener. The error names the setting.
 fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
     listener.set_nonblocking(true)?;
@@ -117,12 +117,12 @@ fn http_options(settings: &Settings, metrics: MetricsText) -> http_actix::Option
     }
 }
 
-/// Work that a former process left is taken up at once where no other process can be at it.
+/// Expires the run leases of a crashed process at once if no other process can hold them.
 async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
     if index.ownership == Ownership::Exclusive {
         let taken = store.expire_run_leases().await?;
         if taken > 0 {
-            tracing::info!(runs = taken, "going on with indexing runs that were interrupted");
+            tracing::info!(runs = taken, "resuming interrupted indexing runs");
         }
     }
     Ok(())
@@ -144,7 +144,7 @@ fn options(settings: &Settings) -> Options {
     }
 }
 
-/// An empty embedded store gets an organization and a key, told once. With PostgreSQL nothing is made here.
+/// Creates an organization and a key in an empty SQLite database and prints them. Does nothing on PostgreSQL.
 async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
@@ -157,7 +157,7 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     Ok(())
 }
 
-/// Asks to stop. Listened for from the start on: whoever starts a server may stop it at once.
+/// Stop signals. Registered before the service starts, so that it can be stopped while starting.
 struct StopSignals {
     terminate: Signal,
     interrupt: Signal,

@@ -1,4 +1,4 @@
-//! Where pages are read from, and in what form they come.
+//! Input of an import: file or standard input, progress, format detection.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -10,30 +10,30 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::Format;
 
-/// Enough for the header and the first block of any gzip file to say how its content begins.
+/// Bytes read for format detection: enough for a gzip header and the start of the first block.
 const HEAD: u64 = 4096;
 const BUFFER: usize = 1 << 18;
 
-/// A file, or standard input.
+/// A file or standard input.
 pub struct Input {
     reader: Box<dyn Read + Send>,
-    /// In bytes, where it is known.
+    /// Size in bytes, if known.
     size: Option<u64>,
 }
 
 impl Input {
-    /// `-` is standard input.
+    /// Opens a file; `-` is standard input.
     pub fn open(file: &Path) -> anyhow::Result<Self> {
         if file == Path::new("-") {
             return Ok(Self { reader: Box::new(io::stdin()), size: None });
         }
         let opened = File::open(file).with_context(|| format!("opening `{}`", file.display()))?;
         let metadata = opened.metadata()?;
-        // The size of a pipe or a device says nothing.
+        // The size of a pipe or a device is meaningless.
         Ok(Self { reader: Box::new(opened), size: metadata.is_file().then_some(metadata.len()) })
     }
 
-    /// Of the bytes as they are in the file, packed or not; drawn on a terminal only.
+    /// Returns a progress bar of the bytes as stored, before decompression. It is visible on a terminal only.
     pub fn progress_bar(&self) -> ProgressBar {
         let template = match self.size {
             Some(_) => "{bar:32} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}",
@@ -44,9 +44,9 @@ impl Input {
         progress.with_style(style)
     }
 
-    /// Looks at how the content begins, where the format is not given. A web archive keeps its compression, which tells
-    /// where its records are; lines come without theirs.
-    pub fn recognise(
+    /// Detects the format, unless given, and returns a reader. JSON lines are decompressed; a web archive is not,
+    /// because its gzip members delimit records.
+    pub fn detect_format(
         self,
         given: Option<Format>,
         progress: &ProgressBar,
@@ -70,7 +70,7 @@ fn format_of(head: &[u8], is_gzip: bool) -> Format {
     const WARC: &[u8] = b"WARC/";
     let mut unpacked = Vec::new();
     let begins = if is_gzip {
-        // The packed head ends somewhere: what came out before is what counts.
+        // The head is truncated, so decoding fails at its end; the bytes before that are enough.
         let _ = GzDecoder::new(head).take(WARC.len() as u64).read_to_end(&mut unpacked);
         &unpacked
     } else {

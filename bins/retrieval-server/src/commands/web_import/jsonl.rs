@@ -1,4 +1,4 @@
-//! Pages as lines of JSON.
+//! JSON lines input.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,14 +13,14 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use time::{Date, OffsetDateTime};
 
-use super::page::{Document, Unread};
+use super::page::{Document, RawPage};
 use super::pipeline::Batches;
 
-/// A longer line is counted as failed instead of being held in memory.
+/// Maximum length of a line. A longer one is counted as failed and skipped without buffering it.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 const BUFFER: usize = 1 << 18;
 
-/// Reads lines until the input ends or nobody wants more.
+/// Reads lines until the input ends or the import has failed.
 pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
     let mut input = BufReader::with_capacity(BUFFER, input);
     let mut number: u64 = 0;
@@ -34,7 +34,7 @@ pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
         number += 1;
         let page = if length as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n") {
             skip_line(&mut input)?;
-            Err(format!("the line is longer than {MAX_LINE_BYTES} bytes"))
+            Err(format!("line longer than {MAX_LINE_BYTES} bytes"))
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
@@ -63,7 +63,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// One page as a line of JSON. Other fields are passed over: exports of other tools carry many.
+/// One page as a line of JSON. Unknown fields are ignored, because exports of other tools have many.
 #[derive(Deserialize)]
 struct Line {
     url: String,
@@ -80,7 +80,7 @@ struct Line {
 }
 
 impl Line {
-    fn into_page(self) -> Result<Unread, String> {
+    fn into_page(self) -> Result<RawPage, String> {
         let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
         let mut extent = Extent::Whole;
         let (markdown, document) = match (self.markdown.or(self.text), self.html, self.description.as_deref()) {
@@ -88,7 +88,7 @@ impl Line {
             (None, Some(html), _) => {
                 (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes(), charset: None }))
             }
-            // What other search engines say of a page: its text is fetched when somebody reads it.
+            // A result of another search engine: the text is fetched on the first read.
             (None, None, Some(snippet)) if !snippet.trim().is_empty() => {
                 extent = Extent::Snippet;
                 (snippet.to_owned(), None)
@@ -107,11 +107,11 @@ impl Line {
             extent,
             ..WebPage::default()
         };
-        Ok(Unread { page, document })
+        Ok(RawPage { page, document })
     }
 }
 
-/// RFC 3339, or a date alone.
+/// Parses an RFC 3339 time or a date.
 fn parse_time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
         return Ok(from_date_time(time));

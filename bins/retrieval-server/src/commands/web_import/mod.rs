@@ -1,4 +1,4 @@
-//! `web import`: pages into the shared web index.
+//! `web import`: imports pages into the shared web index.
 
 mod input;
 mod jsonl;
@@ -28,9 +28,9 @@ pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> an
     let progress = input.progress_bar();
     let read = {
         let progress = progress.clone();
-        // Opened where reading may wait: for a pipe, even the first byte.
+        // Runs on a blocking thread: even the first byte of a pipe may take long.
         move |mut batches: Batches| {
-            let (format, input) = input.recognise(format, &progress)?;
+            let (format, input) = input.detect_format(format, &progress)?;
             match format {
                 Format::Jsonl => jsonl::read(input, &mut batches)?,
                 Format::Warc => warc::read(input, &mut batches)?,
@@ -41,7 +41,7 @@ pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> an
     };
     let report = match compose::index(settings, &store).await? {
         OpenedIndex::Open(index) => {
-            // No server runs: the index is fed here, while the rest is still being read.
+            // No server runs, so this process feeds the index while it reads.
             let stop = CancellationToken::new();
             let feeder = Arc::clone(&index.feeder);
             let feeding = tokio::spawn({

@@ -1,4 +1,4 @@
-//! A page on its way from the input to the docstore.
+//! A page of the input before extraction.
 
 use app::web::WebPage;
 use extract::ExtractRequest;
@@ -6,29 +6,29 @@ use extract_worker::{Extractor, Input};
 use file_types::FileKind;
 use model::Timestamp;
 
-/// A page as the input has it.
-pub struct Unread {
-    /// What the input itself says of it.
+/// A page as the input contains it.
+pub struct RawPage {
+    /// Fields given by the input.
     pub page: WebPage,
-    /// The document that its text is to be read from; without one its text is there.
+    /// Document to extract the text from; `None` if the input contains the text.
     pub document: Option<Document>,
 }
 
 pub struct Document {
     pub kind: FileKind,
     pub bytes: Vec<u8>,
-    /// As its server names it.
+    /// Charset named by the server.
     pub charset: Option<String>,
 }
 
-impl Unread {
-    /// Bytes that it holds in memory, nearly.
+impl RawPage {
+    /// Returns the approximate memory size in bytes.
     pub fn size(&self) -> usize {
         self.page.markdown.len() + self.document.as_ref().map_or(0, |document| document.bytes.len())
     }
 
-    /// The page with its text. What the input says itself wins over what the document says.
-    pub async fn read(self, extractor: &dyn Extractor) -> Result<WebPage, String> {
+    /// Extracts the text. Fields of the input take precedence over those of the document.
+    pub async fn extract(self, extractor: &dyn Extractor) -> Result<WebPage, String> {
         let Self { mut page, document } = self;
         let Some(Document { kind, bytes, charset }) = document else { return Ok(page) };
         let request = ExtractRequest {

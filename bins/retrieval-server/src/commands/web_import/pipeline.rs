@@ -1,4 +1,4 @@
-//! From pages as the input has them to pages in the docstore: read, prepared and stored at the same time, a batch each.
+//! Import pipeline: one batch is read while others are prepared and stored.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use indicatif::ProgressBar;
 use model::{Clock, SystemClock};
 use tokio::sync::mpsc;
 
-use super::page::Unread;
+use super::page::RawPage;
 use crate::output;
 
-/// Pages stored in one transaction, unless they are large.
+/// Maximum number of pages in a batch, which is stored in one transaction.
 const BATCH: usize = 500;
-/// A batch is closed when it has grown beyond this. At most seven are in memory: one being read, one waiting, four
-/// being prepared or about to be, one being stored.
+/// Size at which a batch is closed. At most seven are in memory: one being read, one waiting, four being prepared or
+/// about to be, one being stored.
 const BATCH_BYTES: usize = 8 << 20;
-/// Batches that wait to be prepared.
+/// Batches waiting to be prepared.
 const READ_AHEAD: usize = 1;
-/// Batches prepared beyond the one that is awaited, so that one slow document does not leave the workers idle.
+/// Batches prepared beyond the awaited one, so that one slow document does not leave the workers idle.
 const PREPARED_AHEAD: usize = 2;
 
-/// What became of the pages.
+/// Numbers of pages by outcome.
 #[derive(Default)]
 pub struct Report {
     pub read: u64,
@@ -31,21 +31,21 @@ pub struct Report {
     pub failed: u64,
 }
 
-/// A page, or what is wrong with it, and where it stands in the input.
-type Placed<T> = (String, Result<T, String>);
+/// A page or its error, with its location in the input.
+type Located<T> = (String, Result<T, String>);
 
-/// Where a reader of the input puts its pages.
+/// Sink for the pages of a reader.
 pub struct Batches {
-    sender: mpsc::Sender<Vec<Placed<Unread>>>,
-    batch: Vec<Placed<Unread>>,
+    sender: mpsc::Sender<Vec<Located<RawPage>>>,
+    batch: Vec<Located<RawPage>>,
     bytes: usize,
 }
 
 impl Batches {
-    /// Waits while enough pages are under way. `false`: nobody wants more, after an error that is told elsewhere.
-    pub fn push(&mut self, place: String, page: Result<Unread, String>) -> bool {
-        self.bytes += page.as_ref().map_or(0, Unread::size);
-        self.batch.push((place, page));
+    /// Adds a page. Blocks while the pipeline is full. Returns `false` after the import has failed.
+    pub fn push(&mut self, location: String, page: Result<RawPage, String>) -> bool {
+        self.bytes += page.as_ref().map_or(0, RawPage::size);
+        self.batch.push((location, page));
         if self.batch.len() < BATCH && self.bytes < BATCH_BYTES {
             return true;
         }
@@ -53,20 +53,20 @@ impl Batches {
         self.sender.blocking_send(std::mem::take(&mut self.batch)).is_ok()
     }
 
-    /// Hands over the last ones.
+    /// Flushes the last batch.
     pub fn finish(self) {
         if !self.batch.is_empty() {
-            // Nobody listens only after an error of its own, which is told there.
+            // The receiver is gone only after an error, which `import` returns.
             let _ = self.sender.blocking_send(self.batch);
         }
     }
 }
 
-/// Imports all pages that `read` finds. A page that is no good is told and counted.
+/// Imports all pages that `read` finds. Bad pages are reported on standard error and counted.
 ///
 /// # Errors
 ///
-/// When the input cannot be read on, or the docstore fails. What was stored before remains.
+/// Fails if the input or the docstore fails. Pages stored before remain.
 pub async fn import(
     read: impl FnOnce(Batches) -> anyhow::Result<()> + Send + 'static,
     store: &Docstore,
@@ -90,13 +90,13 @@ pub async fn import(
     let mut report = Report::default();
     while let Some(task) = prepared.recv().await {
         let mut documents = Vec::new();
-        for (place, outcome) in task.await?? {
+        for (location, outcome) in task.await?? {
             report.read += 1;
             match outcome {
                 Ok(document) => documents.push(document),
                 Err(message) => {
                     report.failed += 1;
-                    progress.suspend(|| output::note(&format!("{place}: {message}")));
+                    progress.suspend(|| output::note(&format!("{location}: {message}")));
                 }
             }
         }
@@ -112,14 +112,17 @@ pub async fn import(
     Ok(report)
 }
 
-/// Pages of one batch, in order: documents are read by worker processes, the rest prepared on this machine's cores.
-async fn prepare(batch: Vec<Placed<Unread>>, extractor: Arc<WorkerPool>) -> anyhow::Result<Vec<Placed<NewDocument>>> {
-    let read = futures_util::future::join_all(batch.into_iter().map(|(place, page)| async {
+/// Prepares the pages of one batch, in order. Worker processes extract documents; the rest runs on all cores.
+async fn prepare(
+    batch: Vec<Located<RawPage>>,
+    extractor: Arc<WorkerPool>,
+) -> anyhow::Result<Vec<Located<NewDocument>>> {
+    let read = futures_util::future::join_all(batch.into_iter().map(|(location, page)| async {
         let page = match page {
-            Ok(page) => page.read(extractor.as_ref()).await,
+            Ok(page) => page.extract(extractor.as_ref()).await,
             Err(message) => Err(message),
         };
-        (place, page)
+        (location, page)
     }))
     .await;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -127,13 +130,13 @@ async fn prepare(batch: Vec<Placed<Unread>>, extractor: Arc<WorkerPool>) -> anyh
     let mut pages = read.into_iter();
     let mut tasks = Vec::new();
     loop {
-        let part: Vec<Placed<WebPage>> = pages.by_ref().take(chunk).collect();
+        let part: Vec<Located<WebPage>> = pages.by_ref().take(chunk).collect();
         if part.is_empty() {
             break;
         }
         tasks.push(tokio::task::spawn_blocking(move || {
             let prepare = |page: WebPage| prepare_page(page, SystemClock.now()).map_err(|error| error.to_string());
-            part.into_iter().map(|(place, page)| (place, page.and_then(prepare))).collect::<Vec<_>>()
+            part.into_iter().map(|(location, page)| (location, page.and_then(prepare))).collect::<Vec<_>>()
         }));
     }
     let mut prepared = Vec::new();

@@ -1,4 +1,4 @@
-//! Pages as records of a web archive.
+//! Web archive input.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,13 +12,13 @@ use ingest::clock::from_date_time;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::page::{Document, Unread};
+use super::page::{Document, RawPage};
 use super::pipeline::Batches;
 
-/// Of a record, and of the content of a response without its codings.
+/// Maximum size of a record, and of a response's decoded content.
 const MAX_PAGE_BYTES: usize = 64 << 20;
 
-/// Reads records until the input ends or nobody wants more. Those that are no pages are passed over.
+/// Reads records until the input ends or the import has failed. Records without a page are skipped.
 pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
     let mut reader = Reader::new(input, MAX_PAGE_BYTES);
     while let Some(entry) = reader.next_record().context("reading the input")? {
@@ -34,8 +34,8 @@ pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The page that a record holds; `None` for requests, redirects, images and whatever else is no page.
-fn page_of(record: &Record) -> Result<Option<Unread>, String> {
+/// Returns the page of a record; `None` for requests, redirects, images and other records without a page.
+fn page_of(record: &Record) -> Result<Option<RawPage>, String> {
     let Some(url) = record.target_uri() else {
         return if record.kind() == "response" { Err("no WARC-Target-URI".to_owned()) } else { Ok(None) };
     };
@@ -47,16 +47,16 @@ fn page_of(record: &Record) -> Result<Option<Unread>, String> {
     }
     let document = match record.kind() {
         "response" => response(record).map_err(|error| error.to_string())?,
-        // What the crawler itself has got or made: without HTTP around it.
+        // Written by the crawler without an HTTP header.
         "resource" | "conversion" => document(record.content_type(), Cow::Borrowed(&record.block)),
         _ => None,
     };
     let crawled_at = record.date().and_then(|date| OffsetDateTime::parse(date, &Rfc3339).ok()).map(from_date_time);
     let page = WebPage { url: url.to_owned(), crawled_at, ..WebPage::default() };
-    Ok(document.map(|document| Unread { page, document: Some(document) }))
+    Ok(document.map(|document| RawPage { page, document: Some(document) }))
 }
 
-/// The document in an HTTP response that succeeded.
+/// Returns the document of a successful HTTP response.
 fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     let is_http = match record.content_type() {
         Some(content_type) => ContentType::parse(content_type).media_type == "application/http",
@@ -67,7 +67,7 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     }
     let response = Response::parse(&record.block)?;
     let content_type = response.fields.get("content-type");
-    // A page of another type is not decoded.
+    // Content of other types is not decoded.
     let is_unsupported = content_type.is_some_and(|header| page_kind(&ContentType::parse(header)).is_none());
     if !(200..300).contains(&response.status) || is_unsupported {
         return Ok(None);
@@ -75,7 +75,7 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     Ok(document(content_type, response.content(MAX_PAGE_BYTES, record.is_truncated())?))
 }
 
-/// A document of a kind that can be a page; `None` for others, and for none at all.
+/// Returns the document if its kind can be a page and it has content.
 fn document(content_type: Option<&str>, content: Cow<'_, [u8]>) -> Option<Document> {
     let content_type = content_type.map(ContentType::parse);
     let kind = content_type.as_ref().map_or_else(|| sniff(&content), page_kind)?;
@@ -94,7 +94,7 @@ fn page_kind(content_type: &ContentType) -> Option<FileKind> {
     FileKind::from_media_type(&content_type.media_type).filter(is_page)
 }
 
-/// The kind of a document whose server did not tell it.
+/// Detects the kind of a document without a content type.
 fn sniff(content: &[u8]) -> Option<FileKind> {
     if content.starts_with(b"%PDF-") {
         return Some(FileKind::Pdf);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_responses_that_succeeded_with_a_document() {
+    fn successful_responses_with_documents_are_pages() {
         let of = |block: &str| kind_and_text(&response("", block.as_bytes()));
         let html = Some((FileKind::Html, "<p>a".to_owned()));
         assert_eq!(of("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>a"), html);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_web_page_is_passed_over() {
+    fn records_without_a_web_page_are_skipped() {
         for fields in [
             "WARC-Type: request\r\nWARC-Target-URI: https://example.com/\r\nContent-Type: text/plain\r\n",
             "WARC-Type: warcinfo\r\nContent-Type: application/warc-fields\r\n",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_cannot_be_read_is_told() {
+    fn malformed_responses_are_errors() {
         let without = record("WARC-Type: response\r\nContent-Type: application/http\r\n", b"HTTP/1.1 200 OK\r\n\r\n");
         for bad in [
             without,
@@ -179,13 +179,13 @@ mod tests {
         ] {
             assert!(page_of(&bad).is_err());
         }
-        // Its type is told before it is looked into.
+        // The type is checked before the content is decoded.
         let image = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08no";
         assert!(page_of(&response("", image)).unwrap().is_none());
     }
 
     #[test]
-    fn the_encoding_that_the_server_names_is_handed_on() {
+    fn charset_of_the_server_is_kept() {
         let header = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=windows-1251\r\n\r\n\xcf";
         let document = page_of(&response("", header)).unwrap().unwrap().document.unwrap();
         assert_eq!((document.charset.as_deref(), document.bytes), (Some("windows-1251"), vec![0xcf]));
