@@ -232,7 +232,7 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
 
 /// Returns a pool of extraction workers, which run this program.
 pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
-    let program = std::env::current_exe().context("finding this program's own file")?;
+    let program = std::env::current_exe().context("finding the path of this program")?;
     Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
 }
 
