@@ -41,12 +41,12 @@ pub async fn catch_up(
                     }
                 }
                 // Another process that shares the outbox may have had its turn; then the rest is its work.
-                opened.feeder.wait_until_fed(index, newest, Duration::from_secs(600)).await?;
+                opened.feeder.wait_until_indexed(index, newest, Duration::from_secs(600)).await?;
                 return Ok(());
             }
             OpenedIndex::OwnedElsewhere => {
-                match feeder::wait_until_fed(store, index, newest, WATCH).await {
-                    Err(FeedError::TooSlow(_)) => {}
+                match feeder::wait_until_indexed(store, index, newest, WATCH).await {
+                    Err(FeedError::Timeout(_)) => {}
                     outcome => return Ok(outcome?),
                 }
                 show(store, index, progress).await?;
