@@ -20,7 +20,7 @@ pub struct IssuerTokens {
 impl TokenVerifier for IssuerTokens {
     async fn verify(&self, token: &str) -> Result<TokenClaims, VerifyError> {
         let claims = self.tokens.verify(token, to_date_time(self.clock.now())).await.map_err(|error| match error {
-            TokenError::Malformed(_) | TokenError::Refused(_) => VerifyError::Rejected(error.into()),
+            TokenError::Malformed(_) | TokenError::Rejected(_) => VerifyError::Rejected(error.into()),
             TokenError::KeysUnavailable => VerifyError::Unavailable(error.into()),
         })?;
         let organization = claims.claim(&self.organization_claim).and_then(|claim| claim.as_str()).map(str::to_owned);

@@ -12,7 +12,7 @@ use docstore::{ApiKey, Organization};
 use model::Timestamp;
 use moka::future::Cache;
 
-use crate::error::{BoxError, Result};
+use crate::error::Result;
 use crate::{App, Error, Identity, Viewer, keys};
 
 /// TTL of cached keys and organizations. A revoked key, or one of a deleted organization, must be rejected within 5 seconds
@@ -101,7 +101,7 @@ impl App {
     }
 }
 
-/// Copies the error of one lookup for each caller that waited for it.
+/// Wraps the error of one lookup for each caller that waited for it, with all causes.
 fn shared_error(error: Arc<Error>) -> Error {
-    Error::Internal(BoxError::from(error.to_string()))
+    Error::internal(error)
 }

@@ -222,5 +222,5 @@ fn fetch_failed(canonical_url: &str, error: &FetchError) -> Failure {
 /// Logs a failure with the host only: the rest of a URL may contain secrets.
 fn log_failure(canonical_url: &str, reason: &str) {
     let host = retrieval_core::url::CanonicalUrl::parse(canonical_url).map(|url| url.host().to_owned());
-    tracing::info!(host = host.unwrap_or_default(), reason, "reading a page failed");
+    tracing::info!(host = host.unwrap_or_default(), reason, "a page could not be read");
 }
