@@ -8,6 +8,7 @@ use toml::{Table, Value};
 /// Dependencies that no code names, with the reason to keep them.
 const KEPT: &[(&str, &str, &str)] = &[
     ("docstore", "libsqlite3-sys", "its feature `bundled` builds SQLite, which diesel links"),
+    ("extract-worker", "zip", "the tests include a file of the tests of `extract`, which uses it"),
     ("retrieval-server", "base64", "the tests include a file of the tests of `access-tokens`, which uses it"),
     ("s3-server", "md-5", "its library is named `md5`"),
 ];
