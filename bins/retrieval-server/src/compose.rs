@@ -287,7 +287,7 @@ pub fn runner(
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
         lease: RUN_LEASE,
-        patience: RUN_PATIENCE,
+        retry_timeout: RUN_PATIENCE,
     };
     let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(Runner::new(store.clone(), Arc::clone(blobs), extractor, Arc::clone(feeder), options)))

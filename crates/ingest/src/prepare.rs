@@ -1,4 +1,4 @@
-//! What was read of a document, made ready to be stored: digest, language, headings, passages.
+//! Preparation of content for storage: digest, language, headings, passages.
 
 use docstore::{Capture, Document, NewDocument, Passage, Strings, strip_nul};
 use model::{CaptureFormat, CaptureId, Collection, Timestamp};
@@ -6,49 +6,49 @@ use retrieval_core::{analysis, outline, passages, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Where a document comes from.
+/// Origin of a document.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub collection: Collection,
     pub canonical_url: String,
-    /// The address as it was given.
+    /// URL before canonicalization.
     pub source_url: String,
-    /// The stored object, for files.
+    /// Stored object of a file.
     pub source_uri: Option<String>,
     pub mime: Option<String>,
     /// Two letters, lowercase.
     pub country: Option<String>,
-    /// Whether it belongs into its index: see [`Document::listed`].
+    /// True if the document belongs in its index; see [`Document::listed`].
     pub listed: bool,
 }
 
-/// What was read.
+/// Extracted content.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     pub markdown: String,
     pub title: Option<String>,
     pub description: Option<String>,
-    /// Two letters, lowercase; detected from the text when it is not known.
+    /// Two letters, lowercase; detected from the text if `None`.
     pub language: Option<String>,
     pub published_at: Option<Timestamp>,
     pub labels: Vec<String>,
-    /// Where each page begins, as a byte of `markdown`; empty for documents without pages.
+    /// Byte offsets in `markdown` where pages start; empty for documents without pages.
     pub page_starts: Vec<u32>,
-    /// Whether this is all of the document, or what a search result showed of it.
+    /// Share of the document that `markdown` holds.
     pub extent: Extent,
 }
 
-/// How much of a document was read.
+/// Share of a document that was read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Extent {
     #[default]
     Whole,
-    /// A plain text snippet.
+    /// A plain text snippet, as shown in a search result.
     Snippet,
 }
 
 impl Extent {
-    /// The format of captures of this extent.
+    /// Returns the format of captures with this extent.
     pub fn format(self) -> CaptureFormat {
         match self {
             Extent::Whole => CaptureFormat::Markdown,
@@ -57,8 +57,8 @@ impl Extent {
     }
 }
 
-/// A document with a full capture. `now` is the time before its reading began: a
-/// document that was deleted later stays deleted.
+/// Builds the document, its capture and its passages. `now` must be taken before reading starts, so that a document deleted
+/// since then stays deleted.
 pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument {
     let doc_id = url::document_id(&source.canonical_url);
     let markdown = strip_nul(content.markdown);
@@ -118,9 +118,9 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     }
 }
 
-/// The page that a passage begins on is the outermost part of where it stands.
+/// Prepends the page that the passage starts on as the outermost section.
 fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Vec<String> {
-    // White space between pages belongs to the passage before.
+    // White space between pages belongs to the preceding passage.
     let page = page_starts.partition_point(|page_start| (*page_start as usize) <= start);
     if page == 0 {
         return section_path;
@@ -128,12 +128,12 @@ fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Ve
     std::iter::once(format!("Page {page}")).chain(section_path).collect()
 }
 
-/// `sha256:` and the hex digest of the text.
+/// Returns `sha256:` and the hexadecimal digest of the text.
 pub fn digest(text: &str) -> String {
     format!("sha256:{}", hex::encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Offsets fit: content is bounded far below 2 GiB where it is read.
+/// Converts an offset to its column type. It fits, since extraction limits content to far below 2 GiB.
 fn column(offset: usize) -> i32 {
     i32::try_from(offset).unwrap_or(i32::MAX)
 }

@@ -6,9 +6,7 @@ use super::ratchet::Allowed;
 
 /// Doc comments and headings that open with a question word.
 pub const OPENINGS: Allowed = &[
-    ("access-tokens", 23),
     ("api-types", 62),
-    ("app", 52),
     ("blobs", 8),
     ("blobs-s3", 15),
     ("docs", 4),
@@ -17,19 +15,12 @@ pub const OPENINGS: Allowed = &[
     ("engine-meilisearch", 12),
     ("engine-tantivy", 11),
     ("extract", 75),
-    ("extract-worker", 75),
     ("fetcher", 48),
     ("http-actix", 28),
-    ("ingest", 28),
     ("mcp", 17),
-    ("model", 1),
-    ("models", 3),
-    ("models-http", 3),
     ("openapi", 8),
     ("rate-limit", 5),
     ("rate-limit-redis", 10),
-    ("rerank", 3),
-    ("rerank-http", 3),
     ("retrieval", 23),
     ("retrieval-client", 17),
     ("retrieval-core", 76),
@@ -42,10 +33,10 @@ pub const OPENINGS: Allowed = &[
 
 /// Reads of the system's clock outside `clocks::READERS`.
 pub const CLOCKS: Allowed =
-    &[("app", 23), ("http-actix", 1), ("ingest", 14), ("retrieval-client", 1), ("retrieval-server", 1)];
+    &[("http-actix", 1), ("retrieval-client", 1), ("retrieval-server", 1)];
 
 /// Public functions and fields with bare ids or times.
-pub const SIGNATURES: Allowed = &[("app", 36), ("docstore", 117), ("engine", 6), ("ingest", 11)];
+pub const SIGNATURES: Allowed = &[("docstore", 117), ("engine", 6)];
 
 /// Packages whose folder has another name.
 pub const FOLDERS: &[&str] = &["retrieval-client"];
@@ -60,7 +51,6 @@ pub const CYCLES: &[(&str, &[&str])] = &[
         "http-actix",
         &["call", "door", "endpoint", "handlers::skills", "handlers::unmatched", "reply", "state", "usage_record"],
     ),
-    ("ingest", &["feeder", "rebuild"]),
     ("mcp", &["calls", "connector", "tools"]),
     ("retrieval-client", &["builder", "client"]),
     ("retrieval-core", &["analysis::query", "analysis::stop_words"]),
