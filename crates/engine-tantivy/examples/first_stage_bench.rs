@@ -101,7 +101,7 @@ fn request(text: String, exact_phrase: bool) -> FirstStageRequest {
         collection: Collection::Web,
         texts: vec![text],
         exact_phrase,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 100,
     }

@@ -1,7 +1,7 @@
 //! A document as fields.
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domains_of, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms};
 use model::Collection;
 use retrieval_core::analysis::Analyzers;
 use tantivy::TantivyDocument;
@@ -28,7 +28,7 @@ impl TermSink for Lines {
         self.words.push('\n');
     }
 
-    fn gap(&mut self) {
+    fn phrase_break(&mut self) {
         self.words.push('\n');
     }
 }
@@ -47,7 +47,7 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
     if let Some(country) = &document.country {
         out.add_text(fields.country, country);
     }
-    for domain in domains_of(&document.host) {
+    for domain in domain_suffixes(&document.host) {
         out.add_text(fields.domain, domain);
     }
     if let Some(published_at) = document.published_at {

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
 use model::IndexName;
 use tokio::sync::Semaphore;
 
@@ -181,7 +181,7 @@ fn open_slot(folder: &Folder, name: IndexName, options: TantivyOptions) -> Resul
 
 #[async_trait]
 impl SearchEngine for TantivyEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let permit = Arc::clone(&self.inner.searches).acquire_owned().await.map_err(|error| {
             EngineError::new(EngineErrorKind::Unavailable, "the embedded index is closed").with_source(error)
         })?;

@@ -6,7 +6,7 @@
 //! and pays only in indexes far larger than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageAnswer, FirstStageRequest};
+use engine::{FirstStageRequest, FirstStageResponse};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
@@ -33,13 +33,13 @@ pub fn first_stage(
     searcher: &Searcher,
     fields: &Fields,
     scopes: &ScopeCache,
-) -> tantivy::Result<FirstStageAnswer> {
+) -> tantivy::Result<FirstStageResponse> {
     let prefix = prefix_of(request.collection);
     let scope = scopes.of(request.collection, searcher, fields)?;
     let of_filter: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = of_filter.as_deref().unwrap_or(&scope.languages);
-    let terms = SearchTerms::of(request, languages, scope.documents, |stem| {
+    let terms = SearchTerms::analyze(request, languages, scope.documents, |stem| {
         document_frequency(searcher, fields, &prefix, stem)
     })?;
     let mut hits = BestHits::new(request.limit);
@@ -69,7 +69,7 @@ pub fn first_stage(
         }
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
-    Ok(FirstStageAnswer { hits: hits.into_hits(), total, statistics })
+    Ok(FirstStageResponse { hits: hits.into_hits(), total, statistics })
 }
 
 /// Living documents of the scope that hold the stem.

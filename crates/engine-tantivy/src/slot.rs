@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageAnswer, FirstStageRequest, IndexDocument};
+use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::IndexSettings;
@@ -60,7 +60,7 @@ impl Slot {
         Ok(Self { fields, index, reader, scopes: ScopeCache::default(), writer: Mutex::default(), options })
     }
 
-    pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         search::first_stage(request, &self.reader.searcher(), &self.fields, &self.scopes).map_err(from_tantivy)
     }
 

@@ -12,7 +12,6 @@ pub const OPENINGS: Allowed = &[
     ("blobs", 8),
     ("blobs-s3", 15),
     ("docs", 4),
-    ("engine", 15),
     ("engine-meilisearch", 12),
     ("engine-tantivy", 11),
     ("extract", 75),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use docstore::LoadedDocument;
-use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, SearchEngine};
+use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
 use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::phrase::Phrase;
@@ -64,9 +64,9 @@ impl App {
             collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
-            ranked_by: Some(request.query.clone()),
+            rerank_text: Some(request.query.clone()),
             filters: filters(request),
-            limit: engine.depth(request.max_results),
+            limit: engine.candidate_limit(request.max_results),
         };
         // `source_policy` applies to web results only.
         if collection != Collection::Web {
@@ -96,9 +96,9 @@ impl App {
         &self,
         engine: &dyn SearchEngine,
         base: &FirstStageRequest,
-        mut answer: FirstStageAnswer,
+        mut answer: FirstStageResponse,
         policy: &Policy,
-    ) -> Result<FirstStageAnswer> {
+    ) -> Result<FirstStageResponse> {
         if !policy.has_preference() {
             return Ok(answer);
         }
@@ -108,7 +108,7 @@ impl App {
         Ok(answer)
     }
 
-    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageAnswer> {
+    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageResponse> {
         match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
             Ok(answer) => Ok(answer?),
             Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
@@ -121,7 +121,7 @@ impl App {
     async fn load(
         &self,
         request: &Arc<SearchRequest>,
-        answer: FirstStageAnswer,
+        answer: FirstStageResponse,
         collection: Collection,
     ) -> Result<CandidateList> {
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
@@ -255,7 +255,7 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
 
 /// Counts the results that the policy removed before `max_results` were kept. The filtered ranking is the unfiltered one
 /// without the removed results.
-fn count_dropped(unfiltered: &FirstStageAnswer, kept: &FirstStageAnswer, max_results: usize) -> usize {
+fn count_dropped(unfiltered: &FirstStageResponse, kept: &FirstStageResponse, max_results: usize) -> usize {
     let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;

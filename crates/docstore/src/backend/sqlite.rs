@@ -131,8 +131,8 @@ impl Pools {
 
 /// Applies the settings to a new connection, with retries while the database is locked.
 ///
-/// When several processes open a new file concurrently, each changes its journal mode. SQLite rejects all but one
-/// immediately, regardless of `busy_timeout`: waiting would deadlock two readers that both want to write.
+/// Processes that open a new file concurrently all change its journal mode. SQLite rejects all but one immediately,
+/// regardless of `busy_timeout`: waiting would deadlock two readers that both want to write.
 async fn apply_pragmas(connection: &mut Conn) -> QueryResult<()> {
     let deadline = Instant::now() + CONNECTION_TIMEOUT;
     loop {

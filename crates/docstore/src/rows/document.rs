@@ -55,8 +55,9 @@ row! {
         pub headings: Strings,
         /// Final URL after redirects; `None` for imported or uploaded content.
         pub fetched_from: Option<String>,
-        /// Validator from the origin server (RFC 9110, 8.8), as is `last_modified`.
+        /// `ETag` header of the origin server (RFC 9110, 8.8.3).
         pub etag: Option<String>,
+        /// `Last-Modified` header of the origin server (RFC 9110, 8.8.2).
         pub last_modified: Option<String>,
     }
 }

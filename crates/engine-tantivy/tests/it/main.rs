@@ -27,7 +27,7 @@ async fn total(engine: &TantivyEngine, text: &str) -> u64 {
         collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 10,
     };
