@@ -13,7 +13,6 @@ pub const OPENINGS: Allowed = &[
     ("blobs-s3", 15),
     ("docs", 4),
     ("engine-meilisearch", 12),
-    ("engine-tantivy", 11),
     ("extract", 75),
     ("extract-worker", 75),
     ("fetcher", 48),

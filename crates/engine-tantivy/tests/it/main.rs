@@ -1,10 +1,9 @@
-//! The embedded engine against the contract, and what is its own: reopening, locks, damage, crashes,
-//! concurrency.
+//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency.
 
 mod concurrency;
 mod conformance;
 mod crash;
-mod folder;
+mod index_dir;
 
 use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
