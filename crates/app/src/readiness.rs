@@ -24,7 +24,7 @@ pub struct DependencyState {
 impl App {
     /// Probes all dependencies concurrently.
     pub async fn readiness(&self) -> Vec<DependencyState> {
-        let database = check("database", async { self.store.check_answers().await.map_err(|error| error.to_string()) });
+        let database = check("database", async { self.store.ping().await.map_err(|error| error.to_string()) });
         let storage = check("storage", async { self.blobs.ping().await.map_err(|error| error.to_string()) });
         let index = async {
             match &self.engine {

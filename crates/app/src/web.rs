@@ -1,6 +1,6 @@
 //! Import of pages into the shared web index.
 
-use docstore::{Docstore, NewDocument, Saved};
+use docstore::{Docstore, NewDocument, SaveOutcome};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Collection, Timestamp};
 use retrieval_core::analysis::Language;
@@ -69,7 +69,7 @@ pub fn prepare_page(page: WebPage, now: Timestamp) -> Result<NewDocument> {
 }
 
 /// Stores prepared pages in one transaction.
-pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>, now: Timestamp) -> Result<Vec<Saved>> {
+pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>, now: Timestamp) -> Result<Vec<SaveOutcome>> {
     Ok(store.save_documents(pages, now).await?)
 }
 

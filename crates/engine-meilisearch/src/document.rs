@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domains_of, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -77,7 +77,7 @@ impl Serialize for StoredDocument<'_> {
         map.serialize_entry(attribute::ORGANIZATION, &document.collection.owner().map(|owner| owner.0))?;
         map.serialize_entry(attribute::LANGUAGE, &document.language)?;
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
-        map.serialize_entry(attribute::DOMAINS, &domains_of(&document.host).collect::<Vec<_>>())?;
+        map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
         map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
@@ -114,7 +114,7 @@ impl TermSink for Tokens {
         self.previous = Some(word.to_owned());
     }
 
-    fn gap(&mut self) {
+    fn phrase_break(&mut self) {
         self.previous = None;
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, SearchEngine,
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
 };
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
@@ -185,7 +185,7 @@ fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
 
 #[async_trait]
 impl SearchEngine for MeilisearchEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let scope = self.scope(request.collection).await?;
         let of_filter: Option<Vec<Language>> =
             request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
@@ -197,10 +197,10 @@ impl SearchEngine for MeilisearchEngine {
             Some(words) => self.by_phrase(request, words).await?,
             None => self.by_words(request, &terms, &scope).await?,
         };
-        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
+        Ok(FirstStageResponse { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
     }
 
-    fn depth(&self, results: usize) -> usize {
+    fn candidate_limit(&self, results: usize) -> usize {
         (2 * results).max(64)
     }
 

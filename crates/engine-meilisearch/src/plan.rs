@@ -40,7 +40,7 @@ pub struct Stems {
 impl Stems {
     pub fn of(request: &FirstStageRequest, languages: &[Language]) -> Self {
         let searched = all_stems(request, languages);
-        let ranked = FirstStageRequest { texts: request.ranked_by.iter().cloned().collect(), ..request.clone() };
+        let ranked = FirstStageRequest { texts: request.rerank_text.iter().cloned().collect(), ..request.clone() };
         let mut only_counted = all_stems(&ranked, languages);
         only_counted.retain(|stem| !searched.contains(stem));
         let mut stems = Self { searched, only_counted };
@@ -61,8 +61,8 @@ impl Stems {
 /// Distinct stems of the texts, in order.
 fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
     let mut stems = Vec::new();
-    let without_ranking = FirstStageRequest { ranked_by: None, ..request.clone() };
-    let Ok(_) = SearchTerms::of(&without_ranking, languages, 1, |stem| {
+    let without_ranking = FirstStageRequest { rerank_text: None, ..request.clone() };
+    let Ok(_) = SearchTerms::analyze(&without_ranking, languages, 1, |stem| {
         stems.push(stem.to_owned());
         Ok::<_, std::convert::Infallible>(1)
     });
@@ -77,7 +77,7 @@ pub fn search_terms(
     counts: &Counts,
 ) -> SearchTerms {
     let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
-    let Ok(mut terms) = SearchTerms::of(request, languages, documents, count);
+    let Ok(mut terms) = SearchTerms::analyze(request, languages, documents, count);
     let each = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
     let texts = std::mem::take(&mut terms.texts);
     let held = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use docstore::LoadedDocument;
-use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, SearchEngine};
+use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
 use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::phrase::Phrase;
@@ -30,9 +30,9 @@ impl App {
             collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
-            ranked_by: Some(request.query.clone()),
+            rerank_text: Some(request.query.clone()),
             filters: filters(request),
-            limit: engine.depth(request.max_results),
+            limit: engine.candidate_limit(request.max_results),
         };
         if collection != Collection::Web {
             return self.load(request, self.ask(engine, &base).await?, collection).await;
@@ -62,9 +62,9 @@ impl App {
         &self,
         engine: &dyn SearchEngine,
         base: &FirstStageRequest,
-        mut answer: FirstStageAnswer,
+        mut answer: FirstStageResponse,
         policy: &SourcePolicy,
-    ) -> Result<FirstStageAnswer> {
+    ) -> Result<FirstStageResponse> {
         if !policy.has_preference() {
             return Ok(answer);
         }
@@ -74,7 +74,7 @@ impl App {
         Ok(answer)
     }
 
-    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageAnswer> {
+    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageResponse> {
         match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
             Ok(answer) => Ok(answer?),
             Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
@@ -86,7 +86,7 @@ impl App {
     async fn load(
         &self,
         request: &Arc<SearchRequest>,
-        answer: FirstStageAnswer,
+        answer: FirstStageResponse,
         collection: Collection,
     ) -> Result<CandidateList> {
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
@@ -220,7 +220,7 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
 
 /// Counts the results that the policy removed before `max_results` were kept: the filtered ranking is the unfiltered one
 /// without the removed results.
-fn count_dropped(unfiltered: &FirstStageAnswer, kept: &FirstStageAnswer, max_results: usize) -> usize {
+fn count_dropped(unfiltered: &FirstStageResponse, kept: &FirstStageResponse, max_results: usize) -> usize {
     let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;

@@ -74,7 +74,7 @@ pub fn request(text: &str) -> FirstStageRequest {
         collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 10,
     }

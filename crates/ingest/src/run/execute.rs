@@ -40,7 +40,7 @@ impl Runner {
             require_lease(self.retry_transient(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }
         if !stale_names.is_empty() {
-            self.store.forget_files(organization_id, stale_names).await?;
+            self.store.delete_files(organization_id, stale_names).await?;
         }
         self.process_files(run, owner, work).await?;
         self.wait_until_searchable().await?;

@@ -10,7 +10,7 @@ use blobs::memory::MemoryStore;
 use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
 use model::{DocId, IndexName};
 use time::OffsetDateTime;
 
@@ -99,7 +99,7 @@ pub struct FaultyEngine {
 
 #[async_trait]
 impl SearchEngine for FaultyEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         self.inner.first_stage(request).await
     }
 

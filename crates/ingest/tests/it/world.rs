@@ -131,7 +131,7 @@ impl World {
             collection: Collection::Workspace(self.organization_id),
             texts: vec![text.to_owned()],
             exact_phrase: false,
-            ranked_by: None,
+            rerank_text: None,
             filters: Filters::default(),
             limit: 1_000,
         };
