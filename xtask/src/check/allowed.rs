@@ -7,33 +7,25 @@ use super::ratchet::Allowed;
 /// Doc comments and headings that open with a question word.
 pub const OPENINGS: Allowed = &[
     ("access-tokens", 23),
-    ("api-types", 62),
     ("app", 52),
     ("blobs", 8),
     ("blobs-s3", 15),
-    ("docs", 4),
     ("docstore", 49),
     ("engine", 15),
     ("engine-meilisearch", 12),
     ("engine-tantivy", 11),
-    ("extract", 75),
     ("extract-worker", 75),
     ("fetcher", 48),
-    ("http-actix", 28),
     ("ingest", 28),
-    ("mcp", 17),
     ("model", 1),
     ("models", 3),
     ("models-http", 3),
-    ("openapi", 8),
     ("rate-limit", 5),
     ("rate-limit-redis", 10),
     ("rerank", 3),
     ("rerank-http", 3),
     ("retrieval", 23),
-    ("retrieval-client", 17),
     ("retrieval-core", 76),
-    ("retrieval-server", 46),
     ("s3-server", 20),
     ("settings", 4),
     ("skills", 2),
@@ -48,7 +40,7 @@ pub const CLOCKS: Allowed =
 pub const SIGNATURES: Allowed = &[("app", 36), ("docstore", 117), ("engine", 6), ("ingest", 11)];
 
 /// Packages whose folder has another name.
-pub const FOLDERS: &[&str] = &["retrieval-client"];
+pub const FOLDERS: &[&str] = &[];
 
 /// Groups of modules that use each other in circles, by crate.
 pub const CYCLES: &[(&str, &[&str])] = &[
