@@ -133,7 +133,7 @@ fn redis_outage_fails_open_or_closed(database: Database) {
         assert_eq!(client.get("/v1/files").status, 200);
     }
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert_eq!(open.log().matches("Redis is away").count(), 1, "one line per outage");
+    assert_eq!(open.log().matches("Redis is down").count(), 1, "one line per outage");
     let state = limiter_state(&open);
     assert_eq!((&state["state"], &state["required"]), (&json!("down"), &json!(false)), "{state:#}");
     assert_eq!(counted(&open, "retrieval_rate_limit_outages_total"), 1);
