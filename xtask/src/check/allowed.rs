@@ -32,8 +32,7 @@ pub const OPENINGS: Allowed = &[
 ];
 
 /// Reads of the system's clock outside `clocks::READERS`.
-pub const CLOCKS: Allowed =
-    &[("http-actix", 1), ("retrieval-client", 1), ("retrieval-server", 1)];
+pub const CLOCKS: Allowed = &[("http-actix", 1), ("retrieval-client", 1), ("retrieval-server", 1)];
 
 /// Public functions and fields with bare ids or times.
 pub const SIGNATURES: Allowed = &[("docstore", 117), ("engine", 6)];
