@@ -12,7 +12,6 @@ pub const OPENINGS: Allowed = &[
     ("blobs", 8),
     ("blobs-s3", 15),
     ("docs", 4),
-    ("engine-meilisearch", 12),
     ("extract", 75),
     ("extract-worker", 75),
     ("fetcher", 48),
