@@ -17,10 +17,7 @@ on_both_backends!(
 );
 
 fn entry(action: AuditAction, at: Timestamp, organization_id: Option<OrganizationId>) -> AuditEntry {
-    AuditEntry {
-        organization_id: organization_id,
-        ..AuditEntry::new(Uuid::new_v4().into(), at, "cli:test@host", action)
-    }
+    AuditEntry { organization_id, ..AuditEntry::new(Uuid::new_v4().into(), at, "cli:test@host", action) }
 }
 
 async fn listed(store: &Docstore, filter: AuditFilter) -> Vec<AuditEntry> {

@@ -8,16 +8,16 @@ use crate::support::{Server, put, request};
 #[tokio::test]
 async fn missing_indexes_need_rebuild_and_reject_changes() {
     let Some(server) = Server::from_environment() else { return };
-    assert_eq!(server.needs_rebuild().await.expect("an answer"), IndexName::ALL);
+    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), IndexName::ALL);
     let early = server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect_err("no index");
     assert_eq!(early.kind, EngineErrorKind::Corrupt);
     // The server did not create an index with default settings.
-    assert_eq!(server.needs_rebuild().await.expect("an answer"), IndexName::ALL);
+    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), IndexName::ALL);
     assert!(server.first_stage(&request("copper")).await.is_err());
     assert!(server.ping().await.is_err());
 
     server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are created");
-    assert!(server.needs_rebuild().await.expect("an answer").is_empty());
+    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
     server.ping().await.expect("a ping");
     server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
     // Idempotent, since another process may do the same.
@@ -31,7 +31,7 @@ async fn lost_indexes_are_detected() {
     server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
     server.delete_indexes().await;
     let lost = async {
-        while server.needs_rebuild().await.expect("an answer").len() < 2 {
+        while server.needs_rebuild().await.expect("a rebuild state").len() < 2 {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };

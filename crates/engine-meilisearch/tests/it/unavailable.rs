@@ -23,8 +23,8 @@ async fn start_server(status: &'static str, body: &'static str) -> String {
             tokio::spawn(async move {
                 let mut received = [0; 1 << 16];
                 while stream.read(&mut received).await.is_ok_and(|read| read > 0) {
-                    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                    let response = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                    if stream.write_all(response.as_bytes()).await.is_err() {
                         return;
                     }
                 }
