@@ -125,7 +125,6 @@ pub async fn claim_run(
     Ok(index_runs::table.find(Bind(run.sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
-/// Every run in flight may be taken over at once.
 pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
     Ok(diesel::update(index_runs::table.filter(index_runs::lease_expires_at.is_not_null()))
         .set(index_runs::lease_expires_at.eq(Bind(Timestamp::UNIX_EPOCH)))

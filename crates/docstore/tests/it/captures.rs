@@ -94,12 +94,12 @@ async fn same_content_updates_only_times(db: Database) {
 }
 
 async fn changed_content_replaces_capture(db: Database) {
-    let first = page("https://example.com/", "what it said at first, in four passages");
+    let first = page("https://example.com/", "the first version, in four passages");
     let other = page("https://example.com/other", "another page, untouched");
     db.save_documents(vec![first.clone(), other.clone()], NOW).await.unwrap();
     clear_outbox(&db).await;
 
-    let changed = read_at(page("https://example.com/", "what it says now"), at(5));
+    let changed = read_at(page("https://example.com/", "the new version"), at(5));
     assert_eq!(save(&db, changed.clone()).await, SaveOutcome::Stored);
 
     let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
@@ -142,9 +142,9 @@ async fn removed_metadata_is_cleared(db: Database) {
 }
 
 async fn last_duplicate_in_batch_wins(db: Database) {
-    let earlier = page("https://example.com/", "what it said earlier");
+    let earlier = page("https://example.com/", "the earlier version");
     let between = page("https://example.com/between", "another");
-    let last = page("https://example.com/", "what it said last");
+    let last = page("https://example.com/", "the last version");
     let batch = vec![earlier, between, last.clone()];
     let saved = db.save_documents(batch, NOW).await.unwrap();
     assert_eq!(saved, [SaveOutcome::Unchanged, SaveOutcome::Stored, SaveOutcome::Stored]);
@@ -232,11 +232,11 @@ async fn rereading_restores_removed_document(db: Database) {
 
 async fn content_read_before_removal_does_not_restore(db: Database) {
     let organization_id = new_organization(&db).await;
-    let first = workspace_document(organization_id, "a.md", "what it said");
+    let first = workspace_document(organization_id, "a.md", "the old version");
     let doc_id = first.document.doc_id;
     save(&db, first).await;
     // A run reads the object, the owner deletes the file, and then the run stores the content.
-    let late = read_at(workspace_document(organization_id, "a.md", "what it says now"), at(1));
+    let late = read_at(workspace_document(organization_id, "a.md", "the new version"), at(1));
     assert!(db.hide_workspace_document(organization_id, doc_id, at(2)).await.unwrap());
     save(&db, late.clone()).await;
     assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
@@ -247,10 +247,10 @@ async fn removal_wins_over_concurrent_save(db: Database) {
     let organization_id = new_organization(&db).await;
     for n in 0..40 {
         let name = format!("{n}.md");
-        let first = workspace_document(organization_id, &name, "what it said");
+        let first = workspace_document(organization_id, &name, "the old version");
         let doc_id = first.document.doc_id;
         save(&db, first.clone()).await;
-        let late = read_at(workspace_document(organization_id, &name, "what it says now"), at(1));
+        let late = read_at(workspace_document(organization_id, &name, "the new version"), at(1));
         let (storing, removing) = (db.store.clone(), db.store.clone());
         let storing = tokio::spawn(async move { storing.save_documents(vec![late], at(3)).await.unwrap() });
         let removing = async move { removing.hide_workspace_document(organization_id, doc_id, at(2)).await };

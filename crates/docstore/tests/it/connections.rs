@@ -123,7 +123,7 @@ fn unopenable_file_is_unavailable() {
 fn invalid_database_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("retrieval.db");
-    std::fs::write(&path, "this is no database, though it is long enough to be taken for one".repeat(100)).unwrap();
+    std::fs::write(&path, "not a database, but long enough for a database header. ".repeat(100)).unwrap();
     runtime().block_on(async {
         let store = Docstore::open(&Location::Sqlite(path), 2).unwrap();
         assert!(store.migrate().await.is_err());

@@ -130,12 +130,12 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
 
     // No run has processed this file, so none is queued.
     let untouched = run(ours);
-    let answer = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
-    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: false }));
+    let outcome = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false }));
     assert!(db.find_run(ours, untouched.sync_id).await.unwrap().is_none());
     let queued = run(ours);
-    let answer = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
-    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: true }));
+    let outcome = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: true }));
     assert!(db.find_run(ours, queued.sync_id).await.unwrap().is_some());
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();

@@ -39,7 +39,7 @@ async fn released_lease_can_be_acquired(db: Database) {
 async fn concurrent_acquisition_has_one_winner(db: Database) {
     // First without a row, then with an expired one.
     for now in [NOW, at(10)] {
-        let asked: Vec<_> = (0..8)
+        let attempts: Vec<_> = (0..8)
             .map(|n| {
                 let store = db.store.clone();
                 let owner = format!("{n} at {now:?}");
@@ -49,7 +49,7 @@ async fn concurrent_acquisition_has_one_winner(db: Database) {
             })
             .collect();
         let mut got = 0;
-        for one in asked {
+        for one in attempts {
             got += usize::from(one.await.unwrap());
         }
         assert_eq!(got, 1);

@@ -124,18 +124,18 @@ async fn full_request_upgrades_queued_run(db: Database) {
 
 async fn concurrent_requests_share_one_run(db: Database) {
     let organization_id = new_organization(&db).await;
-    let asked: Vec<_> = (0..16)
+    let requests: Vec<_> = (0..16)
         .map(|n| {
             let store = db.store.clone();
             let mode = if n == 7 { RunMode::Full } else { RunMode::Incremental };
             tokio::spawn(async move { store.request_run(new_run(organization_id, mode, NOW)).await.unwrap() })
         })
         .collect();
-    let mut answers = HashSet::new();
-    for one in asked {
-        answers.insert(one.await.unwrap().sync_id);
+    let mut sync_ids = HashSet::new();
+    for one in requests {
+        sync_ids.insert(one.await.unwrap().sync_id);
     }
-    assert_eq!(answers.len(), 1);
+    assert_eq!(sync_ids.len(), 1);
     assert_eq!(db.count("index_runs").await, 1);
     assert_eq!(db.count("index_runs WHERE mode = 'full'").await, 1);
 }
@@ -148,12 +148,12 @@ async fn request_during_claim_is_not_lost(db: Database) {
         let (store, other) = (db.store.clone(), db.store.clone());
         let claimed = tokio::spawn(async move { store.claim_run("worker".to_owned(), NOW, at(10)).await.unwrap() });
         let full = new_run(organization_id, RunMode::Full, NOW);
-        let asked = tokio::spawn(async move { other.request_run(full).await.unwrap() });
-        let (claimed, asked) = (claimed.await.unwrap(), asked.await.unwrap());
-        assert_eq!(asked.mode, RunMode::Full);
-        assert_eq!(find(&db, &asked).await.mode, RunMode::Full);
+        let requested = tokio::spawn(async move { other.request_run(full).await.unwrap() });
+        let (claimed, requested) = (claimed.await.unwrap(), requested.await.unwrap());
+        assert_eq!(requested.mode, RunMode::Full);
+        assert_eq!(find(&db, &requested).await.mode, RunMode::Full);
         // A worker skips a run that is locked by a request, and polls again later.
-        if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == asked.sync_id) {
+        if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == requested.sync_id) {
             assert_eq!(claimed.mode, RunMode::Full);
         }
         db.execute("DELETE FROM index_runs").await;

@@ -45,7 +45,7 @@ async fn new_directory_needs_rebuild_until_marked() {
 }
 
 async fn needs_rebuild(engine: &TantivyEngine) -> bool {
-    !engine.needs_rebuild().await.expect("an answer").is_empty()
+    !engine.needs_rebuild().await.expect("a rebuild state").is_empty()
 }
 
 /// Damages an index and checks that it opens empty, works, and needs a rebuild.

@@ -64,8 +64,8 @@ pub async fn queries_without_words_match_nothing(engine: &dyn SearchEngine) {
     }
     assert_eq!(found(engine, &FirstStageRequest { texts: Vec::new(), ..request("") }).await, NONE);
     // A text without words does not affect the others, and stop words count as words.
-    let beside = FirstStageRequest { texts: vec!["...".into(), "copper".into()], ..request("") };
-    assert_eq!(found(engine, &beside).await, [id(1)]);
+    let with_empty = FirstStageRequest { texts: vec!["...".into(), "copper".into()], ..request("") };
+    assert_eq!(found(engine, &with_empty).await, [id(1)]);
     assert_eq!(found_by(engine, "of the").await, [id(1)]);
 }
 

@@ -57,7 +57,7 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
         source_url: format!("{url}#top"),
         source_uri: collection.owner().map(|_| "s3://workspace/object".to_owned()),
         title: Some("Title".to_owned()),
-        description: Some("What it is about".to_owned()),
+        description: Some("A description".to_owned()),
         mime: Some("text/markdown".to_owned()),
         language: Some("en".to_owned()),
         country: None,
