@@ -28,4 +28,4 @@ mod usage_record;
 pub use operations::create_operations_app;
 pub use routes::create_app;
 pub use server::{Listeners, Running, serve};
-pub use state::{Clock, MetricsText, Options, State, system_clock};
+pub use state::{MetricsText, Options, State};

@@ -2,20 +2,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::App;
+use model::Clock;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use crate::mcp::{Origins, Servers};
 use crate::skill_files::SkillFiles;
-
-/// Source of the current time.
-pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
-
-/// Returns the system clock.
-pub fn system_clock() -> Clock {
-    Arc::new(OffsetDateTime::now_utc)
-}
+use crate::times::to_date_time;
 
 /// Renders the metrics in the text format of Prometheus.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
@@ -31,7 +25,7 @@ pub struct Options {
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
-    pub clock: Clock,
+    pub clock: Arc<dyn Clock>,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
 }
@@ -40,7 +34,7 @@ pub struct Options {
 pub struct State {
     pub(crate) app: Arc<App>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Option<MetricsText>,
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
@@ -68,7 +62,7 @@ impl State {
     }
 
     pub(crate) fn now(&self) -> OffsetDateTime {
-        (self.clock)()
+        to_date_time(self.clock.now())
     }
 
     /// Returns the `$schema` of a body of this type.

@@ -19,4 +19,6 @@ pub const SIGNATURES: Allowed = &[("docstore", 1)];
 pub const FOLDERS: &[&str] = &[];
 
 /// Groups of modules that use each other in circles, by crate.
-pub const CYCLES: &[(&str, &[&str])] = &[];
+///
+/// retrieval-client: `Client::builder` returns the builder, which builds the client.
+pub const CYCLES: &[(&str, &[&str])] = &[("retrieval-client", &["builder", "client"])];
