@@ -1,4 +1,4 @@
-//! A new migration must be compiled in: the macro that embeds the folders does not notice one that is added.
+//! Rebuilds the crate when a migration is added: the macro that embeds the folders does not detect new ones.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations");

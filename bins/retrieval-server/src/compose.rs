@@ -232,7 +232,7 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
 
 /// Returns a pool of extraction workers, which run this program.
 pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
-    let program = std::env::current_exe().context("finding this program's own file")?;
+    let program = std::env::current_exe().context("finding the path of this program")?;
     Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
 }
 
@@ -287,7 +287,7 @@ pub fn runner(
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
         lease: RUN_LEASE,
-        patience: RUN_PATIENCE,
+        retry_timeout: RUN_PATIENCE,
     };
     let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(Runner::new(store.clone(), Arc::clone(blobs), extractor, Arc::clone(feeder), options)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use access_tokens::{AccessTokens, TokenError};
-use app::authentication::{TokenClaims, TokenFault, TokenVerifier};
+use app::authentication::{TokenClaims, TokenVerifier, VerifyError};
 use async_trait::async_trait;
 use ingest::clock::to_date_time;
 use model::Clock;
@@ -18,10 +18,10 @@ pub struct IssuerTokens {
 
 #[async_trait]
 impl TokenVerifier for IssuerTokens {
-    async fn verify(&self, token: &str) -> Result<TokenClaims, TokenFault> {
+    async fn verify(&self, token: &str) -> Result<TokenClaims, VerifyError> {
         let claims = self.tokens.verify(token, to_date_time(self.clock.now())).await.map_err(|error| match error {
-            TokenError::Malformed(_) | TokenError::Refused(_) => TokenFault::Refused(error.into()),
-            TokenError::KeysUnavailable => TokenFault::Unavailable(error.into()),
+            TokenError::Malformed(_) | TokenError::Rejected(_) => VerifyError::Rejected(error.into()),
+            TokenError::KeysUnavailable => VerifyError::Unavailable(error.into()),
         })?;
         let organization = claims.claim(&self.organization_claim).and_then(|claim| claim.as_str()).map(str::to_owned);
         Ok(TokenClaims {

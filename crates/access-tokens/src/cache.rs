@@ -1,4 +1,4 @@
-//! The keys that are known, and when they are asked for again.
+//! Cache of the issuer's keys, with refresh in the background and single flight.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,131 +11,132 @@ use tokio::task::JoinHandle;
 use crate::fetch::Source;
 use crate::jwk::KeySet;
 
-/// How long keys are used, and how often the issuer is asked. The defaults suit every issuer; tests are in a hurry.
+/// Lifetimes and intervals of the key cache. The defaults suit every issuer; tests use shorter ones.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyTiming {
-    /// Keys of this age are asked for again before they are used; a fifth earlier in the background.
-    pub fresh: Duration,
-    /// How long keys are used while the issuer does not answer.
-    pub kept: Duration,
-    /// Between the last time that keys were asked for and a token with an unknown key that has them asked for again.
-    pub unknown_key_pause: Duration,
-    /// Between a failed attempt and the next.
-    pub failure_pause: Duration,
-    /// Of one attempt as a whole.
+    /// Age at which keys are fetched again before use. The background refresh starts at four fifths of it.
+    pub refresh_after: Duration,
+    /// Maximum age of keys while the issuer is unavailable.
+    pub max_age: Duration,
+    /// Minimum time between a fetch and one triggered by an unknown key.
+    pub unknown_key_interval: Duration,
+    /// Minimum time between a failed fetch and the next one.
+    pub retry_interval: Duration,
+    /// Timeout of one fetch.
     pub timeout: Duration,
 }
 
 impl Default for KeyTiming {
     fn default() -> Self {
         Self {
-            fresh: Duration::from_secs(10 * 60),
-            kept: Duration::from_secs(24 * 60 * 60),
-            unknown_key_pause: Duration::from_secs(30),
-            failure_pause: Duration::from_secs(5),
+            refresh_after: Duration::from_secs(10 * 60),
+            max_age: Duration::from_secs(24 * 60 * 60),
+            unknown_key_interval: Duration::from_secs(30),
+            retry_interval: Duration::from_secs(5),
             timeout: Duration::from_secs(3),
         }
     }
 }
 
+/// Keys of one issuer, fetched on demand.
 pub struct KeyCache {
     timing: KeyTiming,
     shared: Arc<Shared>,
-    /// Who holds it asks the issuer, and nobody else does.
-    gate: Arc<Mutex<LastAttempt>>,
-    /// Attempts run on this runtime: the request that began one may be gone before its end.
+    /// Single flight: the holder of the lock fetches.
+    last_fetch: Arc<Mutex<LastFetch>>,
+    /// Runtime of the fetches, which outlive the requests that start them.
     runtime: Handle,
 }
 
-/// When the last attempt ended.
-type LastAttempt = Option<Instant>;
+/// End of the last fetch.
+type LastFetch = Option<Instant>;
 
 struct Shared {
     source: Source,
-    known: RwLock<Option<Known>>,
+    cached: RwLock<Option<CachedKeys>>,
     failing: AtomicBool,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedKeys {
     keys: Arc<KeySet>,
-    since: Instant,
+    fetched_at: Instant,
 }
 
 impl KeyCache {
-    /// Must be called on a tokio runtime, which must live as long as this. Does not reach out yet.
+    /// Creates an empty cache without fetching. Must be called on a tokio runtime that outlives the cache.
     pub fn new(source: Source, timing: KeyTiming) -> Self {
-        let shared = Shared { source, known: RwLock::default(), failing: AtomicBool::new(false) };
-        Self { timing, shared: Arc::new(shared), gate: Arc::default(), runtime: Handle::current() }
+        let shared = Shared { source, cached: RwLock::default(), failing: AtomicBool::new(false) };
+        Self { timing, shared: Arc::new(shared), last_fetch: Arc::default(), runtime: Handle::current() }
     }
 
-    /// The keys to use now; `None` when there are none.
+    /// Returns the current keys, fetching them if necessary; `None` if there are none.
     pub async fn current(&self) -> Option<Arc<KeySet>> {
-        let KeyTiming { fresh, kept, failure_pause, .. } = self.timing;
-        if let Some(known) = self.shared.known() {
-            let age = known.since.elapsed();
-            // While the issuer is away, old keys must not cost every request a wait.
-            let in_time = age < fresh || (age < kept && self.shared.failing.load(Ordering::Relaxed));
-            if in_time {
-                if age >= fresh * 4 / 5 {
+        let KeyTiming { refresh_after, max_age, retry_interval, .. } = self.timing;
+        if let Some(cached) = self.shared.cached() {
+            let age = cached.fetched_at.elapsed();
+            // While the issuer is unavailable, requests must not wait for the refresh of old keys.
+            let is_usable = age < refresh_after || (age < max_age && self.shared.failing.load(Ordering::Relaxed));
+            if is_usable {
+                if age >= refresh_after * 4 / 5 {
                     self.refresh_in_background();
                 }
-                return Some(known.keys);
+                return Some(cached.keys);
             }
         }
-        self.refresh(failure_pause).await;
-        self.shared.known().filter(|known| known.since.elapsed() < kept).map(|known| known.keys)
+        self.refresh(retry_interval).await;
+        self.shared.cached().filter(|cached| cached.fetched_at.elapsed() < max_age).map(|cached| cached.keys)
     }
 
-    /// Keys that may be newer than `used`, which did not verify a token: asked for, unless that was done a moment ago.
+    /// Returns keys other than `used`, which did not verify a token; `None` if there are none or a recent fetch forbids another.
     pub async fn newer_than(&self, used: &Arc<KeySet>) -> Option<Arc<KeySet>> {
-        self.refresh(self.timing.unknown_key_pause).await;
-        self.shared.known().map(|known| known.keys).filter(|keys| !Arc::ptr_eq(keys, used))
+        self.refresh(self.timing.unknown_key_interval).await;
+        self.shared.cached().map(|cached| cached.keys).filter(|keys| !Arc::ptr_eq(keys, used))
     }
 
-    /// Waits for the attempt that is under way, or makes one if the last is at least `pause` ago.
-    async fn refresh(&self, pause: Duration) {
-        let gate = Arc::clone(&self.gate).lock_owned().await;
-        if gate.is_none_or(|last| last.elapsed() >= pause) {
-            // It fails when the runtime is going down, and then nobody is left to answer.
-            let _ = self.attempt(gate).await;
+    /// Waits for the fetch in progress, or starts one if the last ended at least `interval` ago.
+    async fn refresh(&self, interval: Duration) {
+        let last_fetch = Arc::clone(&self.last_fetch).lock_owned().await;
+        if last_fetch.is_none_or(|at| at.elapsed() >= interval) {
+            // Fails only while the runtime shuts down.
+            let _ = self.spawn_fetch(last_fetch).await;
         }
     }
 
     fn refresh_in_background(&self) {
-        let Ok(gate) = Arc::clone(&self.gate).try_lock_owned() else { return };
-        if gate.is_none_or(|last| last.elapsed() >= self.timing.failure_pause) {
-            drop(self.attempt(gate));
+        let Ok(last_fetch) = Arc::clone(&self.last_fetch).try_lock_owned() else { return };
+        if last_fetch.is_none_or(|at| at.elapsed() >= self.timing.retry_interval) {
+            drop(self.spawn_fetch(last_fetch));
         }
     }
 
-    fn attempt(&self, mut gate: OwnedMutexGuard<LastAttempt>) -> JoinHandle<()> {
+    fn spawn_fetch(&self, mut last_fetch: OwnedMutexGuard<LastFetch>) -> JoinHandle<()> {
         let shared = Arc::clone(&self.shared);
         self.runtime.spawn(async move {
             shared.fetch().await;
-            *gate = Some(Instant::now());
+            *last_fetch = Some(Instant::now());
         })
     }
 }
 
 impl Shared {
-    fn known(&self) -> Option<Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn cached(&self) -> Option<CachedKeys> {
+        self.cached.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn fetch(&self) {
         match self.source.fetch().await {
             Ok(keys) => {
-                let known = Known { keys: Arc::new(keys), since: Instant::now() };
-                *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+                let cached = CachedKeys { keys: Arc::new(keys), fetched_at: Instant::now() };
+                *self.cached.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
                 if self.failing.swap(false, Ordering::Relaxed) {
-                    tracing::info!("the keys of the issuer of access tokens are available again");
+                    tracing::info!("the token issuer's keys are available again");
                 }
             }
             Err(error) => {
                 if !self.failing.swap(true, Ordering::Relaxed) {
-                    let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                    tracing::warn!(%error, cause, "the keys of the issuer of access tokens are not available");
+                    let error = error_causes::describe(&error);
+                    tracing::warn!(error, "fetching the token issuer's keys failed");
                 }
             }
         }

@@ -1,57 +1,57 @@
-/// Why a token is not taken.
+/// Failure to verify a token. Messages contain nothing of the token.
 #[derive(Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TokenError {
-    #[error("is no signed JWT: {0}")]
+    #[error("malformed token: {0}")]
     Malformed(&'static str),
-    #[error("is refused: {0}")]
-    Refused(Refusal),
-    /// No fault of the token: nothing is known to check it with.
-    #[error("cannot be checked: the keys of the issuer are not available")]
+    #[error("token rejected: {0}")]
+    Rejected(Rejection),
+    /// The token may be valid, but there are no keys to verify it with.
+    #[error("the issuer's keys are unavailable")]
     KeysUnavailable,
 }
 
-/// What is wrong with a token that is one. The texts hold nothing of the token.
+/// Reason for the rejection of a well-formed token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum Refusal {
-    #[error("it has expired")]
+pub enum Rejection {
+    #[error("expired")]
     Expired,
-    #[error("it is not valid yet")]
+    #[error("not valid yet")]
     NotYetValid,
-    #[error("it was issued in the future")]
+    #[error("issued in the future")]
     IssuedInFuture,
-    #[error("it is of another issuer")]
+    #[error("wrong issuer")]
     Issuer,
-    #[error("it is meant for another audience")]
+    #[error("wrong audience")]
     Audience,
-    #[error("its claim `{0}` is missing or of a wrong type")]
+    #[error("claim `{0}` is missing or has the wrong type")]
     Claim(&'static str),
-    #[error("its algorithm is none of RS256, ES256 and EdDSA")]
+    #[error("the algorithm is not RS256, ES256 or EdDSA")]
     Algorithm,
-    #[error("its `typ` is not that of an access token")]
+    #[error("the header parameter `typ` is not that of an access token")]
     Type,
-    #[error("it has critical header parameters")]
+    #[error("critical header parameters are not supported")]
     Critical,
     #[error("the issuer has no such key")]
     UnknownKey,
-    #[error("its algorithm is not that of the key it names")]
+    #[error("the algorithm does not match the named key")]
     KeyMismatch,
-    #[error("it names no key, and not exactly one of the issuer's fits")]
+    #[error("no key is named and several of the issuer's keys fit")]
     AmbiguousKey,
-    #[error("its signature is wrong")]
+    #[error("invalid signature")]
     Signature,
 }
 
-impl From<Refusal> for TokenError {
-    fn from(refusal: Refusal) -> Self {
-        TokenError::Refused(refusal)
+impl From<Rejection> for TokenError {
+    fn from(rejection: Rejection) -> Self {
+        TokenError::Rejected(rejection)
     }
 }
 
-/// The address of the keys cannot be used.
+/// Unusable JWKS endpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    #[error("`{0}` is no http or https address")]
+    #[error("invalid JWKS URL `{0}`: use an http or https URL")]
     Address(String),
-    #[error("the HTTP client cannot be made")]
+    #[error("creating the HTTP client failed")]
     Client(#[source] reqwest::Error),
 }

@@ -1,4 +1,4 @@
-//! Where the keys come from.
+//! Fetching of keys from the JWKS endpoint.
 
 use std::time::Duration;
 
@@ -7,29 +7,30 @@ use reqwest::Url;
 use crate::error::SourceError;
 use crate::jwk::KeySet;
 
-/// A key of the largest kind takes 1.5 KB.
+/// Maximum size of the response in bytes; the largest kind of key takes 1.5 KB.
 const MAX_DOCUMENT: usize = 256 * 1024;
 
-/// The JWKS endpoint of an issuer.
+/// JWKS endpoint of an issuer.
 pub struct Source {
     client: reqwest::Client,
     url: Url,
 }
 
-/// Why there are no new keys.
+/// Failure of a fetch.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    #[error("the endpoint cannot be reached in time")]
+    #[error("the JWKS endpoint is unreachable")]
     Unreachable(#[source] reqwest::Error),
-    #[error("the endpoint answered with status {0}")]
+    #[error("the JWKS endpoint returned status `{0}`")]
     Status(u16),
-    #[error("the answer is longer than {MAX_DOCUMENT} bytes")]
+    #[error("the response exceeds {MAX_DOCUMENT} bytes")]
     TooLong,
-    #[error("the answer holds no key that can be used")]
+    #[error("the response contains no usable key")]
     NoKeys,
 }
 
 impl Source {
+    /// Builds the client without connecting.
     pub fn new(url: &str, timeout: Duration) -> Result<Self, SourceError> {
         let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let url = parsed.ok_or_else(|| SourceError::Address(url.to_owned()))?;
@@ -37,10 +38,10 @@ impl Source {
             .connect_timeout(timeout)
             .timeout(timeout)
             .tcp_nodelay(true)
-            // Whoever could make the endpoint redirect would choose the keys.
+            // A redirect would let its target choose the keys.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            // Reading the certificates takes longer than the rest of a start.
+            // Loading the certificates takes longer than the rest of the start.
             .tls_built_in_root_certs(url.scheme() == "https")
             .build()
             .map_err(SourceError::Client)?;

@@ -1,12 +1,12 @@
-//! JSON objects of tokens.
+//! Strict parsing of a token's JSON objects.
 
 use std::fmt;
 
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads an object whose names are unique. RFC 7519, section 4: a name that comes twice is refused or its last value
-/// taken; two readers that choose differently can be played off against each other.
+/// Parses an object with unique names; `None` for anything else. RFC 7519, section 4 lets parsers reject duplicates or take
+/// the last value; attackers could exploit two parsers that choose differently.
 pub fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     struct Unique;
 
@@ -21,7 +21,7 @@ pub fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
             let mut object = Map::new();
             while let Some((name, value)) = entries.next_entry()? {
                 if object.insert(name, value).is_some() {
-                    return Err(A::Error::custom("a name comes twice"));
+                    return Err(A::Error::custom("duplicate name"));
                 }
             }
             Ok(object)
@@ -39,7 +39,7 @@ mod tests {
     use super::object;
 
     #[test]
-    fn only_whole_objects_of_unique_names_are_read() {
+    fn duplicate_names_and_partial_objects_are_rejected() {
         assert_eq!(object(br#"{"a": 1, "b": {"a": 2}}"#).map(|object| object.len()), Some(2));
         for bad in [r#"{"a": 1, "a": 1}"#, r#"{"a": 1, "\u0061": 2}"#, "[]", "", "{} {}", "{", "null", "\"a\""] {
             assert_eq!(object(bad.as_bytes()), None, "{bad}");

@@ -1,19 +1,19 @@
-//! The keys of an issuer (RFC 7517, RFC 7518 section 6, RFC 8037).
+//! Keys of an issuer (RFC 7517, RFC 7518 section 6, RFC 8037).
 
 use ring::signature::{ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256};
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::Value;
 
-use crate::error::Refusal;
+use crate::error::Rejection;
 use crate::jws::{Algorithm, Jws, decode};
 
-/// More keys than this are no rotation but a mistake; the first ones count.
+/// Maximum number of keys, more than any rotation needs; further ones are ignored.
 const MAX_KEYS: usize = 100;
 
-/// Real ones are of 2048 to 4096 bits.
+/// Accepted sizes of RSA moduli in bits; 2048 to 4096 are usual.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
-/// A key that verifies signatures of exactly one algorithm, whatever a token says.
+/// A key that verifies signatures of exactly one algorithm, independent of the token's header.
 pub struct Key {
     pub kid: Option<String>,
     material: Material,
@@ -25,13 +25,13 @@ enum Material {
         n: Vec<u8>,
         e: Vec<u8>,
     },
-    /// The uncompressed point.
+    /// Uncompressed point.
     P256(Vec<u8>),
     Ed25519(Vec<u8>),
 }
 
 impl Key {
-    /// `None` for a key of another kind, use or strength, and for one that is broken.
+    /// Parses a key; `None` if it is malformed or has an unsupported type, use or strength.
     fn read(jwk: &Value) -> Option<Self> {
         let text = |name: &str| jwk.get(name).and_then(Value::as_str);
         let bytes = |name: &str| text(name).and_then(decode);
@@ -45,11 +45,11 @@ impl Key {
             _ => return None,
         };
         let key = Self { kid: text("kid").map(str::to_owned), material };
-        let fits = |name: &str, holds: &dyn Fn(&Value) -> bool| jwk.get(name).is_none_or(holds);
-        let verifies = fits("use", &|value| value == "sig")
-            && fits("key_ops", &|value| value.as_array().is_some_and(|all| all.iter().any(|one| one == "verify")))
-            && fits("alg", &|value| value.as_str().and_then(Algorithm::from_name) == Some(key.algorithm()))
-            && fits("kid", &|value| value.is_string());
+        let allows = |name: &str, check: &dyn Fn(&Value) -> bool| jwk.get(name).is_none_or(check);
+        let verifies = allows("use", &|value| value == "sig")
+            && allows("key_ops", &|value| value.as_array().is_some_and(|all| all.iter().any(|one| one == "verify")))
+            && allows("alg", &|value| value.as_str().and_then(Algorithm::from_name) == Some(key.algorithm()))
+            && allows("kid", &|value| value.is_string());
         (verifies && key.is_strong()).then_some(key)
     }
 
@@ -71,6 +71,7 @@ impl Key {
         }
     }
 
+    /// Returns true if the signature is valid.
     pub fn verify(&self, signed: &[u8], signature: &[u8]) -> bool {
         match &self.material {
             Material::Rsa { n, e } => {
@@ -83,62 +84,61 @@ impl Key {
     }
 }
 
-/// RFC 7518 wants the shortest form, but some issuers put the zero of a signed number first.
+/// Strips leading zeros. RFC 7518 requires the shortest form, but some issuers prepend the zero of a signed number.
 fn without_zeros(bytes: Vec<u8>) -> Vec<u8> {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     bytes[zeros..].to_vec()
 }
 
-/// All keys of an issuer that can be used.
+/// Usable keys of an issuer.
 pub struct KeySet(Vec<Key>);
 
 impl KeySet {
-    /// `None` when it is no set, or none of its keys can be used.
+    /// Parses a JWK set; `None` if it is malformed or contains no usable key.
     pub fn read(document: &[u8]) -> Option<Self> {
         let document: Value = serde_json::from_slice(document).ok()?;
         let keys: Vec<Key> = document.get("keys")?.as_array()?.iter().take(MAX_KEYS).filter_map(Key::read).collect();
         (!keys.is_empty()).then_some(Self(keys))
     }
 
-    /// Checks the signature with the key that the token names; with the only one that fits where it names none, or the
-    /// issuer's keys have no names.
+    /// Verifies the signature with the key that the token names. If the token names none or the keys have no names, exactly one
+    /// key must fit.
     ///
     /// # Errors
-    /// `UnknownKey` and `Signature` with a nameless key: newer keys may change it. Any other: they do not.
+    /// `may_change` is set for `UnknownKey`, and for `Signature` with an unnamed key: newer keys may verify the token.
     pub fn verify(&self, jws: &Jws<'_>) -> Result<(), Unverified> {
         let fits = |key: &&Key| key.algorithm() == jws.algorithm;
         let verifies = |key: &Key| key.verify(jws.signed, &jws.signature);
-        let nameless = |key: &&Key| key.kid.is_none();
         let named = self.0.iter().filter(|key| jws.kid.is_some() && key.kid == jws.kid);
         if named.clone().next().is_some() {
             let mut fitting = named.filter(fits).peekable();
-            let refusal = if fitting.peek().is_some() { Refusal::Signature } else { Refusal::KeyMismatch };
-            return if fitting.any(verifies) { Ok(()) } else { Err(Unverified::for_good(refusal)) };
+            let rejection = if fitting.peek().is_some() { Rejection::Signature } else { Rejection::KeyMismatch };
+            return if fitting.any(verifies) { Ok(()) } else { Err(Unverified::permanent(rejection)) };
         }
-        let mut candidates = self.0.iter().filter(fits).filter(|key| jws.kid.is_none() || nameless(key));
+        let mut candidates = self.0.iter().filter(fits).filter(|key| jws.kid.is_none() || key.kid.is_none());
         match (candidates.next(), candidates.next()) {
-            (None, _) => Err(Unverified::for_now(Refusal::UnknownKey)),
-            (Some(_), Some(_)) if jws.kid.is_some() => Err(Unverified::for_now(Refusal::UnknownKey)),
-            (Some(_), Some(_)) => Err(Unverified::for_good(Refusal::AmbiguousKey)),
+            (None, _) => Err(Unverified::until_refresh(Rejection::UnknownKey)),
+            (Some(_), Some(_)) if jws.kid.is_some() => Err(Unverified::until_refresh(Rejection::UnknownKey)),
+            (Some(_), Some(_)) => Err(Unverified::permanent(Rejection::AmbiguousKey)),
             (Some(key), None) if verifies(key) => Ok(()),
-            (Some(_), None) => Err(Unverified::for_now(Refusal::Signature)),
+            (Some(_), None) => Err(Unverified::until_refresh(Rejection::Signature)),
         }
     }
 }
 
-/// Why a signature was not verified.
+/// Failed verification of a signature.
 pub struct Unverified {
-    pub refusal: Refusal,
-    /// Whether the issuer may have newer keys that verify it.
+    pub rejection: Rejection,
+    /// True if newer keys may verify the signature.
     pub may_change: bool,
 }
 
 impl Unverified {
-    fn for_good(refusal: Refusal) -> Self {
-        Self { refusal, may_change: false }
+    fn permanent(rejection: Rejection) -> Self {
+        Self { rejection, may_change: false }
     }
 
-    fn for_now(refusal: Refusal) -> Self {
-        Self { refusal, may_change: true }
+    fn until_refresh(rejection: Rejection) -> Self {
+        Self { rejection, may_change: true }
     }
 }

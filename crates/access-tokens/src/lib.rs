@@ -11,5 +11,5 @@ mod tokens;
 
 pub use cache::KeyTiming;
 pub use claims::Claims;
-pub use error::{Refusal, SourceError, TokenError};
+pub use error::{Rejection, SourceError, TokenError};
 pub use tokens::{AccessTokens, AccessTokensOptions};

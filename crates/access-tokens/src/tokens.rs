@@ -8,31 +8,32 @@ use crate::error::{SourceError, TokenError};
 use crate::fetch::Source;
 use crate::jws::Jws;
 
+/// Issuer and audience of accepted tokens.
 #[derive(Clone, Debug)]
 pub struct AccessTokensOptions {
-    /// `iss`, exactly.
+    /// Exact value of `iss`.
     pub issuer: String,
-    /// What `aud` must be, or hold.
+    /// Value that `aud` must equal or contain.
     pub audience: String,
-    /// Where the issuer publishes its keys (JWKS), http or https.
+    /// URL of the issuer's keys (JWKS), http or https.
     pub jwks_url: String,
-    /// How far the issuer's clock may be off ours; 60 seconds are usual.
+    /// Tolerated difference between the issuer's clock and the local one; 60 seconds are usual.
     pub leeway: Duration,
     pub timing: KeyTiming,
 }
 
-/// Verifies the access tokens of one issuer that are meant for one audience.
+/// Verifier of one issuer's access tokens for one audience.
 pub struct AccessTokens {
     expected: Expected,
     keys: KeyCache,
 }
 
 impl AccessTokens {
-    /// Does not reach out yet: an issuer that is away at the start is no error. Must be called on a tokio runtime,
-    /// which must live as long as this.
+    /// Builds the verifier without connecting, so that an unavailable issuer does not prevent the start. Must be called on a
+    /// tokio runtime that outlives the verifier.
     ///
     /// # Errors
-    /// The address of the keys is none.
+    /// The JWKS URL is invalid, or the HTTP client cannot be created.
     pub fn new(options: AccessTokensOptions) -> Result<Self, SourceError> {
         let AccessTokensOptions { issuer, audience, jwks_url, leeway, timing } = options;
         let keys = KeyCache::new(Source::new(&jwks_url, timing.timeout)?, timing);
@@ -40,23 +41,23 @@ impl AccessTokens {
         Ok(Self { expected: Expected { issuer, audience, leeway }, keys })
     }
 
-    /// Checks a token in JWS compact form, at the time `now`. Tens of microseconds, and no wait once keys are known.
+    /// Verifies a token in JWS compact form at the time `now`. Takes tens of microseconds and does not wait once keys are
+    /// cached.
     ///
     /// # Errors
-    /// What is wrong with the token; `KeysUnavailable` when nothing is wrong with it that can be seen without keys, and
-    /// there are none.
+    /// The reason for rejection; `KeysUnavailable` if the token passes all checks that need no keys, and there are none.
     pub async fn verify(&self, token: &str, now: OffsetDateTime) -> Result<Claims, TokenError> {
         let (jws, claims) = Jws::parse(token)?;
-        // First what costs nothing: a token that would be refused anyway has no keys fetched and no signature computed.
+        // Cheap checks first: a token that fails them must not trigger a fetch or a signature check.
         let claims = Claims::read(claims, &self.expected, now)?;
         let keys = self.keys.current().await.ok_or(TokenError::KeysUnavailable)?;
         let Err(unverified) = keys.verify(&jws) else { return Ok(claims) };
         if unverified.may_change
             && let Some(newer) = self.keys.newer_than(&keys).await
         {
-            newer.verify(&jws).map_err(|unverified| unverified.refusal)?;
+            newer.verify(&jws).map_err(|unverified| unverified.rejection)?;
             return Ok(claims);
         }
-        Err(unverified.refusal.into())
+        Err(unverified.rejection.into())
     }
 }

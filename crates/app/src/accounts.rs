@@ -1,6 +1,6 @@
-//! Organizations, keys and balances: what an operator does, with or without a running server.
+//! Operator commands for organizations, keys and balances, with or without a running server.
 //!
-//! Whoever changes one says who they are (`actor`), and the audit log tells of it.
+//! Each change is recorded in the audit log with its `actor`.
 
 use docstore::{ApiKey, BalanceEntry, Details, Docstore, Organization};
 use ingest::clock::to_date_time;
@@ -12,23 +12,25 @@ use crate::audit;
 use crate::error::Result;
 use crate::{Error, Identity, keys};
 
-/// A key that was just made. `key` is known here and nowhere else.
+/// A new API key. `key` is the secret; only its digest is stored.
 #[derive(Clone, Debug)]
 pub struct CreatedKey {
     pub key: String,
     pub row: ApiKey,
 }
 
+/// Properties of a key to create.
 #[derive(Clone, Debug, Default)]
 pub struct NewKey {
     pub name: String,
-    /// `None`: all of them.
+    /// All scopes if `None`.
     pub scopes: Option<Vec<Scope>>,
+    /// Requests per second; the default limit applies if `None`.
     pub limit_rps: Option<u32>,
     pub expires_at: Option<Timestamp>,
 }
 
-/// With a prepaid balance, searches are billed; without one they are not.
+/// Creates an organization. Its searches are billed if it has a prepaid balance.
 pub async fn create_organization(
     store: &Docstore,
     actor: &str,
@@ -54,6 +56,10 @@ pub async fn create_organization(
     Ok(organization)
 }
 
+/// Creates an API key for an organization.
+///
+/// # Errors
+/// `Invalid` if the organization does not exist or the limit is 0 or out of range.
 pub async fn create_key(
     store: &Docstore,
     actor: &str,
@@ -94,11 +100,13 @@ pub async fn create_key(
     Ok(CreatedKey { key, row })
 }
 
+/// Returns all keys of an organization, revoked ones included.
 pub async fn list_keys(store: &Docstore, organization_id: OrganizationId) -> Result<Vec<ApiKey>> {
     require_organization(store, organization_id).await?;
     Ok(store.list_api_keys(organization_id).await?)
 }
 
+/// Revokes a key. Every instance rejects it within 5 seconds.
 pub async fn revoke_key(store: &Docstore, actor: &str, now: Timestamp, key_id: ApiKeyId) -> Result<ApiKey> {
     let entry = audit::entry(actor, now, AuditAction::KeyRevoked, None, key_id.0, Details::default());
     let revoked = store.revoke_api_key(key_id, now, entry).await?;
@@ -122,14 +130,19 @@ pub async fn add_balance(
     let details = Details::default().with("cents", cents);
     let entry = audit::entry(actor, now, AuditAction::BalanceAdded, Some(organization_id), posted.id.0, details);
     let balance = store.adjust_balance(posted, entry).await?;
-    balance.ok_or_else(|| Error::invalid("cents", format!("`{cents}` is more than the balance can hold")))
+    balance.ok_or_else(|| Error::invalid("cents", format!("adding `{cents}` cents overflows the balance")))
 }
 
-/// What is left of the balance of a billed organization, in cents.
+/// Returns the balance of a billed organization in cents.
 pub async fn balance(store: &Docstore, organization_id: OrganizationId) -> Result<i64> {
     require_organization(store, organization_id).await?;
     let balance = store.find_balance(organization_id).await?;
-    balance.ok_or_else(|| Error::invalid("org", format!("organization `{organization_id}` never had a balance")))
+    balance.ok_or_else(|| {
+        Error::invalid(
+            "org",
+            format!("organization `{organization_id}` has no balance: it was created without --prepaid-cents"),
+        )
+    })
 }
 
 async fn require_organization(store: &Docstore, organization_id: OrganizationId) -> Result<Organization> {
@@ -137,7 +150,7 @@ async fn require_organization(store: &Docstore, organization_id: OrganizationId)
     found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))
 }
 
-/// One entry of the ledger; of a search, who searched. `None`: the balance does not cover it.
+/// Posts a ledger entry and returns the new balance; `None` if the balance does not cover it.
 pub(crate) async fn post(
     store: &Docstore,
     organization_id: OrganizationId,

@@ -1,10 +1,10 @@
-//! The audit log: what was changed of organizations, keys and balances by hand, and who did it.
+//! Entries of the audit log: changes that operators make to organizations, keys and balances.
 
 use docstore::{AuditEntry, Details};
 use model::{AuditAction, AuditEntryId, OrganizationId, Timestamp};
 use uuid::Uuid;
 
-/// `subject_id`: of what was changed. `details`: what it was changed to, and never a secret.
+/// Builds an audit entry. `subject_id` is the id of the changed object; `details` are its new values, never secrets.
 pub(crate) fn entry(
     actor: &str,
     now: Timestamp,

@@ -9,10 +9,10 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a use case did not answer, by who can act on it. The HTTP layer maps each to one code.
+/// Failure of a use case. The HTTP layer maps each variant to one error code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A field of the request holds a value that it may not. `field` is a dotted path.
+    /// Invalid value in the request. `field` is a dotted path.
     #[error("{message}")]
     Invalid { field: String, message: String },
     #[error("the document does not exist or is not granted to this organization")]
@@ -27,7 +27,7 @@ pub enum Error {
     UnsupportedFileType { extension: String, supported: String },
     #[error("the prepaid balance does not cover this search")]
     InsufficientBalance,
-    /// A backend that the request needs is away: transient.
+    /// A backend that the request needs is unavailable; retries may succeed.
     #[error("the {backend} backend is unavailable")]
     Unavailable {
         backend: &'static str,
@@ -37,7 +37,7 @@ pub enum Error {
     /// The deployment runs without a search index.
     #[error("this deployment has no retrieval configured")]
     NoRetrieval,
-    /// A fault of ours. The cause goes to the log, never to the caller.
+    /// Bug or broken invariant. The cause is logged and never sent to the caller.
     #[error("internal error")]
     Internal(#[source] BoxError),
 }
@@ -51,8 +51,8 @@ impl Error {
         Error::Internal(source.into())
     }
 
-    /// Whether the caller got nothing through no fault of its own.
-    pub fn is_ours(&self) -> bool {
+    /// Returns true if the request failed through no fault of the caller.
+    pub fn is_server_fault(&self) -> bool {
         matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Internal(_))
     }
 }
@@ -75,7 +75,7 @@ impl From<BlobError> for Error {
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
         match error.kind {
-            // A damaged or lost index is being made anew: it will be there.
+            // A corrupt index is being rebuilt and will be available again.
             EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => {
                 Error::Unavailable { backend: "search", source: error.into() }
             }

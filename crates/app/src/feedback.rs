@@ -1,4 +1,4 @@
-//! What agents say of results.
+//! Feedback on results.
 
 use docstore::Feedback;
 use model::{DocId, FeedbackEvent, FeedbackId, PassageId, SearchId, SessionId};
@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
+/// A validated feedback event.
 #[derive(Clone, Debug)]
 pub struct FeedbackRequest {
     pub event: FeedbackEvent,
@@ -21,7 +22,10 @@ pub struct FeedbackRequest {
 }
 
 impl App {
-    /// Stores the event. A search or document that the organization does not own is not found.
+    /// Stores a feedback event. `stale_result` also marks the document for a new fetch.
+    ///
+    /// # Errors
+    /// `SearchNotFound` or `DocumentNotFound` if the id is unknown to the viewer's organization.
     pub async fn submit_feedback(&self, viewer: &Viewer, request: FeedbackRequest) -> Result<FeedbackId> {
         let organization_id = viewer.organization_id;
         if let Some(search_id) = request.search_id

@@ -1,23 +1,23 @@
-//! API keys: `rsk_`, 40 random characters, 6 of a checksum.
+//! API keys: the prefix `rsk_`, 40 random characters, and a checksum of 6 characters.
 
 use sha2::{Digest, Sha256};
 
-/// Makes keys recognizable, to people and to secret scanners.
+/// Prefix by which people and secret scanners recognize keys.
 pub const PREFIX: &str = "rsk_";
-/// 40 of 62 characters: 238 bits.
+/// Random characters per key: 40 of an alphabet of 62 are 238 bits.
 const RANDOM: usize = 40;
 const CHECKSUM: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A new key. It is shown once and stored nowhere.
+/// Generates a key. Only its digest is ever stored.
 pub fn generate() -> String {
-    // The thread's generator is cryptographic and seeded by the operating system.
+    // The thread-local generator is cryptographically secure and seeded by the operating system.
     let body: String = (0..RANDOM).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect();
     let checksum = checksum(&body);
     format!("{PREFIX}{body}{checksum}")
 }
 
-/// Whether this can be a key at all: a slip of the hand is told without asking the database.
+/// Checks format and checksum, which rejects mistyped keys without a database query.
 pub fn is_well_formed(key: &str) -> bool {
     let Some(rest) = key.strip_prefix(PREFIX) else { return false };
     rest.len() == RANDOM + CHECKSUM
@@ -25,17 +25,17 @@ pub fn is_well_formed(key: &str) -> bool {
         && checksum(&rest[..RANDOM]) == rest[RANDOM..]
 }
 
-/// What is stored of a key. One round of SHA-256 is enough: the key is random, not chosen by a person.
+/// Returns the digest that identifies a stored key. One round of SHA-256 is enough, since keys are random.
 pub fn digest(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
-/// What lists show of a key.
+/// Returns the prefix of a key that lists show.
 pub fn visible_prefix(key: &str) -> &str {
     &key[..key.len().min(PREFIX.len() + 6)]
 }
 
-/// CRC-32 in base 62.
+/// Returns the CRC-32 of the body in base 62.
 fn checksum(body: &str) -> String {
     let mut rest = crc32fast::hash(body.as_bytes()) as usize;
     let mut digits = [b'0'; CHECKSUM];
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_character_is_noticed() {
+    fn checksum_detects_a_changed_character() {
         let key = generate();
         for position in PREFIX.len()..key.len() {
             let mut bytes = key.clone().into_bytes();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn other_strings_are_no_keys() {
+    fn malformed_keys_are_rejected() {
         for text in ["", "rsk_", "not-a-key", "rsk_é", &format!("{PREFIX}{}", "é".repeat(23)), &"a".repeat(5_000)] {
             assert!(!is_well_formed(text), "{text}");
         }

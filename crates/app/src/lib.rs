@@ -1,8 +1,9 @@
-//! Use cases: what the service does, one method each, with no HTTP and no JSON. See README.md.
+#![doc = include_str!("../README.md")]
 
 pub mod accounts;
 pub mod audit;
 pub mod authentication;
+mod billing;
 pub mod documents;
 pub mod error;
 pub mod feedback;
@@ -32,41 +33,42 @@ use rate_limit::RateLimiter;
 use search::SecondStage;
 use tokio::runtime::Handle;
 
-/// What the use cases stand on. The composition root fills it in.
+/// Dependencies of the use cases, filled in by the composition root.
 pub struct Parts {
     pub store: Docstore,
     pub clock: Arc<dyn Clock>,
     pub blobs: Arc<dyn BlobStore>,
-    /// `None`: this deployment has no retrieval, and searches say so.
+    /// `None` in a deployment without retrieval: searches fail with `NoRetrieval`.
     pub engine: Option<Arc<dyn SearchEngine>>,
     pub feeder: Option<Arc<Feeder>>,
     pub runner: Option<Arc<Runner>>,
     pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
-    /// Counted with at the door; here for its state alone.
+    /// Requests are counted during admission; used here for readiness only.
     pub limiter: Arc<dyn RateLimiter>,
-    /// `None`: API keys are the only credentials.
+    /// `None` if API keys are the only credentials.
     pub tokens: Option<Arc<dyn TokenVerifier>>,
     pub options: Options,
 }
 
+/// Limits and prices of the use cases.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Requests per second of a credential without a limit of its own.
+    /// Requests per second for credentials without their own limit.
     pub default_rps: u32,
-    /// What one search of a billed organization costs.
+    /// Price of a search for billed organizations.
     pub search_cents: u32,
     pub max_object_bytes: u64,
     pub max_files_per_organization: u64,
     pub presign_lifetime: Duration,
-    /// A first-stage search that takes longer counts as an engine that is down.
+    /// Timeout of a first-stage search, after which the engine counts as unavailable.
     pub engine_timeout: Duration,
     pub capture_lifetimes: CaptureLifetimes,
-    /// How long single requests are kept, beside their counts.
+    /// Retention of single usage events; aggregated counts are kept forever.
     pub usage_retention: Duration,
 }
 
-/// The service without its wire: shared by every listener.
+/// The use cases, shared by all listeners.
 pub struct App {
     store: Docstore,
     clock: Arc<dyn Clock>,
@@ -77,20 +79,20 @@ pub struct App {
     pages: Arc<PageReader>,
     options: Options,
     keys: authentication::KeyCache,
-    tokens: Option<authentication::TokenDoor>,
+    tokens: Option<authentication::TokenAuthenticator>,
     usage: usage::Recorder,
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
-    file_counts: files::room::FileCounts,
-    /// Ranking runs on this runtime's blocking threads, whatever runtime a request came in on.
+    file_quota: files::quota::FileQuota,
+    /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
     runtime: Handle,
 }
 
 impl App {
-    /// Must be called on a multi-threaded tokio runtime.
+    /// Starts the background tasks. Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
         let Parts { store, clock, blobs, engine, feeder, runner, pages, second_stage, limiter, tokens, options } =
             parts;
@@ -106,20 +108,20 @@ impl App {
             pages,
             options,
             keys: authentication::KeyCache::new(),
-            tokens: tokens.map(|verifier| authentication::TokenDoor::new(verifier, Arc::clone(&clock))),
+            tokens: tokens.map(|verifier| authentication::TokenAuthenticator::new(verifier, Arc::clone(&clock))),
             usage,
             searches,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
             limiter,
             rerank_failures: Default::default(),
-            file_counts: files::room::FileCounts::new(),
+            file_quota: files::quota::FileQuota::new(),
             runtime: Handle::current(),
             clock,
         }
     }
 
-    /// Writes what is still in memory. Called once, when no more requests come.
+    /// Flushes recorded usage. Call once, after the last request.
     pub async fn close(&self) {
         self.usage.flush().await;
     }

@@ -1,4 +1,4 @@
-//! Whether everything that requests need is there.
+//! Readiness: the state of each dependency.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -6,23 +6,25 @@ use std::time::{Duration, Instant};
 use crate::App;
 use crate::search::SecondStage;
 
-/// A dependency that takes longer counts as down.
-const MOST: Duration = Duration::from_secs(2);
+/// Timeout of a probe, after which the dependency counts as down.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// State of one dependency.
 #[derive(Clone, Debug)]
 pub struct DependencyState {
     pub name: &'static str,
-    /// Without it the service is not ready.
+    /// The service is not ready while a required dependency is down.
     pub required: bool,
     pub up: bool,
     pub latency: Duration,
-    /// Why it is down.
+    /// Reason for being down.
     pub detail: Option<String>,
 }
 
 impl App {
+    /// Probes all dependencies concurrently.
     pub async fn readiness(&self) -> Vec<DependencyState> {
-        let database = check("database", async { self.store.check_answers().await.map_err(|error| error.to_string()) });
+        let database = check("database", async { self.store.ping().await.map_err(|error| error.to_string()) });
         let storage = check("storage", async { self.blobs.ping().await.map_err(|error| error.to_string()) });
         let index = async {
             match &self.engine {
@@ -39,7 +41,8 @@ impl App {
             .collect()
     }
 
-    /// By what became of the last call: a probe of its own would be work for the model. Searches do without it.
+    /// Returns the outcome of the last call: a probe would put load on the model. Not required, since searches work without
+    /// it.
     fn reranker_state(&self) -> Option<DependencyState> {
         let SecondStage::Model(model) = &self.second_stage else { return None };
         let up = model.is_healthy();
@@ -47,22 +50,22 @@ impl App {
         Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
     }
 
-    /// The connection is watched anyway. Not required even where requests fail without it: that hits every instance
-    /// alike, and none of them would be left to answer.
+    /// Returns the state of the monitored connection. Not required, even if requests fail without it: an outage affects all
+    /// instances, and none would be left in service.
     fn limiter_state(&self) -> Option<DependencyState> {
         let up = self.limiter.shared_counter_is_up()?;
-        let detail = (!up).then(|| "the shared counter cannot be reached".to_owned());
+        let detail = (!up).then(|| "the shared counter is unreachable".to_owned());
         Some(DependencyState { name: "rate_limit", required: false, up, latency: Duration::ZERO, detail })
     }
 }
 
 async fn check(name: &'static str, probe: impl Future<Output = Result<(), String>>) -> DependencyState {
     let started = Instant::now();
-    let outcome = tokio::time::timeout(MOST, probe).await;
+    let outcome = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
     let detail = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(error),
-        Err(_) => Some(format!("no answer within {MOST:?}")),
+        Err(_) => Some(format!("no answer within {PROBE_TIMEOUT:?}")),
     };
     DependencyState { name, required: true, up: detail.is_none(), latency: started.elapsed(), detail }
 }

@@ -1,4 +1,4 @@
-//! Searches that were paid for and never answered, since their server died in between.
+//! Refunds of searches that were charged and never answered because the server crashed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,30 +6,35 @@ use std::time::Duration;
 use docstore::{Docstore, StoreError};
 use model::{Clock, Timestamp};
 
-const LOOK_EVERY: Duration = Duration::from_secs(5 * 60);
-/// No search takes this long: what is not recorded by then never will be.
+/// Interval between sweeps.
+const INTERVAL: Duration = Duration::from_secs(5 * 60);
+/// Age after which an unrecorded search counts as lost; no search takes this long.
 const LOST_AFTER: Duration = Duration::from_secs(10 * 60);
-/// How far back is looked at the start. What a service lost that was down for longer is given back by hand.
-const LOOK_BACK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// And afterwards, so that every look is a short one: long enough for looks that fail in between.
-const LOOK_BACK_AGAIN: Duration = Duration::from_secs(60 * 60);
+/// Window of the first sweep. Losses from before a longer outage are refunded manually.
+const FIRST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Window of later sweeps: short, to keep sweeps cheap, and long enough to bridge failed ones.
+const WINDOW: Duration = Duration::from_secs(60 * 60);
 
-/// Gives back what such searches cost, now and from time to time. Any number of instances may do so.
+/// Refunds lost searches at start and then periodically. Safe to run on several instances at once.
 pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>) {
-    let mut back = LOOK_BACK;
+    let mut window = FIRST_WINDOW;
     loop {
-        match look(&store, clock.now(), back).await {
-            Ok(()) => back = LOOK_BACK_AGAIN,
+        match sweep(&store, clock.now(), window).await {
+            Ok(()) => window = WINDOW,
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "lost searches were not looked for");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "refunding lost searches failed, retrying at the next interval"
+                );
             }
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(INTERVAL).await;
     }
 }
 
-async fn look(store: &Docstore, now: Timestamp, back: Duration) -> Result<(), StoreError> {
-    let (from, before) = (now - back, now - LOST_AFTER);
+/// Refunds searches charged within `window` that have no recorded answer after `LOST_AFTER`.
+async fn sweep(store: &Docstore, now: Timestamp, window: Duration) -> Result<(), StoreError> {
+    let (from, before) = (now - window, now - LOST_AFTER);
     for organization in store.list_organizations().await?.into_iter().filter(|organization| organization.billed) {
         let unrecorded = store.find_unrecorded_searches(organization.id, from, before).await?;
         if unrecorded.is_empty() {
@@ -38,7 +43,7 @@ async fn look(store: &Docstore, now: Timestamp, back: Duration) -> Result<(), St
         let refunded = store.refund_searches(organization.id, unrecorded, from, now).await?;
         if refunded > 0 {
             metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
-            tracing::warn!(organization_id = %organization.id, refunded, "searches without an answer were refunded");
+            tracing::warn!(organization_id = %organization.id, refunded, "refunded searches that were never answered");
         }
     }
     Ok(())
@@ -71,11 +76,11 @@ mod tests {
         let balance = accounts::post(&store, id, -3, BalanceReason::Search, search, clock.now()).await.unwrap();
         assert_eq!(balance, Some(97));
         clock.advance(LOST_AFTER);
-        look(&store, clock.now(), LOOK_BACK).await.unwrap();
-        assert_eq!(store.find_balance(id).await.unwrap(), Some(97), "it may still be under way");
+        sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
+        assert_eq!(store.find_balance(id).await.unwrap(), Some(97), "the search may still be running");
         for _ in 0..2 {
-            clock.advance(LOOK_EVERY);
-            look(&store, clock.now(), LOOK_BACK).await.unwrap();
+            clock.advance(INTERVAL);
+            sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
             assert_eq!(store.find_balance(id).await.unwrap(), Some(100));
         }
     }

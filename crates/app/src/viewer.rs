@@ -1,19 +1,21 @@
+//! Authenticated callers.
+
 use std::fmt::Write;
 
 use model::{ApiKeyId, OrganizationId, Scope};
 use sha2::{Digest, Sha256};
 
-/// Who is counted for rate limits and usage.
+/// Identity that rate limits and usage are counted by.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Identity {
     ApiKey(ApiKeyId),
-    /// Who an access token speaks for, whichever of its tokens: see [`Identity::subject`].
+    /// Subject of an issuer, shared by all of its access tokens; see [`Identity::subject`].
     Subject([u8; 16]),
 }
 
 impl Identity {
-    /// The subject of an issuer's access tokens: the first half of the SHA-256 of the issuer, a line feed and the
-    /// subject. Subjects may be long, and people's names; two issuers may have the same.
+    /// Returns the identity of an issuer's subject: the first half of the SHA-256 of the issuer, a line feed and the
+    /// subject. It is hashed because subjects may be long or personal names, and two issuers may use the same one.
     pub fn subject(issuer: &str, subject: &str) -> Self {
         let digest = Sha256::new().chain_update(issuer).chain_update("\n").chain_update(subject).finalize();
         let mut id = [0; 16];
@@ -21,12 +23,12 @@ impl Identity {
         Identity::Subject(id)
     }
 
-    /// A stable key for rate-limit counters, usage and the ledger.
+    /// Returns the stable key for rate-limit counters, usage and the ledger.
     pub fn rate_key(&self) -> String {
         match self {
             Identity::ApiKey(id) => format!("key:{id}"),
             Identity::Subject(id) => id.iter().fold("sub:".to_owned(), |mut key, byte| {
-                // Writing into a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(key, "{byte:02x}");
                 key
             }),
@@ -34,18 +36,19 @@ impl Identity {
     }
 }
 
-/// Who is asking. Every use case takes one, so that a read without an organization does not compile.
+/// Authenticated caller. Every use case takes one, so that a read without an organization does not compile.
 #[derive(Clone, Debug)]
 pub struct Viewer {
     pub organization_id: OrganizationId,
     pub identity: Identity,
     pub scopes: Vec<Scope>,
     pub limit_rps: u32,
-    /// Searches of a billed organization draw on its balance.
+    /// Searches are charged to the organization's balance.
     pub billed: bool,
 }
 
 impl Viewer {
+    /// Returns true if the scope is granted.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_of_a_subject_is_short_its_own_and_no_api_keys() {
+    fn subject_keys_are_short_and_unique() {
         // printf 'https://issuer.example\nuser-1' | sha256sum | cut -c1-32
         let key = Identity::subject("https://issuer.example", "user-1").rate_key();
         assert_eq!(key, "sub:5d3cf9c77607e71545632b014970cf35");

@@ -1,6 +1,6 @@
-//! The shared web index: pages that an operator imports.
+//! Import of pages into the shared web index.
 
-use docstore::{Docstore, NewDocument, Saved};
+use docstore::{Docstore, NewDocument, SaveOutcome};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Collection, Timestamp};
 use retrieval_core::analysis::Language;
@@ -9,7 +9,7 @@ use retrieval_core::url::CanonicalUrl;
 use crate::Error;
 use crate::error::Result;
 
-/// A page as an importer describes it.
+/// A page to import.
 #[derive(Clone, Debug, Default)]
 pub struct WebPage {
     pub url: String,
@@ -21,20 +21,22 @@ pub struct WebPage {
     pub country: Option<String>,
     pub labels: Vec<String>,
     pub mime: Option<String>,
-    /// When it was fetched; now, where nobody knows.
+    /// Time of the fetch; the time of the import if `None`.
     pub crawled_at: Option<Timestamp>,
-    /// Where each page of a document with pages begins, as a byte of `markdown`.
+    /// Byte offsets in `markdown` where the pages of a paginated document start.
     pub page_starts: Vec<u32>,
-    /// Whether `markdown` is all of the page, or a plain text snippet of it.
+    /// Share of the page that `markdown` holds: all of it, or a plain text snippet.
     pub extent: Extent,
 }
 
-/// Checks the page and makes it ready to be stored. Pure, so that pages can be prepared on many
-/// threads.
+/// Validates a page and prepares it for storage. Pure, so that pages can be prepared on several threads.
+///
+/// # Errors
+/// `Invalid` for a malformed URL, language or country.
 pub fn prepare_page(page: WebPage, now: Timestamp) -> Result<NewDocument> {
     let url = CanonicalUrl::parse(&page.url).map_err(|error| Error::invalid("url", error.to_string()))?;
     let language = match page.language {
-        // `en-US` and the like count as `en`.
+        // Region subtags are dropped: `en-US` is `en`.
         Some(code) => {
             let known = Language::from_code(&code).map(|language| language.code().to_owned());
             Some(known.map_or_else(|| two_letters("language", &code), Ok)?)
@@ -67,7 +69,7 @@ pub fn prepare_page(page: WebPage, now: Timestamp) -> Result<NewDocument> {
 }
 
 /// Stores prepared pages in one transaction.
-pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>, now: Timestamp) -> Result<Vec<Saved>> {
+pub async fn save_pages(store: &Docstore, pages: Vec<NewDocument>, now: Timestamp) -> Result<Vec<SaveOutcome>> {
     Ok(store.save_documents(pages, now).await?)
 }
 

@@ -1,6 +1,7 @@
-//! Fills a docstore with the requests of a busy organization, spread over the last days, the way that the service
-//! itself records them: `record_usage URL ORGANIZATION KEYS COUNT DAYS`, the keys' ids with commas between them. Prints
-//! how many are recorded from time to time. For measurements.
+//! Load generator: records COUNT requests of a busy organization, spread over the last DAYS, in the same batches as the
+//! server.
+//!
+//! Usage: `record_usage URL ORGANIZATION KEYS COUNT DAYS`, with KEYS separated by commas. Prints progress every second.
 #![expect(clippy::print_stdout, reason = "an example may print")]
 
 use std::error::Error;
@@ -11,8 +12,8 @@ use docstore::{Docstore, Location, UsageEvent};
 use model::{Clock, OrganizationId, SystemClock, Timestamp};
 use uuid::Uuid;
 
-/// As many as a server under load records together.
-const AT_ONCE: i64 = 2_000;
+/// Batch size of a server under load.
+const BATCH: i64 = 2_000;
 const ROUTES: [&str; 8] = [
     "POST /v1/search",
     "POST /v1/search",
@@ -37,11 +38,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (count, days): (i64, i64) = (count.parse()?, days.parse()?);
     let begin = SystemClock.now().as_millis() - days * DAY_MS;
     let mut random = 1_u64;
-    let mut said = Instant::now();
-    for first in (0..count).step_by(usize::try_from(AT_ONCE)?) {
-        let numbers = first..count.min(first + AT_ONCE);
+    let mut last_report = Instant::now();
+    for first in (0..count).step_by(usize::try_from(BATCH)?) {
+        let numbers = first..count.min(first + BATCH);
         let events = numbers.map(|number| {
-            // Knuth's MMIX generator; its high bits are the good ones.
+            // Knuth's MMIX generator, whose high bits are of better quality.
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let bits = random >> 16;
             let pick = |shift: u32, of: usize| (bits >> shift) as usize % of;
@@ -50,14 +51,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 identity: identities[pick(0, identities.len())].clone(),
                 route: ROUTES[pick(8, ROUTES.len())].to_owned(),
                 status: [200, 200, 200, 200, 200, 200, 200, 400, 429, 502][pick(16, 10)],
-                // From 200 µs to some 800 ms, few of them long.
+                // Powers of two from 200 µs to about 400 ms.
                 duration_us: 200 << pick(24, 12),
                 created_at: Timestamp::from_millis(begin + days * DAY_MS * number / count),
             }
         });
         store.record_usage(events.collect(), true).await?;
-        if said.elapsed() > Duration::from_secs(1) {
-            said = Instant::now();
+        if last_report.elapsed() > Duration::from_secs(1) {
+            last_report = Instant::now();
             println!("{first}");
         }
     }

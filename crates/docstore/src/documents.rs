@@ -1,20 +1,19 @@
-//! What callers hand in and get back of documents, beyond single rows.
+//! Arguments and results of document operations that span several rows.
 
 use model::{CaptureId, DocId, Timestamp};
 
 use crate::rows::{Capture, Document, Passage};
 
-/// A document with its latest capture, as ranking reads it.
+/// Document with its latest capture, as needed for ranking.
 #[derive(Clone, Debug)]
 pub struct LoadedDocument {
     pub document: Document,
     pub capture: Capture,
-    /// In order.
+    /// In order of their ordinals.
     pub passages: Vec<Passage>,
 }
 
-/// Tells whether what was once read of a document still holds: any change of its content or of what is said of it makes
-/// another state.
+/// State of a document, for cache validation: it changes with the content and with the metadata.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DocumentState {
     pub doc_id: DocId,
@@ -25,27 +24,27 @@ pub struct DocumentState {
 #[derive(Clone, Debug)]
 pub struct StoredCapture {
     pub capture: Capture,
-    /// In order.
+    /// In order of their ordinals.
     pub passages: Vec<Passage>,
 }
 
-/// A document as it was just read, to be stored with its content.
+/// Document with newly read content, to be stored.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
-    /// `first_seen_at`, `latest_capture_id`, `removed_at` and `stale_at` of a known document are the store's to say;
-    /// `listed` only adds.
+    /// For a known document the store keeps its own `first_seen_at`, `latest_capture_id`, `removed_at` and `stale_at`;
+    /// `listed` can only be set, never cleared.
     pub document: Document,
     pub capture: Capture,
     pub passages: Vec<Passage>,
 }
 
-/// What storing one document changed.
+/// Result of storing one document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Saved {
-    /// New content or a new document.
+pub enum SaveOutcome {
+    /// The document or its content is new.
     Stored,
-    /// The same content; only what is said of it changed.
-    Described,
-    /// Nothing but the times of its last reading.
+    /// The content is the same; only metadata changed.
+    MetadataChanged,
+    /// Only the times of the last reading changed.
     Unchanged,
 }

@@ -5,42 +5,40 @@ use model::UnknownName;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why the docstore did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached, went away under the query, or has no free connection in time: transient. Of a
-    /// write that ends so it is not known whether it was done.
-    #[error("the database is unavailable: {0}")]
+    /// The database is unreachable, the connection was lost, or the pool timed out. Transient; a write may or may not
+    /// have been committed.
+    #[error("database unavailable: {0}")]
     Unavailable(String),
-    /// The tables are missing or of an older version.
-    #[error("the database is not prepared ({pending} migrations are pending): run `retrieval-server migrate`")]
+    /// Tables are missing or outdated.
+    #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
-    /// The address of the database makes no sense.
-    #[error("invalid database url `{url}`: {message}")]
+    #[error("invalid database URL `{url}`: {message}")]
     InvalidUrl { url: String, message: String },
-    /// The store was opened where it cannot work: outside of tokio, or on a current-thread runtime.
+    /// The store was opened outside of tokio or on a current-thread runtime.
     #[error("the docstore must be opened on a multi-threaded tokio runtime")]
     WrongRuntime,
-    /// A row that must be unique exists already.
-    #[error("the row exists already")]
+    /// A unique constraint was violated.
+    #[error("row already exists")]
     Conflict,
-    #[error("a query failed")]
+    #[error("query failed")]
     Query(#[source] diesel::result::Error),
-    /// A row was written by a version that knows more values of an enum than this one.
-    #[error("the column `{column}` holds a value that this version does not know")]
+    /// A row contains an enum value that was written by a newer version.
+    #[error("column `{column}` contains a value that this version does not support")]
     UnknownValue {
         column: String,
         #[source]
         value: UnknownName,
     },
-    #[error("a migration failed: {0}")]
+    #[error("migration failed: {0}")]
     Migration(String),
-    /// A task of ours ended without an answer.
-    #[error("a database task ended early")]
+    /// The background task of an operation panicked or was cancelled.
+    #[error("database task ended early")]
     Interrupted(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// SQLite's words for SQLITE_BUSY, which diesel gives no kind of its own.
+/// Message of SQLITE_BUSY, for which diesel has no error kind.
 pub(crate) const SQLITE_BUSY: &str = "database is locked";
 
 impl From<diesel::result::Error> for StoreError {
@@ -51,27 +49,27 @@ impl From<diesel::result::Error> for StoreError {
             Diesel::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
                 StoreError::Unavailable(info.message().to_owned())
             }
-            // The connection was lost under the query. A message that is too large for the protocol has the same kind.
+            // The connection was lost during the query. A message too large for the protocol has the same kind.
             Diesel::DatabaseError(DatabaseErrorKind::UnableToSendCommand, info)
                 if !info.message().starts_with("error encoding") =>
             {
                 StoreError::Unavailable(info.message().to_owned())
             }
-            // PostgreSQL's words when it stops or is told to drop us; diesel keeps its code for itself.
+            // PostgreSQL is shutting down or an administrator closed the connection; diesel does not expose the code.
             Diesel::DatabaseError(_, info) if info.message().starts_with("terminating connection") => {
                 StoreError::Unavailable(info.message().to_owned())
             }
-            // SQLite's words when another process held the write lock for longer than we wait.
+            // Another process held SQLite's write lock for longer than `busy_timeout`.
             Diesel::DatabaseError(_, info) if info.message() == SQLITE_BUSY => {
                 StoreError::Unavailable(info.message().to_owned())
             }
-            Diesel::DeserializationError(error) => unreadable(error),
+            Diesel::DeserializationError(error) => deserialization_error(error),
             other => StoreError::Query(other),
         }
     }
 }
 
-fn unreadable(error: Box<dyn Error + Send + Sync>) -> StoreError {
+fn deserialization_error(error: Box<dyn Error + Send + Sync>) -> StoreError {
     let field = match error.downcast::<DeserializeFieldError>() {
         Ok(field) => *field,
         Err(other) => return StoreError::Query(diesel::result::Error::DeserializationError(other)),

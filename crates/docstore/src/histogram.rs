@@ -1,13 +1,14 @@
-//! Durations counted in buckets, so that counts of several hours add up to those of a day.
+//! Histogram of durations. Histograms merge, so that hours add up to days.
 
 use std::collections::BTreeMap;
 
-/// Buckets within a power of two: a bucket is at most an eighth of its durations wide.
+/// Each power of two has eight buckets, so a bucket is at most an eighth of its lower bound wide.
 const SUB_BUCKETS_LOG2: u32 = 3;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKETS_LOG2;
 
-/// How many durations fell into which bucket. Buckets are logarithmic, each power of two cut into eight equal parts (as in
-/// [HdrHistogram](http://hdrhistogram.org/)); a percentile is wrong by at most 1/16 of itself.
+/// Counts of durations in logarithmic buckets, eight per power of two, as in [HdrHistogram](http://hdrhistogram.org/).
+///
+/// The relative error of a percentile is at most 1/16.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DurationHistogram(BTreeMap<u32, u64>);
 
@@ -24,8 +25,8 @@ impl DurationHistogram {
         }
     }
 
-    /// The microseconds that `percent` of 100 durations do not exceed: the middle of the bucket that the nearest rank falls
-    /// into. 0 without durations.
+    /// Returns a percentile (0-100) in microseconds: the middle of the bucket of the nearest rank. 0 for an empty
+    /// histogram.
     pub fn percentile(&self, percent: f64) -> f64 {
         let total: u64 = self.0.values().sum();
         let rank = ((percent / 100.0 * total as f64).ceil() as u64).clamp(1, total.max(1));
@@ -40,19 +41,19 @@ impl DurationHistogram {
         0.0
     }
 
-    /// Buckets in order, each as its distance from the one before and its count, in LEB128.
+    /// Encodes the buckets in order, each as LEB128 of the distance from the previous bucket and of the count.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.0.len() * 3);
-        let mut before = 0;
+        let mut previous = 0;
         for (bucket, count) in &self.0 {
-            push_varint(u64::from(bucket - before), &mut bytes);
+            push_varint(u64::from(bucket - previous), &mut bytes);
             push_varint(*count, &mut bytes);
-            before = *bucket;
+            previous = *bucket;
         }
         bytes
     }
 
-    /// `None` for bytes that [`Self::to_bytes`] has not made.
+    /// Decodes the output of [`Self::to_bytes`]. Returns `None` for invalid bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut counts, mut rest, mut bucket) = (BTreeMap::new(), bytes, 0u32);
         while !rest.is_empty() {
@@ -74,7 +75,7 @@ fn bucket(value: u64) -> u32 {
     (shift + 1) * SUB_BUCKETS as u32 + within as u32
 }
 
-/// The least value of a bucket, and how many there are in it.
+/// Returns the lower bound and the width of a bucket.
 fn bounds(bucket: u32) -> (u64, u64) {
     let (power, within) = (bucket / SUB_BUCKETS as u32, u64::from(bucket) % SUB_BUCKETS);
     match power.checked_sub(1) {
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_next_to_each_other_and_narrow() {
+    fn buckets_are_contiguous_and_narrow() {
         let mut end = 0;
         for bucket in 0..bucket(u64::MAX) {
             let (low, width) = bounds(bucket);
@@ -122,20 +123,20 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_near_the_truth() {
+    fn percentile_error_is_bounded() {
         let mut histogram = DurationHistogram::default();
         assert_eq!(histogram.percentile(95.0), 0.0);
         for value in 1..=10_000 {
             histogram.record(value * 100);
         }
-        for (percent, truth) in [(1.0, 10_000.0), (50.0, 500_000.0), (95.0, 950_000.0), (100.0, 1_000_000.0)] {
+        for (percent, exact) in [(1.0, 10_000.0), (50.0, 500_000.0), (95.0, 950_000.0), (100.0, 1_000_000.0)] {
             let found = histogram.percentile(percent);
-            assert!((found - truth).abs() <= truth / 16.0, "{percent}: {found}");
+            assert!((found - exact).abs() <= exact / 16.0, "{percent}: {found}");
         }
     }
 
     #[test]
-    fn merged_counts_are_those_of_all() {
+    fn merge_equals_recording_into_one() {
         let (mut one, mut other, mut all) = Default::default();
         for value in [0u64, 1, 7, 8, 9, 500, 500, 1 << 40, u64::MAX] {
             let half: &mut DurationHistogram = if value % 2 == 0 { &mut one } else { &mut other };
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_refused() {
+    fn invalid_bytes_are_rejected() {
         assert_eq!(DurationHistogram::from_bytes(&[]).unwrap(), DurationHistogram::default());
         for bytes in [&[0x80][..], &[1], &[0xff; 11], &[0xff, 0xff, 0xff, 0xff, 0x0f, 1]] {
             assert_eq!(DurationHistogram::from_bytes(bytes), None, "{bytes:?}");

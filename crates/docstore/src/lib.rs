@@ -1,28 +1,28 @@
-//! The source of truth: organizations, documents, captures, files, runs and the outbox, in SQLite or
-//! PostgreSQL. See README.md.
-
+#![doc = include_str!("../README.md")]
 #![expect(clippy::duplicate_mod, reason = "`queries/` is compiled once for each backend: see `backend.rs`")]
 
 mod backend;
 mod documents;
 mod error;
+mod file_result;
 mod histogram;
 mod location;
 mod migrations;
 mod nul;
 mod operations;
+mod outbox_work;
 mod rows;
-mod runs;
 mod schema;
 mod types;
 
-pub use documents::{DocumentState, LoadedDocument, NewDocument, Saved, StoredCapture};
+pub use documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
 pub use error::{Result, StoreError};
+pub use file_result::FileResult;
 pub use histogram::DurationHistogram;
 pub use location::Location;
 pub use nul::strip_nul;
+pub use outbox_work::OutboxWork;
 pub use rows::*;
-pub use runs::FileResult;
 pub use types::{Details, Strings};
 
 use std::future::Future;
@@ -30,11 +30,11 @@ use std::future::Future;
 use backend::{Backend, postgres, sqlite};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// A docstore: cheap to clone, shared by everything that reads or writes.
+/// Handle to the database. Cheap to clone.
 ///
-/// Every operation is a method (see `operations.rs`) and runs as a task of the runtime that opened the
-/// store: dropping the caller's future (a timeout, a client that left) never cuts a transaction in half,
-/// and the database drivers stay off the HTTP workers' own runtimes.
+/// Every operation is a method, declared in `operations.rs`, and runs as a task of the runtime that opened the store.
+/// Dropping the caller's future does not cancel a transaction, and the database drivers stay off the runtimes of the HTTP
+/// workers.
 #[derive(Clone)]
 pub struct Docstore {
     backend: Backend,
@@ -42,13 +42,13 @@ pub struct Docstore {
 }
 
 impl Docstore {
-    /// Opens the pools; connections are made when they are first needed. `connections` bounds concurrent reads
-    /// (and, on PostgreSQL, writes).
+    /// Opens the connection pools. Connections are established on first use. `connections` bounds concurrent reads and,
+    /// on PostgreSQL, writes.
     ///
     /// # Errors
     ///
-    /// `WrongRuntime` unless it is called on a multi-threaded tokio runtime, which the store then works on:
-    /// migrations and SQLite calls that are dropped block a thread, and a current-thread runtime has none to spare.
+    /// `WrongRuntime` unless called on a multi-threaded tokio runtime, which then runs all operations. Migrations and
+    /// dropped SQLite calls block a thread, which a current-thread runtime cannot spare.
     pub fn open(location: &Location, connections: usize) -> Result<Self> {
         let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -61,26 +61,30 @@ impl Docstore {
         Ok(Self { backend, runtime })
     }
 
-    /// Brings the tables up to this version. Returns how many migrations ran.
+    /// Runs all pending migrations and returns their number.
     pub async fn migrate(&self) -> Result<usize> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::run(backend).await }).await
     }
 
-    /// `NotMigrated` unless the tables are those of this version.
+    /// Verifies that no migration is pending.
+    ///
+    /// # Errors
+    ///
+    /// `NotMigrated` otherwise.
     pub async fn check_migrated(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::check(backend).await }).await
     }
 
-    /// Takes every migration back: everything stored is gone. For tests of the migrations alone.
+    /// Reverts all migrations, which deletes all data. For tests of the migrations only.
     #[doc(hidden)]
     pub async fn revert_all_migrations(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::revert_all(backend).await }).await
     }
 
-    /// Runs on the store's own runtime, to its end, whatever becomes of the caller.
+    /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.
     async fn detached<T: Send + 'static>(&self, work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         match self.runtime.spawn(work).await {
             Ok(result) => result,

@@ -1,4 +1,4 @@
-//! Addresses of databases, and how much of them may be shown.
+//! Database URLs: parsing and redaction.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::backend::postgres;
 use crate::error::{Result, StoreError};
 
-/// Where a docstore is. Its `Debug` form leaves the password out.
+/// Location of a database. `Debug` output omits credentials.
 #[derive(Clone)]
 pub enum Location {
     Sqlite(PathBuf),
@@ -14,11 +14,11 @@ pub enum Location {
 }
 
 impl Location {
-    /// Reads `sqlite:FILE` (relative to `data_dir`) or `postgres://...`.
+    /// Parses `sqlite:FILE` (relative to `data_dir`) or `postgres://...`.
     ///
     /// # Errors
     ///
-    /// `InvalidUrl`, with what may be shown of the address.
+    /// `InvalidUrl`, with the URL redacted.
     pub fn parse(url: &str, data_dir: &Path) -> Result<Self> {
         let invalid = |message: &str| StoreError::InvalidUrl { url: redacted(url), message: message.to_owned() };
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
@@ -28,7 +28,7 @@ impl Location {
         let file = url.strip_prefix("sqlite:").ok_or_else(|| invalid("expected `sqlite:FILE` or `postgres://...`"))?;
         let file = file.strip_prefix("//").unwrap_or(file);
         if file.is_empty() || file.starts_with(":memory:") {
-            return Err(invalid("name a file: each connection to `:memory:` would be its own database"));
+            return Err(invalid("expected a file name; each connection to `:memory:` would open its own database"));
         }
         Ok(Location::Sqlite(data_dir.join(file)))
     }
@@ -43,12 +43,12 @@ impl fmt::Debug for Location {
     }
 }
 
-/// What may be shown of an address that may hold a password, and may be misspelt in any way: what follows the user and
-/// precedes the parameters, and nothing where these cannot be told apart.
+/// Removes everything that could be a part of a password, also from a malformed URL. Keeps the part between the user and
+/// the parameters, or only the scheme where these cannot be told apart.
 fn redacted(url: &str) -> String {
     let scheme = url.find("://").map_or("", |end| &url[..end + 3]);
     match (url.rfind('@'), url.find('?')) {
-        // Either the password holds a question mark or a parameter an at sign.
+        // Ambiguous: the password contains a question mark, or a parameter an at sign.
         (Some(at), Some(question)) if question < at => format!("{scheme}..."),
         (Some(at), question) => format!("{scheme}...@{}", &url[at + 1..question.unwrap_or(url.len())]),
         (None, Some(question)) => format!("{}?...", &url[..question]),

@@ -1,4 +1,4 @@
-//! The tables' versions, embedded for both backends.
+//! Embedded migrations of both backends.
 
 use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
@@ -12,43 +12,43 @@ use crate::error::{Result, StoreError};
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// Any number: it only has to be ours.
+/// Arbitrary number that distinguishes this advisory lock from others.
 const ADVISORY_LOCK: i64 = 0x7265_7472;
 
-/// Runs what is pending, and returns how many. Two processes that migrate at once take turns.
+/// Runs pending migrations and returns their number. Concurrent processes migrate one after the other.
 pub async fn run(backend: Backend) -> Result<usize> {
     match backend {
-        Backend::Postgres(pools) => run_pending(&mut alone_on_postgres(&pools).await?, POSTGRES),
-        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| run_pending(connection, SQLITE)).await,
+        Backend::Postgres(pools) => run_pending(&mut lock_postgres(&pools).await?, POSTGRES),
+        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| run_pending(connection, SQLITE)).await,
     }
 }
 
 pub async fn check(backend: Backend) -> Result<()> {
     let pending = match backend {
         Backend::Postgres(pools) => count_pending(&mut AsyncMigrationHarness::new(pools.reader().await?), POSTGRES)?,
-        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| count_pending(connection, SQLITE)).await?,
+        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| count_pending(connection, SQLITE)).await?,
     };
     if pending == 0 { Ok(()) } else { Err(StoreError::NotMigrated { pending }) }
 }
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
     match backend {
-        Backend::Postgres(pools) => revert(&mut alone_on_postgres(&pools).await?, POSTGRES),
-        Backend::Sqlite(pools) => alone_on_sqlite(&pools, |connection| revert(connection, SQLITE)).await,
+        Backend::Postgres(pools) => revert(&mut lock_postgres(&pools).await?, POSTGRES),
+        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| revert(connection, SQLITE)).await,
     }
 }
 
-/// A connection outside of the pool, so that its lock and its settings end with it. A migration, and the wait for
-/// another process's, may take as long as it takes.
-async fn alone_on_postgres(pools: &postgres::Pools) -> Result<AsyncMigrationHarness<postgres::Conn>> {
+/// Takes the advisory lock on a connection outside of the pool, so that the lock and the settings end with the
+/// connection. Neither a migration nor the wait for the lock has a timeout.
+async fn lock_postgres(pools: &postgres::Pools) -> Result<AsyncMigrationHarness<postgres::Conn>> {
     let mut connection = Object::take(pools.writer().await?);
     connection.batch_execute("SET statement_timeout = 0").await?;
     connection.batch_execute(&format!("SELECT pg_advisory_lock({ADVISORY_LOCK})")).await?;
     Ok(AsyncMigrationHarness::new(connection))
 }
 
-/// One transaction around all of it, which holds the write lock from its start.
-async fn alone_on_sqlite<T: Send + 'static>(
+/// Runs the body in one transaction that holds the write lock from its start.
+async fn with_locked_sqlite<T: Send + 'static>(
     pools: &sqlite::Pools,
     body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -60,7 +60,7 @@ fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, sourc
 where
     EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
 {
-    harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(failed)
+    harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(migration_error)
 }
 
 fn count_pending<DB: DieselBackend>(
@@ -70,16 +70,16 @@ fn count_pending<DB: DieselBackend>(
 where
     EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
 {
-    harness.pending_migrations(source).map(|pending| pending.len()).map_err(failed)
+    harness.pending_migrations(source).map(|pending| pending.len()).map_err(migration_error)
 }
 
 fn revert<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<()>
 where
     EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
 {
-    harness.revert_all_migrations(source).map(|_| ()).map_err(failed)
+    harness.revert_all_migrations(source).map(|_| ()).map_err(migration_error)
 }
 
-fn failed(error: Box<dyn std::error::Error + Send + Sync>) -> StoreError {
+fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> StoreError {
     StoreError::Migration(error.to_string())
 }

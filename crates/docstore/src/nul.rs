@@ -1,7 +1,6 @@
-/// Removes NUL, the one character that PostgreSQL's text cannot hold.
+/// Removes NUL, which PostgreSQL text cannot hold.
 ///
-/// For text from outside, where one odd character must not fail the rows written with it. Callers that compute digests or
-/// offsets of a text apply it first.
+/// For untrusted text, so that one NUL does not fail a whole batch of rows. Call it before computing digests or offsets.
 pub fn strip_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text }
 }

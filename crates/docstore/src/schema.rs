@@ -1,11 +1,11 @@
-//! One description of the tables for both backends; migrations/ makes them.
+//! Table definitions, shared by both backends. The tables themselves are created by the migrations.
 
 mod column_types {
     pub use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
     pub use model::*;
     pub use uuid::Uuid;
 
-    pub use crate::rows::OutboxWork;
+    pub use crate::outbox_work::OutboxWork;
     pub use crate::types::Stored;
 }
 

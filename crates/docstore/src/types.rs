@@ -1,4 +1,4 @@
-//! SQL types of the columns, and how each backend stores the values of the domain.
+//! SQL types of columns that hold domain types, and their encoding on each backend.
 
 use std::io::Write;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow, Queryable};
 use diesel::expression::AsExpression;
-// What `derive(AsExpression)` expands to; the derive itself takes local types only.
+// `derive(AsExpression)` expands to this; the derive itself accepts only local types.
 use diesel::internal::derives::as_expression::Bound;
 use diesel::pg::{Pg, PgValue};
 use diesel::query_builder::QueryId;
@@ -20,15 +20,15 @@ use model::{
 };
 use uuid::Uuid;
 
-use crate::rows::OutboxWork;
+use crate::outbox_work::OutboxWork;
 
-/// The SQL type of a column that holds values of the domain type `T`. Columns of different domain types neither compare
-/// nor join.
+/// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
+/// joined.
 pub struct Stored<T>(PhantomData<T>);
 
-/// A domain type that columns hold.
+/// Domain type that can be stored in a column.
 pub trait Column: 'static {
-    /// The type of such columns in the database.
+    /// Underlying SQL type.
     type Sql;
 }
 
@@ -60,9 +60,10 @@ where
     }
 }
 
-/// A value in a query or a row to store: `Bind(doc_id)` for a column of document ids.
+/// Bound value in a query or an insertable row, such as `Bind(doc_id)` for a column of document ids.
 ///
-/// diesel binds only types of this crate. Reading needs no such wrapper.
+/// Needed because of the orphan rule: diesel's traits for binding can only be implemented for types of this crate. Reading
+/// needs no wrapper.
 #[derive(Clone, Debug)]
 pub struct Bind<T>(pub T);
 
@@ -118,7 +119,7 @@ impl AsExpression<Nullable<Stored<OrganizationId>>> for Bind<Collection> {
     }
 }
 
-/// Plain values of rows, which diesel binds by itself.
+/// Implements [`Bind`] for types that diesel can bind itself.
 macro_rules! plain {
     ($($sql:ty: $($type:ty),*;)*) => {
         $($(
@@ -144,7 +145,7 @@ plain! {
     Nullable<Text>: Option<String>;
 }
 
-/// Defines a row, each field of which is stored by [`Bind`].
+/// Defines a row whose fields are stored through [`Bind`].
 macro_rules! row {
     (
         $(#[$meta:meta])*
@@ -165,7 +166,7 @@ macro_rules! row {
 
 pub(crate) use row;
 
-/// Makes columns of the type loadable as a field of a row. diesel itself does so for lists.
+/// Makes a type loadable as a field of a row. For lists diesel does so itself.
 macro_rules! field {
     ($sql:ty: $($type:ty),*) => {
         $(
@@ -188,7 +189,7 @@ macro_rules! field {
     };
 }
 
-/// `uuid` on PostgreSQL, 16 bytes on SQLite.
+/// SQL type of ids: `uuid` on PostgreSQL, 16 bytes on SQLite.
 #[derive(SqlType, QueryId)]
 #[diesel(postgres_type(oid = 2950, array_oid = 2951))]
 #[diesel(sqlite_type(name = "Binary"))]
@@ -269,7 +270,7 @@ where
     }
 }
 
-/// Enums whose names are stored. A name that no variant has is an error, which [`StoreError`](crate::StoreError) names.
+/// Stores enums by name. An unknown name is an error, [`StoreError::UnknownValue`](crate::StoreError::UnknownValue).
 macro_rules! stored_as_name {
     ($($type:ty),* $(,)?) => {
         field!(Text: $($type),*);
@@ -299,7 +300,7 @@ macro_rules! stored_as_name {
 
 stored_as_name!(AuditAction, BalanceReason, CaptureFormat, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState,);
 
-/// A type that a text column holds. `write` makes the text, `read` parses it.
+/// Stores a type in a text column. `$write` formats the text, `$read` parses it.
 macro_rules! stored_as_text {
     ($sql:ty, $type:ty, $write:expr, $read:expr) => {
         impl ToSql<$sql, Pg> for $type {
@@ -331,7 +332,7 @@ macro_rules! stored_as_text {
     };
 }
 
-/// The names with a space between.
+/// Formats scopes as names separated by spaces.
 fn write_scopes(scopes: &[Scope]) -> Result<String, std::convert::Infallible> {
     Ok(scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" "))
 }
@@ -340,7 +341,7 @@ fn read_scopes(text: &str) -> deserialize::Result<Vec<Scope>> {
     Ok(text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// A JSON array of strings.
+/// Formats ids as a JSON array of strings.
 fn write_doc_ids(doc_ids: &[DocId]) -> serde_json::Result<String> {
     serde_json::to_string(&doc_ids.iter().map(DocId::to_string).collect::<Vec<_>>())
 }
@@ -361,12 +362,12 @@ impl Column for Vec<DocId> {
 stored_as_text!(Stored<Vec<Scope>>, Vec<Scope>, write_scopes, read_scopes);
 stored_as_text!(Stored<Vec<DocId>>, Vec<DocId>, write_doc_ids, read_doc_ids);
 
-/// A list of strings, kept as a JSON array in a text column on both backends.
+/// List of strings, stored as a JSON array in a text column on both backends.
 #[derive(AsExpression, Clone, Debug, Default, Eq, FromSqlRow, PartialEq)]
 #[diesel(sql_type = Text)]
 pub struct Strings(pub Vec<String>);
 
-/// Names and plain values, kept as a JSON object in a text column on both backends.
+/// JSON object, stored in a text column on both backends.
 #[derive(AsExpression, Clone, Debug, Default, FromSqlRow, PartialEq)]
 #[diesel(sql_type = Text)]
 pub struct Details(pub serde_json::Map<String, serde_json::Value>);

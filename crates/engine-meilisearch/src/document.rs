@@ -1,9 +1,9 @@
-//! A document as the server keeps it: terms by impact, and what filters ask for. No text.
+//! Documents as stored on the server: terms by impact, and filterable attributes. No text.
 
 use std::collections::HashMap;
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domains_of, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::impact::{self, LEVELS};
 use crate::token;
 
-/// Names of attributes.
+/// Attribute names.
 pub mod attribute {
     pub const ID: &str = "id";
     pub const ORGANIZATION: &str = "organization_id";
@@ -19,27 +19,27 @@ pub mod attribute {
     pub const COUNTRY: &str = "country";
     pub const DOMAINS: &str = "domains";
     pub const PUBLISHED_AT: &str = "published_at";
-    /// Words of the body, rounded.
+    /// Number of words in the body, rounded.
     pub const LENGTH: &str = "length";
 
-    /// The attributes that hold terms, those of the highest impact first.
+    /// Number of attributes for terms: one per impact level, and four more for the overflow of very long documents.
     pub const TERMS: usize = super::LEVELS + 4;
 
-    /// The attribute that holds the terms of one level of impact.
+    /// Returns the name of the attribute with the terms of an impact level. Level 0 has the highest impact.
     pub fn terms(level: usize) -> String {
         format!("terms_{level:02}")
     }
 }
 
-/// Terms of one attribute: the server ignores what comes after 65,535. More spill into the next attribute, of which
-/// there are some beyond the levels for the sake of books.
+/// Maximum number of terms in one attribute, below the 65,535 that the server reads. Excess terms overflow into the next
+/// attribute.
 const MAX_TERMS: usize = 60_000;
 
-/// A document to be sent.
+/// Document in the format of the server.
 pub struct StoredDocument<'a> {
     document: &'a IndexDocument,
     length: u32,
-    /// Tokens by level, each level's with spaces between.
+    /// Tokens by level, separated by spaces.
     levels: [String; attribute::TERMS],
 }
 
@@ -50,7 +50,7 @@ impl<'a> StoredDocument<'a> {
         let length = impact::rounded_length(words);
         let mut placed: Vec<(usize, String)> =
             tokens.counts.into_iter().map(|(token, times)| (impact::level(times, length), token)).collect();
-        // The same document is always stored the same; and what spills is stems last.
+        // Sorted, so that equal documents are stored equally and stems overflow last.
         placed.sort_unstable_by(|(level, token), (other_level, other)| {
             level.cmp(other_level).then_with(|| token::order(token).cmp(&token::order(other)))
         });
@@ -77,7 +77,7 @@ impl Serialize for StoredDocument<'_> {
         map.serialize_entry(attribute::ORGANIZATION, &document.collection.owner().map(|owner| owner.0))?;
         map.serialize_entry(attribute::LANGUAGE, &document.language)?;
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
-        map.serialize_entry(attribute::DOMAINS, &domains_of(&document.host).collect::<Vec<_>>())?;
+        map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
         map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
@@ -87,7 +87,7 @@ impl Serialize for StoredDocument<'_> {
     }
 }
 
-/// Counts stems, words, and pairs of words that follow one another.
+/// Frequencies of stems, words, and pairs of adjacent words.
 #[derive(Default)]
 struct Tokens {
     counts: HashMap<String, u32>,
@@ -114,7 +114,7 @@ impl TermSink for Tokens {
         self.previous = Some(word.to_owned());
     }
 
-    fn gap(&mut self) {
+    fn phrase_break(&mut self) {
         self.previous = None;
     }
 }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_its_terms_by_impact_and_its_filters() {
+    fn document_is_stored_as_terms_by_impact() {
         let document = IndexDocument {
             title: "Pumps".into(),
             body: "the pump and the valve".into(),
@@ -145,7 +145,7 @@ mod tests {
         let level_of = |token: &str| (0..LEVELS).find(|level| terms(*level).any(|term| term == token));
         assert!(level_of("spump") < level_of("svalv"), "{stored}");
         assert!(level_of(&token::pair("the", "valve")).is_some());
-        assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair reaches from one field into the next");
+        assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair crosses fields");
         assert_eq!(level_of("wpumps"), level_of("wvalve"));
     }
 }

@@ -1,18 +1,18 @@
-//! The client library's errors as the seam's.
+//! Conversion of client errors.
 
 use engine::{EngineError, EngineErrorKind};
 use meilisearch_sdk::errors::{Error, ErrorCode, ErrorType};
 
-/// What failed, and what can be done about it.
-pub fn from_client(doing: &str, error: Error) -> EngineError {
+/// Converts an error of the client library. `action` names the operation that failed.
+pub fn from_client(action: &str, error: Error) -> EngineError {
     let kind = match &error {
-        Error::Meilisearch(refusal) => match (refusal.error_type, &refusal.error_code) {
+        Error::Meilisearch(response) => match (response.error_type, &response.error_code) {
             (_, ErrorCode::IndexNotFound) => EngineErrorKind::Corrupt,
             (ErrorType::InvalidRequest, _) => EngineErrorKind::Rejected,
-            // A wrong key is the operator's to mend: what is waiting goes on waiting.
+            // Includes a wrong key, which the operator has to fix. Queued documents are retried, not dropped.
             _ => EngineErrorKind::Unavailable,
         },
         _ => EngineErrorKind::Unavailable,
     };
-    EngineError::new(kind, format!("{doing} failed")).with_source(error)
+    EngineError::new(kind, format!("{action} failed")).with_source(error)
 }

@@ -1,21 +1,21 @@
-//! Conditions in the server's filter language.
+//! Filters in the server's filter expression language.
 
 use engine::Filters;
 use model::Collection;
 
 use crate::document::attribute;
 
-/// Holds for the documents of the scope. `None` holds for all: the whole web index.
-pub fn of_scope(scope: Collection) -> Option<String> {
+/// Returns the filter for a scope; `None` for the whole web index.
+pub fn for_scope(scope: Collection) -> Option<String> {
     match scope {
         Collection::Web => None,
         Collection::Workspace(organization_id) => Some(format!("{} = \"{organization_id}\"", attribute::ORGANIZATION)),
     }
 }
 
-/// Holds for the documents of the scope that pass the filters.
-pub fn of_request(scope: Collection, filters: &Filters) -> Option<String> {
-    let mut conditions: Vec<String> = of_scope(scope).into_iter().collect();
+/// Returns the filter for a scope combined with the filters of a request.
+pub fn for_request(scope: Collection, filters: &Filters) -> Option<String> {
+    let mut conditions: Vec<String> = for_scope(scope).into_iter().collect();
     if let Some(language) = &filters.language {
         conditions.push(format!("{} = {}", attribute::LANGUAGE, quoted(language)));
     }
@@ -69,12 +69,12 @@ mod tests {
             exclude_domains: vec!["c.com".into()],
         };
         assert_eq!(
-            of_request(scope, &filters).as_deref(),
+            for_request(scope, &filters).as_deref(),
             Some(
                 "organization_id = \"00000000-0000-0000-0000-000000000000\" AND language = \"e\\\"n\" AND \
                  published_at > -1 AND domains IN [\"a.com\", \"b.com\"] AND domains NOT IN [\"c.com\"]"
             )
         );
-        assert_eq!(of_request(Collection::Web, &Filters::default()), None);
+        assert_eq!(for_request(Collection::Web, &Filters::default()), None);
     }
 }

@@ -1,41 +1,41 @@
-//! How much a term says of a document, in a few steps.
+//! Quantized impact of a term on a document.
 //!
-//! A search server of this kind knows no term frequencies, but it orders the matches of one word by the attribute that
-//! holds it. So each term of a document is put into the attribute of its impact, the part of BM25 that depends on the
-//! document alone, and the first documents for a word are those of which it says most: an impact-ordered index (Anh and
-//! Moffat, "Pruned Query Evaluation Using Pre-Computed Impacts", SIGIR 2006).
+//! Meilisearch has no term frequencies, but orders the matches of a word by the attribute that contains it. So each term of
+//! a document is put into the attribute of its impact, the part of BM25 that depends only on the document. The first matches
+//! of a word are then those of highest impact: an impact-ordered index (Anh and Moffat, "Pruned Query Evaluation Using
+//! Pre-Computed Impacts", SIGIR 2006).
 
 use retrieval_core::bm25::single::{self as bm25, K1};
 
-/// Attributes that terms are put into, those of the highest impact first.
+/// Number of impact levels. Level 0 has the highest impact.
 pub const LEVELS: usize = 16;
 
-/// What BM25's saturation cannot reach.
-const HIGHEST: f32 = K1 + 1.0;
+/// Upper bound of BM25's saturation.
+const MAX_IMPACT: f32 = K1 + 1.0;
 
-/// From one level's upper bound to the next: 16 levels reach down to a twentieth of the highest. What is below is in the
-/// last level.
+/// Ratio between the upper bounds of successive levels. 16 levels reach down to a twentieth of the maximum; lower impacts
+/// are in the last level.
 const STEP: f32 = 0.83;
 
-/// The mean length for which impacts are computed, in words. The true mean changes with every document and cannot be in
-/// the index; [`frequency`] takes this one out again.
+/// Mean document length in words that impacts are computed for. The actual mean changes with every document and cannot be
+/// stored in the index; [`frequency`] reverts this normalization.
 const REFERENCE_LENGTH: f32 = 250.0;
 
-/// The level of a term that occurs `frequency` times in a document of `length` words.
+/// Returns the level of a term that occurs `frequency` times in a document of `length` words.
 pub fn level(frequency: u32, length: u32) -> usize {
     let impact = bm25::saturation(frequency as f32, bm25::length_norm(length as f32, REFERENCE_LENGTH));
-    let steps = (impact / HIGHEST).ln() / STEP.ln();
+    let steps = (impact / MAX_IMPACT).ln() / STEP.ln();
     (steps.max(0.0) as usize).min(LEVELS - 1)
 }
 
-/// The frequency of a term that has this level in a document of `length` words, to the precision of levels.
+/// Returns the approximate frequency of a term with this level in a document of `length` words.
 pub fn frequency(level: usize, length: u32) -> f32 {
-    let impact = HIGHEST * STEP.powf(level as f32 + 0.5);
+    let impact = MAX_IMPACT * STEP.powf(level as f32 + 0.5);
     let norm = bm25::length_norm(length as f32, REFERENCE_LENGTH);
-    (impact * norm / (HIGHEST - impact)).round().max(1.0)
+    (impact * norm / (MAX_IMPACT - impact)).round().max(1.0)
 }
 
-/// Lengths are kept in steps of about 3 %, so that few different ones need to be counted. Exact below 64 words.
+/// Rounds a length to steps of about 3 %, so that there are few distinct values to count. Exact below 64 words.
 pub fn rounded_length(words: u64) -> u32 {
     let words = u32::try_from(words).unwrap_or(u32::MAX);
     let digits = u32::BITS - words.leading_zeros();
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_occurrences_in_shorter_documents_have_higher_levels() {
+    fn impact_increases_with_frequency_and_decreases_with_length() {
         assert!(level(3, 250) < level(1, 250));
         assert!(level(1, 50) < level(1, 5_000));
         assert_eq!(level(1, u32::MAX), LEVELS - 1);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_back_says_about_as_much() {
+    fn quantization_error_is_bounded() {
         for average in [30.0, 250.0, 2_000.0] {
             for length in [20, 100, 250, 1_000, 5_000] {
                 let norm = bm25::length_norm(length as f32, average);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_rounded_by_little() {
+    fn length_rounding_error_is_bounded() {
         for words in (0..64).chain([64, 100, 999, 12_345, 9_999_999]) {
             let rounded = rounded_length(words) as f64;
             assert!((rounded - words as f64).abs() <= words as f64 * 0.016, "{words} became {rounded}");

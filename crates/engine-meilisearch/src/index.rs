@@ -1,4 +1,4 @@
-//! The server's indexes: their names, settings, and whether they are there.
+//! Indexes on the server: names, settings, existence, and tasks.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::document::attribute;
 use crate::error::from_client;
 use crate::transport::Transport;
 
-/// What an index holds and how. Another one makes other indexes, filled anew, beside the old ones.
+/// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
 const VERSION: u32 = 1;
 
-/// Different lengths and languages that are counted.
+/// Maximum number of distinct lengths or languages that are counted.
 const MAX_FACET_VALUES: usize = 2_000;
 
-/// A task that takes longer is not waited for; what it was for is tried again.
-const TASK_PATIENCE: Duration = Duration::from_secs(10 * 60);
-const POLL_FIRST: Duration = Duration::from_millis(2);
-const POLL_MOST: Duration = Duration::from_millis(100);
+/// Timeout for a task on the server. The caller retries the operation.
+const TASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(2);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub fn uid(prefix: &str, name: IndexName) -> String {
     format!("{prefix}{}-v{VERSION}", name.as_str())
@@ -36,22 +36,22 @@ pub fn uid(prefix: &str, name: IndexName) -> String {
 pub async fn exists(client: &Client<Transport>, uid: &str) -> Result<bool, EngineError> {
     match client.get_raw_index(uid).await {
         Ok(_) => Ok(true),
-        Err(Error::Meilisearch(refusal)) if matches!(refusal.error_code, ErrorCode::IndexNotFound) => Ok(false),
-        Err(error) => Err(from_client("looking for the index", error)),
+        Err(Error::Meilisearch(response)) if matches!(response.error_code, ErrorCode::IndexNotFound) => Ok(false),
+        Err(error) => Err(from_client("finding the index", error)),
     }
 }
 
-/// Makes the index with its settings. An index that is there already gets the settings, which costs nothing where it has
-/// them.
+/// Creates the index with its settings. On an existing index only the settings are applied, which is free if they are
+/// unchanged.
 pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineError> {
     let index = client.index(uid);
-    // Settings make an index that is not there: nobody ever sees it without those that searches need.
-    let made = index.set_settings(&settings()).await;
+    // Applying settings creates a missing index, so it never exists without the settings that searches need.
+    let created = index.set_settings(&settings()).await;
     for task in
-        [made, index.set_prefix_search(PrefixSearchSettings::Disabled).await, index.set_facet_search(false).await]
+        [created, index.set_prefix_search(PrefixSearchSettings::Disabled).await, index.set_facet_search(false).await]
     {
-        let task = task.map_err(|error| from_client("making the index", error))?;
-        wait(client, "making the index", task).await?;
+        let task = task.map_err(|error| from_client("creating the index", error))?;
+        wait(client, "creating the index", task).await?;
     }
     Ok(())
 }
@@ -69,17 +69,17 @@ fn settings() -> Settings {
         searchable_attributes: Some((0..attribute::TERMS).map(attribute::terms).collect()),
         displayed_attributes: Some(vec![attribute::ID.to_owned(), attribute::LENGTH.to_owned()]),
         filterable_attributes: Some(filterable.into_iter().map(FilterableAttribute::from).collect()),
-        // The attribute alone: our levels of impact.
+        // Only the attribute counts: the impact level.
         ranking_rules: Some(vec!["attributeRank".to_owned()]),
-        // Terms come as they are to be found: nothing is to be guessed of them, and they are of no language.
+        // Terms are encoded tokens: they match exactly and have no language.
         typo_tolerance: Some(TypoToleranceSettings { enabled: Some(false), ..Default::default() }),
         localized_attributes: Some(vec![LocalizedAttributes {
             attribute_patterns: vec!["*".to_owned()],
             locales: vec!["eng".to_owned()],
         }]),
-        // Pairs of words are terms of their own; nothing else asks for neighbours.
+        // Pairs of words are terms, so word positions are not needed.
         proximity_precision: Some("byAttribute".to_owned()),
-        // The number of matches, which is the document frequency, is cut off at this.
+        // Unlimited, since the number of matches is the document frequency.
         pagination: Some(PaginationSetting { max_total_hits: u32::MAX as usize }),
         faceting: Some(FacetingSettings { max_values_per_facet: MAX_FACET_VALUES, sort_facet_values_by: None }),
         ..Settings::default()
@@ -90,25 +90,26 @@ pub async fn delete_documents(index: &Index<Transport>, ids: &[uuid::Uuid]) -> R
     index.delete_documents(ids).await.map_err(|error| from_client("removing documents", error))
 }
 
-/// Waits until the server has done the task.
+/// Waits until the server has completed the task. `action` names the operation in errors.
 ///
 /// # Errors
-/// `Rejected` when the server refuses what it was given; `Unavailable` when it cannot do it now.
-pub async fn wait(client: &Client<Transport>, doing: &str, task: TaskInfo) -> Result<(), EngineError> {
-    let ended = tokio::time::timeout(TASK_PATIENCE, async {
-        let mut pause = POLL_FIRST;
+///
+/// `Rejected` if the server rejects the input; `Unavailable` on a timeout or if the server cannot complete the task now.
+pub async fn wait(client: &Client<Transport>, action: &str, task: TaskInfo) -> Result<(), EngineError> {
+    let result = tokio::time::timeout(TASK_TIMEOUT, async {
+        let mut interval = MIN_POLL_INTERVAL;
         loop {
-            match client.get_task(&task).await.map_err(|error| from_client(doing, error))? {
+            match client.get_task(&task).await.map_err(|error| from_client(action, error))? {
                 Task::Succeeded { .. } => return Ok(()),
-                Task::Failed { content } => return Err(from_client(doing, Error::Meilisearch(content.error))),
+                Task::Failed { content } => return Err(from_client(action, Error::Meilisearch(content.error))),
                 Task::Enqueued { .. } | Task::Processing { .. } => {}
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(POLL_MOST);
+            tokio::time::sleep(interval).await;
+            interval = (interval * 2).min(MAX_POLL_INTERVAL);
         }
     });
-    ended.await.unwrap_or_else(|_| {
-        let message = format!("{doing}: task {} has not ended within {TASK_PATIENCE:?}", task.task_uid);
+    result.await.unwrap_or_else(|_| {
+        let message = format!("{action} failed: task {} timed out after {TASK_TIMEOUT:?}", task.task_uid);
         Err(EngineError::new(EngineErrorKind::Unavailable, message))
     })
 }

@@ -1,14 +1,14 @@
-//! An external Meilisearch behind the first-stage seam. See README.md.
+#![doc = include_str!("../README.md")]
 
-mod ask;
 mod document;
 mod error;
 mod filter;
 mod impact;
 mod index;
 mod merge;
-mod plan;
-mod scope;
+mod multi_search;
+mod query_plan;
+mod scope_statistics;
 mod token;
 mod transport;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, SearchEngine,
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
 };
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
@@ -27,25 +27,24 @@ use meilisearch_sdk::indexes::Index;
 use model::{Collection, DocId, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
-use crate::ask::{Answer, Question, ask};
 use crate::document::{StoredDocument, attribute};
 use crate::error::from_client;
-use crate::merge::Found;
-use crate::plan::{Counts, Stems};
-use crate::scope::{ScopeCache, ScopeStatistics};
+use crate::merge::MatchesByStem;
+use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
+use crate::query_plan::{Counts, Stems};
+use crate::scope_statistics::{ScopeCache, ScopeStatistics};
 use crate::transport::Transport;
 
-/// Documents are sent in bodies of about this length: servers take 100 MB unless they are told otherwise.
+/// Approximate size of a request body with documents. The default limit of servers is 100 MB.
 const BODY_BYTES: usize = 16 << 20;
 
-/// Where the server is, and what is ours on it.
 #[derive(Clone)]
 pub struct MeilisearchOptions {
-    /// `http://host:7700`.
+    /// Base URL, such as `http://host:7700`.
     pub url: String,
-    /// A key that may search, write documents, and make indexes; `None` for a server without keys.
+    /// API key that may search, write documents, and create indexes; `None` for a server without keys.
     pub api_key: Option<String>,
-    /// Put before the names of all indexes.
+    /// Prefix of all index names.
     pub prefix: String,
 }
 
@@ -65,14 +64,15 @@ pub struct MeilisearchEngine {
 }
 
 impl MeilisearchEngine {
-    /// Does not reach out to the server yet.
+    /// Creates a client without connecting to the server.
     ///
     /// # Errors
-    /// `Rejected` when the key cannot be sent.
+    ///
+    /// `Rejected` if the key is not a valid header value.
     pub fn new(options: MeilisearchOptions) -> Result<Self, EngineError> {
         let url = options.url.trim_end_matches('/').to_owned();
         let transport = Transport::new(options.api_key.as_deref(), url.starts_with("https:")).map_err(|error| {
-            EngineError::new(EngineErrorKind::Rejected, "cannot make the client of the search server")
+            EngineError::new(EngineErrorKind::Rejected, "cannot create the client of the search server")
                 .with_source(error)
         })?;
         let client = Client::new_with_client(url, options.api_key, transport.clone());
@@ -88,61 +88,72 @@ impl MeilisearchEngine {
         }
     }
 
-    async fn ask(&self, scope: Collection, questions: &[Question]) -> Result<Vec<Answer>, EngineError> {
-        if questions.is_empty() {
+    async fn search(&self, scope: Collection, queries: &[TokenQuery]) -> Result<Vec<TokenMatches>, EngineError> {
+        if queries.is_empty() {
             return Ok(Vec::new());
         }
-        ask(&self.client, &self.transport, self.index(scope.index()), questions).await
+        multi_search(&self.client, &self.transport, self.index(scope.index()), queries).await
     }
 
-    async fn scope(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, EngineError> {
+    async fn scope_statistics(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, EngineError> {
         let generation = match self.scopes.get(scope) {
-            Ok(known) => return Ok(known),
+            Ok(statistics) => return Ok(statistics),
             Err(generation) => generation,
         };
-        let answers = self.ask(scope, &[scope::question(scope)]).await?;
-        let statistics = Arc::new(answers.first().map(ScopeStatistics::of).unwrap_or_default());
+        let responses = self.search(scope, &[scope_statistics::query(scope)]).await?;
+        let statistics = Arc::new(responses.first().map(ScopeStatistics::from_facets).unwrap_or_default());
         self.scopes.put(scope, generation, &statistics);
         Ok(statistics)
     }
 
-    /// Documents that hold each of the stems. Asks only for those that are not known.
-    async fn count(&self, scope: Collection, stems: &Stems, known: &ScopeStatistics) -> Result<Counts, EngineError> {
-        let mut counts = known.counts_of(stems.all());
-        let unknown: Vec<&String> = stems.all().filter(|stem| !counts.contains_key(*stem)).collect();
-        let questions: Vec<Question> = unknown.iter().map(|stem| plan::count(scope, stem)).collect();
-        let answers = self.ask(scope, &questions).await?;
-        let asked: Counts = unknown.into_iter().cloned().zip(answers.into_iter().map(|answer| answer.total)).collect();
-        known.remember(&asked);
-        counts.extend(asked);
+    /// Returns the document frequencies of the stems. Only those missing in the cache are requested.
+    async fn document_frequencies(
+        &self,
+        scope: Collection,
+        stems: &Stems,
+        cache: &ScopeStatistics,
+    ) -> Result<Counts, EngineError> {
+        let mut counts = cache.cached_counts(stems.all());
+        let missing: Vec<&String> = stems.all().filter(|stem| !counts.contains_key(*stem)).collect();
+        let queries: Vec<TokenQuery> = missing.iter().map(|stem| query_plan::count_query(scope, stem)).collect();
+        let responses = self.search(scope, &queries).await?;
+        let totals = responses.into_iter().map(|matches| matches.total);
+        let requested: Counts = missing.into_iter().cloned().zip(totals).collect();
+        cache.cache_counts(&requested);
+        counts.extend(requested);
         Ok(counts)
     }
 
-    async fn by_words(
+    async fn search_words(
         &self,
         request: &FirstStageRequest,
         terms: &SearchTerms,
         scope: &ScopeStatistics,
     ) -> Result<(Vec<Hit>, u64), EngineError> {
-        let (stems, questions): (Vec<String>, Vec<Question>) =
-            plan::searches(request, terms, scope.documents).into_iter().unzip();
-        let answers = self.ask(request.collection, &questions).await?;
-        let found: Found = stems.into_iter().zip(answers).collect();
-        Ok(merge::merge(terms, &found, scope, request.limit))
+        let (stems, queries): (Vec<String>, Vec<TokenQuery>) =
+            query_plan::word_queries(request, terms, scope.documents).into_iter().unzip();
+        let responses = self.search(request.collection, &queries).await?;
+        let matches: MatchesByStem = stems.into_iter().zip(responses).collect();
+        Ok(merge::merge(terms, &matches, scope, request.limit))
     }
 
-    async fn by_phrase(&self, request: &FirstStageRequest, words: &[String]) -> Result<(Vec<Hit>, u64), EngineError> {
-        let Some(question) = plan::phrase(request, words) else { return Ok((Vec::new(), 0)) };
-        let answers = self.ask(request.collection, &[question]).await?;
-        Ok(answers.first().map(|answer| (merge::phrase_hits(answer), answer.total)).unwrap_or_default())
+    async fn search_phrase(
+        &self,
+        request: &FirstStageRequest,
+        words: &[String],
+    ) -> Result<(Vec<Hit>, u64), EngineError> {
+        let Some(query) = query_plan::phrase_query(request, words) else { return Ok((Vec::new(), 0)) };
+        let responses = self.search(request.collection, &[query]).await?;
+        Ok(responses.first().map(|matches| (merge::phrase_hits(matches), matches.total)).unwrap_or_default())
     }
 
-    /// Without this, the server would make an index of its own settings for documents that come too early.
-    async fn must_exist(&self, index: &Index<Transport>) -> Result<(), EngineError> {
+    /// Fails with `Corrupt` if the index is missing. Without this check the server would create it on the first
+    /// documents, with default settings.
+    async fn require_index(&self, index: &Index<Transport>) -> Result<(), EngineError> {
         if index::exists(&self.client, &index.uid).await? {
             return Ok(());
         }
-        Err(EngineError::new(EngineErrorKind::Corrupt, format!("the server has no index `{}`", index.uid)))
+        Err(EngineError::new(EngineErrorKind::Corrupt, format!("index `{}` does not exist on the server", index.uid)))
     }
 
     async fn put(&self, index: &Index<Transport>, documents: Vec<IndexDocument>) -> Result<(), EngineError> {
@@ -150,7 +161,7 @@ impl MeilisearchEngine {
             return Ok(());
         }
         let bodies = tokio::task::spawn_blocking(move || bodies(&documents)).await.map_err(|error| {
-            EngineError::new(EngineErrorKind::Unavailable, "documents could not be prepared").with_source(error)
+            EngineError::new(EngineErrorKind::Unavailable, "analysis of documents panicked").with_source(error)
         })??;
         let mut tasks = Vec::new();
         for body in bodies {
@@ -164,7 +175,7 @@ impl MeilisearchEngine {
     }
 }
 
-/// Documents one a line, in bodies of bounded length.
+/// Serializes documents as NDJSON, in bodies of limited size.
 fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
     let mut analyzers = Analyzers::default();
     let mut bodies = vec![Vec::new()];
@@ -174,8 +185,8 @@ fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
         }
         if let Some(body) = bodies.last_mut() {
             serde_json::to_writer(&mut *body, &StoredDocument::new(document, &mut analyzers)).map_err(|error| {
-                EngineError::new(EngineErrorKind::Rejected, format!("document {} is no JSON", document.doc_id))
-                    .with_source(error)
+                let message = format!("cannot serialize document `{}`", document.doc_id);
+                EngineError::new(EngineErrorKind::Rejected, message).with_source(error)
             })?;
             body.push(b'\n');
         }
@@ -185,22 +196,22 @@ fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
 
 #[async_trait]
 impl SearchEngine for MeilisearchEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
-        let scope = self.scope(request.collection).await?;
-        let of_filter: Option<Vec<Language>> =
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
+        let scope = self.scope_statistics(request.collection).await?;
+        let filtered: Option<Vec<Language>> =
             request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
-        let languages = of_filter.as_deref().unwrap_or(&scope.languages);
+        let languages = filtered.as_deref().unwrap_or(&scope.languages);
         let stems = Stems::of(request, languages);
-        let counts = self.count(request.collection, &stems, &scope).await?;
-        let terms = plan::search_terms(request, languages, scope.documents, &counts);
+        let counts = self.document_frequencies(request.collection, &stems, &scope).await?;
+        let terms = query_plan::search_terms(request, languages, scope.documents, &counts);
         let (hits, total) = match &terms.phrase {
-            Some(words) => self.by_phrase(request, words).await?,
-            None => self.by_words(request, &terms, &scope).await?,
+            Some(words) => self.search_phrase(request, words).await?,
+            None => self.search_words(request, &terms, &scope).await?,
         };
-        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
+        Ok(FirstStageResponse { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
     }
 
-    fn depth(&self, results: usize) -> usize {
+    fn candidate_limit(&self, results: usize) -> usize {
         (2 * results).max(64)
     }
 
@@ -209,8 +220,8 @@ impl SearchEngine for MeilisearchEngine {
             return Ok(());
         }
         let index = self.index(index);
-        self.must_exist(index).await?;
-        // Of several changes of a document the last one counts, so that the order of the others does not matter.
+        self.require_index(index).await?;
+        // Only the last change of a document is applied, so the order of the rest does not matter.
         let mut last: HashMap<DocId, Change> = HashMap::new();
         for change in changes {
             last.insert(change.doc_id(), change);
@@ -222,7 +233,7 @@ impl SearchEngine for MeilisearchEngine {
                 Change::Remove { .. } => removed.push(doc_id.0),
             }
         }
-        // The server orders equals by their time of arrival: the same changes are to make the same index.
+        // Sorted for determinism: the server breaks ties by insertion order.
         documents.sort_unstable_by_key(|document| document.doc_id);
         let outcome = async {
             self.put(index, documents).await?;
@@ -233,16 +244,16 @@ impl SearchEngine for MeilisearchEngine {
             index::wait(&self.client, "removing documents", task).await
         };
         let outcome = outcome.await;
-        self.scopes.forget();
+        self.scopes.invalidate();
         outcome
     }
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
         let index = self.index(index);
-        self.must_exist(index).await?;
-        let task = index.delete_all_documents().await.map_err(|error| from_client("emptying the index", error))?;
-        let outcome = index::wait(&self.client, "emptying the index", task).await;
-        self.scopes.forget();
+        self.require_index(index).await?;
+        let task = index.delete_all_documents().await.map_err(|error| from_client("clearing the index", error))?;
+        let outcome = index::wait(&self.client, "clearing the index", task).await;
+        self.scopes.invalidate();
         outcome
     }
 
@@ -252,7 +263,7 @@ impl SearchEngine for MeilisearchEngine {
     }
 
     async fn ping(&self) -> Result<(), EngineError> {
-        self.must_exist(&self.web).await
+        self.require_index(&self.web).await
     }
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
@@ -265,12 +276,12 @@ impl SearchEngine for MeilisearchEngine {
         Ok(missing)
     }
 
-    /// Makes the indexes: one that is there has all its documents, or they are queued for it.
+    /// Creates the indexes: an existing index is complete, or its documents are queued.
     async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError> {
         for name in indexes {
             index::create(&self.client, &self.index(*name).uid).await?;
         }
-        self.scopes.forget();
+        self.scopes.invalidate();
         Ok(())
     }
 }

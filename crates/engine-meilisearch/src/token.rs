@@ -1,28 +1,29 @@
-//! Terms in letters and digits that every tokenizer leaves alone.
+//! Encoding of terms as tokens of ASCII letters and digits.
 //!
-//! The server would cut and fold our stems by rules of its own. What it gets are words of ASCII letters and digits: a
-//! stem of such characters stands for itself, any other as its hash; the first letter tells the kinds apart.
+//! The server's tokenizer would split and fold our stems by its own rules, but leaves such tokens unchanged. A stem of
+//! these characters is encoded as itself, any other as its hash. The first letter is the kind of the token.
 
-/// Stems longer than this are hashed, so that keys stay small.
+/// Maximum length in bytes of a term that is not hashed, which keeps keys small.
 const MAX_PLAIN: usize = 24;
 
-/// The token of a stem.
+/// Returns the token of a stem.
 pub fn stem(stem: &str) -> String {
     plain_or_hashed('s', 'h', stem)
 }
 
-/// The token of a word as phrases compare it.
+/// Returns the token of an unstemmed word, for phrases.
 pub fn word(word: &str) -> String {
     plain_or_hashed('w', 'v', word)
 }
 
-/// The token of two words that follow one another: one of 32,768, since a token for each pair there is would be most of
-/// the index. A document that holds both words far apart passes for one that holds the pair in one of some hundred cases.
+/// Returns the token of two adjacent words, one of 32,768: distinct tokens for all pairs would be most of the index.
+///
+/// A document that contains both words apart matches the pair by collision in about one of a hundred cases.
 pub fn pair(first: &str, second: &str) -> String {
     hashed('p', hash(hash(OFFSET, first.as_bytes()) ^ SEPARATOR, second.as_bytes()), PAIR_DIGITS)
 }
 
-/// Orders tokens by how much is lost without them: stems first, pairs of words last.
+/// Returns the sort key of a token by importance: stems first, pairs of words last.
 pub fn order(token: &str) -> (u8, &str) {
     let kind = match token.as_bytes().first() {
         Some(b's' | b'h') => 0,
@@ -32,22 +33,25 @@ pub fn order(token: &str) -> (u8, &str) {
     (kind, token)
 }
 
-fn plain_or_hashed(plain: char, hashes: char, text: &str) -> String {
-    let keeps = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if text.len() > MAX_PLAIN || !text.as_bytes().iter().all(keeps) {
-        return hashed(hashes, hash(OFFSET, text.as_bytes()), TERM_DIGITS);
+/// Encodes a term as itself or as its hash, with the letter of the respective kind.
+fn plain_or_hashed(plain_kind: char, hashed_kind: char, text: &str) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if text.len() > MAX_PLAIN || !text.as_bytes().iter().all(is_plain) {
+        return hashed(hashed_kind, hash(OFFSET, text.as_bytes()), TERM_DIGITS);
     }
     let mut token = String::with_capacity(text.len() + 1);
-    token.push(plain);
+    token.push(plain_kind);
     token.push_str(text);
     token
 }
 
-/// 55 bits, of which two among a billion terms collide once in 70 million looks.
+/// Number of base 32 digits in the hash of a term: 55 bits. With a billion terms, half of them stems and half words, one
+/// lookup in 70 million hits a collision.
 const TERM_DIGITS: u32 = 11;
+/// Number of base 32 digits in the hash of a pair: 15 bits.
 const PAIR_DIGITS: u32 = 3;
 
-/// The upper bits of the hash in base 32.
+/// Encodes the upper bits of a hash in base 32.
 fn hashed(kind: char, hash: u64, digits: u32) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut token = String::with_capacity(12);
@@ -58,12 +62,12 @@ fn hashed(kind: char, hash: u64, digits: u32) -> String {
     token
 }
 
+/// Offset basis of FNV-1a.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-/// Changes the hash of the first word as no byte of a word does.
+/// Separator between the words of a pair. This byte does not occur in UTF-8.
 const SEPARATOR: u64 = 0xff;
 
-/// FNV-1a with a final mix (that of SplitMix64), since only the upper bits are used. It is written into indexes: it must
-/// never change.
+/// FNV-1a with the finalizer of SplitMix64, since only the upper bits are used. Stored in indexes: it must never change.
 fn hash(state: u64, bytes: &[u8]) -> u64 {
     let mut hash = bytes.iter().fold(state, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -77,8 +81,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn tokens_are_what_indexes_hold() {
-        // Another spelling of any of these needs another version of the index.
+    fn encoding_is_stable() {
+        // A change of the encoding requires a new index version.
         assert_eq!(stem("pump"), "spump");
         assert_eq!(word("pump"), "wpump");
         assert_eq!(stem("häus"), "hx6ehlc5lo7w");
@@ -91,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_term_is_ascii_letters_and_digits(text in "\\PC{0,40}", other in "\\PC{0,10}") {
+        fn tokens_are_ascii_letters_and_digits(text in "\\PC{0,40}", other in "\\PC{0,10}") {
             for token in [stem(&text), word(&text), pair(&text, &other)] {
                 prop_assert!(token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
                 prop_assert!((1..=MAX_PLAIN + 1).contains(&token.len()));
@@ -99,7 +103,7 @@ mod tests {
         }
 
         #[test]
-        fn kinds_are_told_apart(text in "[a-z0-9ä]{1,30}") {
+        fn kinds_are_distinct(text in "[a-z0-9ä]{1,30}") {
             prop_assert_ne!(stem(&text), word(&text));
         }
     }

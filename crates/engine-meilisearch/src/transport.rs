@@ -1,4 +1,4 @@
-//! Sends the client library's requests over our HTTP client: the library's own has no limits on time.
+//! HTTP transport of the client library, with timeouts and size limits that its own transport lacks.
 
 use std::io;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// For a whole exchange. Searches are given less by who waits for them.
+/// Timeout of a request. Callers of searches apply a shorter one.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Shorter than the server keeps an idle connection, so that we rarely write into one that is closing.
-const POOL_IDLE: Duration = Duration::from_secs(20);
-/// A larger answer is none of ours.
-const MAX_ANSWER: usize = 64 << 20;
+/// Shorter than the server's keep-alive timeout, so that requests rarely hit a closing connection.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum size of a response in bytes.
+const MAX_RESPONSE: usize = 64 << 20;
 
 #[derive(Clone)]
 pub struct Transport {
@@ -27,8 +27,11 @@ pub struct Transport {
 }
 
 impl Transport {
+    /// Creates a transport, with root certificates if `secure`.
+    ///
     /// # Errors
-    /// `InvalidRequest` when the key cannot be sent in a header.
+    ///
+    /// `InvalidRequest` if the key is not a valid header value.
     pub fn new(api_key: Option<&str>, secure: bool) -> Result<Self, Error> {
         let authorization = match api_key {
             None => None,
@@ -41,18 +44,18 @@ impl Transport {
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
-            .pool_idle_timeout(POOL_IDLE)
-            // Small answers would come in steps of 40 ms without it.
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+            // Avoids delays of 40 ms by Nagle's algorithm.
             .tcp_nodelay(true)
             .http1_only()
-            // Answers are small and near: packing them costs more than sending them.
+            // Responses are small and the server is close: compression costs more than it saves.
             .no_gzip()
             .no_brotli()
             .no_deflate()
             .no_zstd()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            // Reading the certificates takes longer than the rest of a start.
+            // Loading certificates takes longer than the rest of the startup.
             .tls_built_in_root_certs(secure)
             .build()
             .map_err(other)?;
@@ -75,19 +78,19 @@ impl Transport {
         }
         let mut response = request.send().await.map_err(other)?;
         let status = response.status().as_u16();
-        let mut answer = Vec::with_capacity(response.content_length().unwrap_or(0).min(MAX_ANSWER as u64) as usize);
+        let mut received = Vec::with_capacity(response.content_length().unwrap_or(0).min(MAX_RESPONSE as u64) as usize);
         while let Some(chunk) = response.chunk().await.map_err(other)? {
-            if answer.len() + chunk.len() > MAX_ANSWER {
-                return Err(other(io::Error::other(format!("the answer is longer than {MAX_ANSWER} bytes"))));
+            if received.len() + chunk.len() > MAX_RESPONSE {
+                return Err(other(io::Error::other(format!("response exceeds {MAX_RESPONSE} bytes"))));
             }
-            answer.extend_from_slice(&chunk);
+            received.extend_from_slice(&chunk);
         }
         if status == expected_status {
-            let answer = if answer.is_empty() { b"null" } else { answer.as_slice() };
-            return Ok(serde_json::from_slice(answer)?);
+            let json = if received.is_empty() { b"null" } else { received.as_slice() };
+            return Ok(serde_json::from_slice(json)?);
         }
-        match serde_json::from_slice::<MeilisearchError>(&answer) {
-            Ok(refusal) => Err(refusal.into()),
+        match serde_json::from_slice::<MeilisearchError>(&received) {
+            Ok(error) => Err(error.into()),
             Err(_) => {
                 let url = url.to_owned();
                 Err(MeilisearchCommunicationError { status_code: status, message: None, url }.into())

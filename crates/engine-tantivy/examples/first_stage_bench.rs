@@ -1,10 +1,10 @@
-//! Measures the embedded engine on generated documents.
+//! Benchmark of the embedded engine on generated documents.
 //!
 //! ```text
 //! cargo run --release -p engine-tantivy --example first_stage_bench [documents]
 //! ```
 
-#![expect(clippy::print_stdout, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "prints its results")]
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -23,38 +23,39 @@ const SEARCHES: usize = 400;
 async fn main() -> Result<(), Box<dyn Error>> {
     let documents: usize = std::env::args().nth(1).map_or(Ok(100_000), |count| count.parse())?;
     let folder = tempfile::tempdir()?;
-    let options = TantivyOptions { idle_writer: Duration::from_millis(200), ..TantivyOptions::default() };
+    let options = TantivyOptions { writer_idle_timeout: Duration::from_millis(200), ..TantivyOptions::default() };
     let engine = TantivyEngine::open(folder.path(), options)?;
-    println!("resident, empty               {}", memory());
+    println!("RSS, empty                    {}", memory());
 
     let mut words = Words::new();
-    let mut busy = Duration::ZERO;
-    let mut generating = processor_seconds();
+    let mut apply_time = Duration::ZERO;
+    // CPU time to exclude: the start of the process, and generating documents.
+    let mut excluded_cpu = cpu_seconds();
     let mut chars = 0;
     for start in (0..documents).step_by(BATCH) {
-        let before = processor_seconds();
+        let before = cpu_seconds();
         let batch: Vec<Change> = (start..documents.min(start + BATCH)).map(|at| words.document(at)).collect();
         chars += batch.len() * BODY_CHARS;
-        // Merges go on beside this; what they use meanwhile is a small part of the whole.
-        generating += processor_seconds() - before;
+        // Includes concurrent merges, which are a small part of the total.
+        excluded_cpu += cpu_seconds() - before;
         let begin = Instant::now();
         engine.apply(IndexName::Web, batch).await?;
-        busy += begin.elapsed();
+        apply_time += begin.elapsed();
     }
-    let seconds = busy.as_secs_f64();
+    let seconds = apply_time.as_secs_f64();
     println!(
-        "import, processor time        {:>8.0} documents/s of one core",
-        documents as f64 / (processor_seconds() - generating)
+        "import, CPU time              {:>8.0} documents/s per core",
+        documents as f64 / (cpu_seconds() - excluded_cpu)
     );
     println!(
-        "import, {BATCH} a commit         {:>8.0} documents/s, {:.1} MB/s",
+        "import, {BATCH} per commit       {:>8.0} documents/s, {:.1} MB/s",
         documents as f64 / seconds,
         chars as f64 / seconds / 1e6
     );
-    println!("resident, after the import    {}", memory());
+    println!("RSS, after the import         {}", memory());
     tokio::time::sleep(Duration::from_secs(3)).await;
-    println!("resident, writer closed       {}", memory());
-    println!("on disk                       {:>8.1} MB", size_of(folder.path())? as f64 / 1e6);
+    println!("RSS, writer closed            {}", memory());
+    println!("disk                          {:>8.1} MB", size_of(folder.path())? as f64 / 1e6);
 
     for (name, length, exact_phrase) in [("3 words", 3, false), ("8 words", 8, false), ("phrase of 2 words", 2, true)] {
         let mut times = Vec::new();
@@ -84,7 +85,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         times.push(begin.elapsed());
     }
     report("8 words, with deletions", times, 0);
-    println!("resident, after all           {}", memory());
+    println!("RSS, at the end               {}", memory());
     drop(engine);
     let begin = Instant::now();
     let engine = TantivyEngine::open(folder.path(), options)?;
@@ -101,7 +102,7 @@ fn request(text: String, exact_phrase: bool) -> FirstStageRequest {
         collection: Collection::Web,
         texts: vec![text],
         exact_phrase,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 100,
     }
@@ -114,7 +115,7 @@ fn report(name: &str, mut times: Vec<Duration>, total: u64) {
     println!("{name:<26} p50 {:>7.2} ms  p99 {:>7.2} ms  {matches} matches", at(0.5), at(0.99));
 }
 
-/// Generates text whose word frequencies fall as 1/rank, as those of languages do.
+/// Generator of text with word frequencies proportional to 1/rank (Zipf's law).
 struct Words {
     state: u64,
     vocabulary: Vec<String>,
@@ -179,32 +180,32 @@ impl Words {
         }))
     }
 
-    /// Words of middling rarity, as people search for: ranks 20 to 20,000, evenly on a logarithmic scale.
+    /// Returns words of medium rarity, as in typical searches: ranks 20 to 20,000, log-uniform.
     fn query(&mut self, length: usize) -> String {
         let ranks: Vec<usize> = (0..length).map(|_| (20.0 * 1000f64.powf(self.unit())) as usize).collect();
         ranks.into_iter().map(|rank| &*self.vocabulary[rank]).collect::<Vec<_>>().join(" ")
     }
 
-    /// A pair of words that ends the body of some documents, this one's among them.
+    /// Returns the pair of words that ends the body of this document and of some others.
     fn phrase(&self, at: usize) -> String {
         format!("{} {}", self.vocabulary[100 + at % 211], self.vocabulary[400 + at % 307])
     }
 }
 
-/// Memory of the program's own, and with the parts of the index files that the system keeps mapped.
+/// Returns the resident memory of the process, without and with memory-mapped files.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mb = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1e3
     };
-    format!("{:>8.1} MB own, {:.1} MB with mapped files", mb("RssAnon:"), mb("VmRSS:"))
+    format!("{:>8.1} MB anonymous, {:.1} MB with mapped files", mb("RssAnon:"), mb("VmRSS:"))
 }
 
-/// Processor time used so far. On a machine that others use too it says more than the clock.
-fn processor_seconds() -> f64 {
+/// Returns the CPU time used so far. On a shared machine it is more reliable than wall-clock time.
+fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Fields 14 and 15, in hundredths of a second; the second field may hold spaces and ends with `)`.
+    // Fields 14 and 15, in hundredths of a second; the second field may contain spaces and ends with `)`.
     let rest = stat.rsplit(')').next().unwrap_or_default();
     rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

@@ -1,12 +1,12 @@
-//! A document as fields.
+//! Conversion of documents into tantivy fields.
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domains_of, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms};
 use model::Collection;
 use retrieval_core::analysis::Analyzers;
 use tantivy::TantivyDocument;
 
-use crate::schema::{Fields, prefix_of};
+use crate::schema::{Fields, scope_prefix};
 
 struct Lines {
     terms: String,
@@ -28,13 +28,14 @@ impl TermSink for Lines {
         self.words.push('\n');
     }
 
-    fn gap(&mut self) {
+    // An empty line skips a position: see `line_tokenizer`.
+    fn phrase_break(&mut self) {
         self.words.push('\n');
     }
 }
 
 pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Analyzers) -> TantivyDocument {
-    let mut prefix = prefix_of(document.collection);
+    let mut prefix = scope_prefix(document.collection);
     let mut out = TantivyDocument::new();
     let (high, low) = document.doc_id.0.as_u64_pair();
     out.add_bytes(fields.id, document.doc_id.0.as_bytes());
@@ -47,7 +48,7 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
     if let Some(country) = &document.country {
         out.add_text(fields.country, country);
     }
-    for domain in domains_of(&document.host) {
+    for domain in domain_suffixes(&document.host) {
         out.add_text(fields.domain, domain);
     }
     if let Some(published_at) = document.published_at {

@@ -2,7 +2,7 @@ use engine::{EngineError, EngineErrorKind};
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenDirectoryError;
 
-/// What a failure of the library means to a caller of the seam.
+/// Converts an error of tantivy.
 pub fn from_tantivy(error: TantivyError) -> EngineError {
     let kind = match &error {
         TantivyError::DataCorruption(_)
@@ -13,13 +13,13 @@ pub fn from_tantivy(error: TantivyError) -> EngineError {
         TantivyError::InvalidArgument(_) => EngineErrorKind::Rejected,
         _ => EngineErrorKind::Unavailable,
     };
-    EngineError::new(kind, "the embedded index failed").with_source(error)
+    EngineError::new(kind, "embedded index failed").with_source(error)
 }
 
 pub fn from_directory(error: OpenDirectoryError) -> EngineError {
-    EngineError::new(EngineErrorKind::Unavailable, "the index folder does not open").with_source(error)
+    EngineError::new(EngineErrorKind::Unavailable, "cannot open the index directory").with_source(error)
 }
 
-pub fn from_io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> EngineError {
-    |error| EngineError::new(EngineErrorKind::Unavailable, what).with_source(error)
+pub fn from_io(message: impl Into<String>) -> impl FnOnce(std::io::Error) -> EngineError {
+    |error| EngineError::new(EngineErrorKind::Unavailable, message).with_source(error)
 }

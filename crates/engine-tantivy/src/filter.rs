@@ -1,4 +1,4 @@
-//! Which documents of a segment may be hits at all.
+//! Filters and phrases, evaluated as a set of admitted documents per segment.
 
 use engine::Filters;
 use model::Timestamp;
@@ -9,14 +9,14 @@ use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use crate::schema::{Fields, names};
 
-/// The filters and the phrase of a request, for all segments.
+/// Filters and phrase of a request as tantivy queries, for all segments.
 pub struct FilterPlan {
     required: Vec<Box<dyn Query>>,
     excluded: Option<Box<dyn Query>>,
     published_after: Option<i64>,
 }
 
-/// The same, looked up in one segment.
+/// A [`FilterPlan`] evaluated on one segment.
 pub struct SegmentFilter {
     allowed: Option<Bits>,
     alive: Option<tantivy::fastfield::AliveBitSet>,
@@ -24,7 +24,7 @@ pub struct SegmentFilter {
 }
 
 impl FilterPlan {
-    /// `phrase` is not empty.
+    /// Plans the filters. A given phrase must not be empty.
     pub fn new(filters: &Filters, phrase: Option<&[String]>, prefix: &str, fields: &Fields) -> Self {
         let mut required: Vec<Box<dyn Query>> = Vec::new();
         let exact = |term| -> Box<dyn Query> { Box::new(TermQuery::new(term, IndexRecordOption::Basic)) };
@@ -78,7 +78,7 @@ impl SegmentFilter {
             && self.published.as_ref().is_none_or(|(column, after)| column.first(doc).is_some_and(|at| at > *after))
     }
 
-    /// Whether no document passes, whatever else it holds.
+    /// Returns true if no document of the segment can pass.
     pub fn admits_none(&self) -> bool {
         self.allowed.as_ref().is_some_and(Bits::is_empty)
     }
@@ -88,7 +88,7 @@ fn any_of(field: Field, values: &[String]) -> Box<dyn Query> {
     Box::new(TermSetQuery::new(values.iter().map(|value| Term::from_field_text(field, value))))
 }
 
-/// A set of documents of one segment.
+/// Set of documents of one segment.
 struct Bits(Vec<u64>);
 
 impl Bits {

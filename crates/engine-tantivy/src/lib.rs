@@ -1,15 +1,15 @@
-//! The embedded search engine: tantivy behind the first-stage seam. See README.md.
+#![doc = include_str!("../README.md")]
 
 mod document;
 mod error;
 mod filter;
-mod folder;
-mod hits;
-mod lines;
+mod index;
+mod index_dir;
+mod line_tokenizer;
 mod schema;
-mod scope;
+mod scope_statistics;
 mod search;
-mod slot;
+mod top_hits;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,85 +17,87 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
 use model::IndexName;
 use tokio::sync::Semaphore;
 
-use crate::folder::Folder;
-use crate::slot::Slot;
+use crate::index::EngineIndex;
+use crate::index_dir::IndexDir;
 
 #[derive(Clone, Copy, Debug)]
 pub struct TantivyOptions {
-    /// Bytes that documents are collected in before they are written out, while writing. At least 15 MB a
-    /// thread are taken.
+    /// Memory budget of an open writer in bytes, at least 15 MB per thread.
     pub writer_memory: usize,
-    /// Threads that analyse and index, and searches that run at a time.
+    /// Number of indexing threads, and of concurrent searches.
     pub threads: usize,
-    /// After this long without a change the writer and its memory are let go.
-    pub idle_writer: Duration,
+    /// Time without changes after which the writer is closed and its memory freed.
+    pub writer_idle_timeout: Duration,
 }
 
 impl Default for TantivyOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let threads = cores.min(4);
-        Self { writer_memory: threads * 20_000_000, threads, idle_writer: Duration::from_secs(5) }
+        Self { writer_memory: threads * 20_000_000, threads, writer_idle_timeout: Duration::from_secs(5) }
     }
 }
 
-/// Two indexes in one folder, owned by this process.
+/// Two indexes in one directory that is locked by this process.
 pub struct TantivyEngine {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    web: Slot,
-    workspace: Slot,
+    web: EngineIndex,
+    workspace: EngineIndex,
     needs_rebuild: AtomicBool,
-    closing: AtomicBool,
-    /// Searches are computation: more at a time than cores only makes all of them slow.
+    /// True while a task is scheduled that closes idle writers.
+    close_scheduled: AtomicBool,
+    /// Limits concurrent searches, which are CPU-bound: more of them than cores would slow down all.
     searches: Arc<Semaphore>,
-    idle_writer: Duration,
-    folder: Folder,
+    writer_idle_timeout: Duration,
+    dir: IndexDir,
 }
 
 impl TantivyEngine {
-    /// Opens the indexes in `dir`, or makes them.
+    /// Opens or creates the indexes in `dir`.
     ///
     /// # Errors
-    /// `Unavailable` when another process owns the folder or it cannot be used.
+    ///
+    /// `Unavailable` if another process has locked the directory or it is not accessible.
     pub fn open(dir: &Path, options: TantivyOptions) -> Result<Self, EngineError> {
         Self::try_open(dir, options)?.ok_or_else(|| {
-            let message = format!("another process owns the index folder `{}`", dir.display());
+            let message = format!("index directory `{}` is locked by another process", dir.display());
             EngineError::new(EngineErrorKind::Unavailable, message)
         })
     }
 
-    /// As [`open`](Self::open), but `None` when another process owns the folder.
+    /// Opens or creates the indexes in `dir`. Returns `None` if another process has locked the directory.
     ///
     /// # Errors
-    /// `Unavailable` when the folder cannot be used.
+    ///
+    /// `Unavailable` if the directory is not accessible.
     pub fn try_open(dir: &Path, options: TantivyOptions) -> Result<Option<Self>, EngineError> {
-        let Some(folder) = Folder::own(dir)? else { return Ok(None) };
-        if !folder.is_current() {
-            // Either new or of another version. The mark goes first: a crash from here on must not leave
-            // empty indexes that look complete.
-            folder.set_needs_rebuild(true)?;
+        let Some(dir) = IndexDir::try_lock(dir)? else { return Ok(None) };
+        if !dir.is_current() {
+            // New, or of another version. The marker is written first, so that a crash cannot leave empty indexes that
+            // look complete.
+            dir.set_needs_rebuild(true)?;
             for name in IndexName::ALL.iter().copied() {
-                folder.discard(name.as_str())?;
+                dir.delete_index(name.as_str())?;
             }
-            folder.set_current()?;
+            dir.set_current()?;
         }
-        let web = open_slot(&folder, IndexName::Web, options)?;
-        let workspace = open_slot(&folder, IndexName::Workspace, options)?;
+        let web = open_index(&dir, IndexName::Web, options)?;
+        let workspace = open_index(&dir, IndexName::Workspace, options)?;
         let inner = Inner {
             web,
             workspace,
-            needs_rebuild: AtomicBool::new(folder.needs_rebuild()),
-            closing: AtomicBool::new(false),
+            needs_rebuild: AtomicBool::new(dir.needs_rebuild()),
+            close_scheduled: AtomicBool::new(false),
             searches: Arc::new(Semaphore::new(options.threads.max(1))),
-            idle_writer: options.idle_writer,
-            folder,
+            writer_idle_timeout: options.writer_idle_timeout,
+            dir,
         };
         Ok(Some(Self { inner: Arc::new(inner) }))
     }
@@ -106,27 +108,28 @@ impl TantivyEngine {
     ) -> Result<T, EngineError> {
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || work(&inner)).await.unwrap_or_else(|error| {
-            Err(EngineError::new(EngineErrorKind::Unavailable, "the embedded index gave up").with_source(error))
+            Err(EngineError::new(EngineErrorKind::Unavailable, "a task of the embedded index panicked")
+                .with_source(error))
         })
     }
 
-    /// Sees to it that idle writers are let go.
-    fn close_writers_later(&self) {
-        if self.inner.closing.swap(true, Ordering::AcqRel) {
+    /// Schedules a task that closes idle writers, unless one is scheduled.
+    fn schedule_close(&self) {
+        if self.inner.close_scheduled.swap(true, Ordering::AcqRel) {
             return;
         }
         let inner = Arc::downgrade(&self.inner);
-        let idle = self.inner.idle_writer;
+        let timeout = self.inner.writer_idle_timeout;
         tokio::spawn(async move {
             loop {
-                tokio::time::sleep(idle).await;
-                // The engine may be gone; it must not be kept alive for this.
+                tokio::time::sleep(timeout).await;
+                // A weak reference, so that the task does not keep a dropped engine alive.
                 let Some(inner) = inner.upgrade() else { return };
-                let closed = tokio::task::spawn_blocking(move || {
-                    let before = Instant::now().checked_sub(idle);
-                    inner.close_writers(before)
+                let writers_open = tokio::task::spawn_blocking(move || {
+                    let unused_since = Instant::now().checked_sub(timeout);
+                    inner.close_idle_writers(unused_since)
                 });
-                if !matches!(closed.await, Ok(true)) {
+                if !matches!(writers_open.await, Ok(true)) {
                     return;
                 }
             }
@@ -135,61 +138,61 @@ impl TantivyEngine {
 }
 
 impl Inner {
-    fn slot(&self, index: IndexName) -> &Slot {
+    fn index(&self, index: IndexName) -> &EngineIndex {
         match index {
             IndexName::Web => &self.web,
             IndexName::Workspace => &self.workspace,
         }
     }
 
-    /// Returns whether a writer is left that will have to be closed later.
-    fn close_writers(&self, unused_since: Option<Instant>) -> bool {
-        // Before the look, so that an apply that comes after it starts a new round.
-        self.closing.store(false, Ordering::Release);
-        let Some(before) = unused_since else { return !self.closing.swap(true, Ordering::AcqRel) };
-        let mut left = false;
-        for slot in [&self.web, &self.workspace] {
-            match slot.close_writer(before) {
-                Ok(open) => left |= open,
+    /// Closes writers that were not used since the given time. Returns true if the caller has to call again later.
+    fn close_idle_writers(&self, unused_since: Option<Instant>) -> bool {
+        // Reset before the writers are checked, so that a later `apply` schedules a new task.
+        self.close_scheduled.store(false, Ordering::Release);
+        let Some(before) = unused_since else { return !self.close_scheduled.swap(true, Ordering::AcqRel) };
+        let mut writers_open = false;
+        for index in [&self.web, &self.workspace] {
+            match index.close_writer(before) {
+                Ok(open) => writers_open |= open,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "closing the index writer failed")
+                    tracing::warn!(error = &error as &dyn std::error::Error, "cannot close the index writer")
                 }
             }
         }
-        // If an apply came in between, its own round is under way.
-        left && !self.closing.swap(true, Ordering::AcqRel)
+        // A concurrent `apply` may have scheduled its own task.
+        writers_open && !self.close_scheduled.swap(true, Ordering::AcqRel)
     }
 }
 
-/// Opens an index; one that cannot be used is replaced by an empty one.
-fn open_slot(folder: &Folder, name: IndexName, options: TantivyOptions) -> Result<Slot, EngineError> {
-    let path = folder.index(name.as_str());
-    match Slot::open(&path, options) {
-        Ok(slot) => Ok(slot),
+/// Opens an index. An unusable index is replaced by an empty one that needs a rebuild.
+fn open_index(dir: &IndexDir, name: IndexName, options: TantivyOptions) -> Result<EngineIndex, EngineError> {
+    let path = dir.index_path(name.as_str());
+    match EngineIndex::open(&path, options) {
+        Ok(index) => Ok(index),
         Err(error) => {
             tracing::warn!(
                 index = name.as_str(),
                 error = &error as &dyn std::error::Error,
-                "the index cannot be used and starts empty"
+                "index is unusable and will be rebuilt"
             );
-            folder.set_needs_rebuild(true)?;
-            folder.discard(name.as_str())?;
-            Slot::open(&path, options)
+            dir.set_needs_rebuild(true)?;
+            dir.delete_index(name.as_str())?;
+            EngineIndex::open(&path, options)
         }
     }
 }
 
 #[async_trait]
 impl SearchEngine for TantivyEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let permit = Arc::clone(&self.inner.searches).acquire_owned().await.map_err(|error| {
             EngineError::new(EngineErrorKind::Unavailable, "the embedded index is closed").with_source(error)
         })?;
         let request = request.clone();
         self.blocking(move |inner| {
-            // Held by the work, not by the waiting: a caller that gives up does not make room for another.
+            // Held by the search itself: a dropped future must not release the permit while the search still runs.
             let _permit = permit;
-            inner.slot(request.collection.index()).first_stage(&request)
+            inner.index(request.collection.index()).first_stage(&request)
         })
         .await
     }
@@ -198,31 +201,31 @@ impl SearchEngine for TantivyEngine {
         if changes.is_empty() {
             return Ok(());
         }
-        self.close_writers_later();
-        self.blocking(move |inner| inner.slot(index).apply(&changes)).await
+        self.schedule_close();
+        self.blocking(move |inner| inner.index(index).apply(&changes)).await
     }
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
-        self.close_writers_later();
-        self.blocking(move |inner| inner.slot(index).clear()).await
+        self.schedule_close();
+        self.blocking(move |inner| inner.index(index).clear()).await
     }
 
     async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
-        Ok(self.inner.slot(index).document_count())
+        Ok(self.inner.index(index).document_count())
     }
 
     async fn ping(&self) -> Result<(), EngineError> {
-        // The indexes are mapped and would go on answering for a while from a folder that is gone.
+        // Reads a file, since searches keep working for a while on memory-mapped files of a deleted directory.
         self.blocking(|inner| {
-            if inner.folder.is_current() {
+            if inner.dir.is_current() {
                 return Ok(());
             }
-            Err(EngineError::new(EngineErrorKind::Unavailable, "the index folder is gone or not readable"))
+            Err(EngineError::new(EngineErrorKind::Unavailable, "the index directory is missing or unreadable"))
         })
         .await
     }
 
-    /// Remembered across restarts, for both indexes together.
+    /// Returns both indexes or none. The state survives restarts.
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         let needed = self.inner.needs_rebuild.load(Ordering::Acquire);
         Ok(if needed { IndexName::ALL.to_vec() } else { Vec::new() })
@@ -230,7 +233,7 @@ impl SearchEngine for TantivyEngine {
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
         self.blocking(|inner| {
-            inner.folder.set_needs_rebuild(false)?;
+            inner.dir.set_needs_rebuild(false)?;
             inner.needs_rebuild.store(false, Ordering::Release);
             Ok(())
         })

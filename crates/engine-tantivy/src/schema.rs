@@ -1,9 +1,6 @@
-//! The fields of both indexes.
+//! Schema of both indexes.
 //!
-//! No text is stored: a hit is a document id, read from two fast fields. Terms and words of workspace
-//! documents carry their organization as a prefix, so that one organization's postings, document
-//! frequencies and phrases are apart from another's by construction, and a search costs by the size of the
-//! organization, not of the index.
+//! The reasons for storing no text and for the scope prefix are in the README.
 
 use model::{Collection, DocId};
 use tantivy::Term;
@@ -11,34 +8,35 @@ use tantivy::schema::{
     BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::lines::TOKENIZER;
+use crate::line_tokenizer::TOKENIZER;
 
-/// Raised with every change of fields or of what is written into them.
+/// Schema version. Increment it with every change of the fields or their contents.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Clone, Debug)]
 pub struct Fields {
     pub schema: Schema,
-    /// The document id, to replace and remove by.
+    /// Document id, indexed for replacing and removing.
     pub id: Field,
-    /// The same as two halves, to name hits by.
+    /// Upper half of the document id, as a fast field for reading hits.
     pub id_high: Field,
+    /// Lower half of the document id, as a fast field for reading hits.
     pub id_low: Field,
-    /// The owner, as a scope prefix; workspace documents only.
+    /// Scope prefix of the organization; workspace documents only.
     pub organization: Field,
-    /// Stems with frequencies, for ranking. Line format (see [`crate::lines`]).
+    /// Stems with frequencies, for ranking, in the format of [`crate::line_tokenizer`].
     pub terms: Field,
-    /// Unstemmed words with positions, for phrases. Line format.
+    /// Unstemmed words with positions, for phrases, in the format of [`crate::line_tokenizer`].
     pub words: Field,
-    /// Scope prefix and code; the code is empty where the language is not known.
+    /// Scope prefix and language code, which is empty if unknown.
     pub language: Field,
     pub country: Field,
-    /// The host and every domain above it.
+    /// Host and its parent domains.
     pub domain: Field,
     pub published_at: Field,
     /// Number of tokens in `terms`.
     pub term_count: Field,
-    /// Number of words of the body.
+    /// Number of words in the body.
     pub body_words: Field,
 }
 
@@ -109,9 +107,9 @@ impl Fields {
     }
 }
 
-/// What stands before every scoped term: nothing for web documents, the organization's id for those of a
-/// workspace, always as long, so that no prefix is the beginning of another.
-pub fn prefix_of(collection: Collection) -> String {
+/// Returns the prefix of scoped terms: empty for the web, the organization's id for a workspace. Ids have a fixed length,
+/// so that no prefix is the beginning of another.
+pub fn scope_prefix(collection: Collection) -> String {
     match collection {
         Collection::Web => String::new(),
         Collection::Workspace(organization_id) => organization_id.0.simple().to_string(),

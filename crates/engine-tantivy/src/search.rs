@@ -1,12 +1,12 @@
-//! One search: analyse, weigh, score every matching document.
+//! Search: analysis, scoring of every matching document, and selection of the best.
 //!
-//! Scoring goes through the postings term by term, a window of documents at a time, adding into an array.
-//! That counts all matches exactly, takes the best variant of a term and the best of several texts without
-//! nested scorers, and breaks ties by document id; skipping ahead by score bounds would give up the first
-//! and pays only in indexes far larger than an embedded one.
+//! Scores are accumulated term at a time in an array, for one window of documents after another. This counts all matches
+//! exactly, takes the best variant of a term and the best of several texts without nested scorers, and breaks ties by
+//! document id. Skipping by score bounds (as in WAND) would lose exact counts and pays off only in indexes far larger
+//! than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageAnswer, FirstStageRequest};
+use engine::{FirstStageRequest, FirstStageResponse};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
@@ -16,39 +16,40 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
 use uuid::Uuid;
 
 use crate::filter::{FilterPlan, SegmentFilter};
-use crate::hits::BestHits;
-use crate::schema::{Fields, names, prefix_of};
-use crate::scope::ScopeCache;
+use crate::schema::{Fields, names, scope_prefix};
+use crate::scope_statistics::ScopeCache;
+use crate::top_hits::TopHits;
 
-/// Documents scored at a time: three arrays of this many scores stay in the processor's cache.
+/// Number of documents scored per window. Three arrays of this many scores fit into the CPU cache.
 const WINDOW: usize = 16 * 1024;
 
-/// Postings up to this number are counted one by one where a segment holds deleted documents; of longer
-/// lists the same share is taken to be deleted as of the segment. The rarity of a word that so many
-/// documents hold hardly changes by it.
-const COUNTED_POSTINGS: u32 = 10_000;
+/// Maximum length of a posting list that is counted exactly in a segment with deleted documents.
+///
+/// For longer lists the share of deleted documents is assumed to be that of the segment, which hardly affects the IDF of
+/// such a common word.
+const MAX_COUNTED_POSTINGS: u32 = 10_000;
 
 pub fn first_stage(
     request: &FirstStageRequest,
     searcher: &Searcher,
     fields: &Fields,
     scopes: &ScopeCache,
-) -> tantivy::Result<FirstStageAnswer> {
-    let prefix = prefix_of(request.collection);
-    let scope = scopes.of(request.collection, searcher, fields)?;
-    let of_filter: Option<Vec<Language>> =
+) -> tantivy::Result<FirstStageResponse> {
+    let prefix = scope_prefix(request.collection);
+    let scope = scopes.get(request.collection, searcher, fields)?;
+    let filtered: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
-    let languages = of_filter.as_deref().unwrap_or(&scope.languages);
-    let terms = SearchTerms::of(request, languages, scope.documents, |stem| {
+    let languages = filtered.as_deref().unwrap_or(&scope.languages);
+    let terms = SearchTerms::analyze(request, languages, scope.documents, |stem| {
         document_frequency(searcher, fields, &prefix, stem)
     })?;
-    let mut hits = BestHits::new(request.limit);
+    let mut hits = TopHits::new(request.limit);
     let mut total = 0;
-    let nothing_asked = match &terms.phrase {
+    let is_empty = match &terms.phrase {
         Some(words) => words.is_empty(),
         None => terms.texts.iter().all(Vec::is_empty),
     };
-    if !nothing_asked {
+    if !is_empty {
         let filter = FilterPlan::new(&request.filters, terms.phrase.as_deref(), &prefix, fields);
         let norms = length_norms(scope.average_terms);
         let mut scratch = Scratch::default();
@@ -62,17 +63,17 @@ pub fn first_stage(
                 filter,
                 norms: &norms,
                 lengths: reader.get_fieldnorms_reader(fields.terms)?,
-                every_admitted: terms.phrase.is_some(),
+                match_all_admitted: terms.phrase.is_some(),
                 max_doc: reader.max_doc(),
             };
             total += segment.run(texts, &mut scratch, &mut hits, &IdColumns::open(reader)?);
         }
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
-    Ok(FirstStageAnswer { hits: hits.into_hits(), total, statistics })
+    Ok(FirstStageResponse { hits: hits.into_hits(), total, statistics })
 }
 
-/// Living documents of the scope that hold the stem.
+/// Returns the number of documents of the scope, without deleted ones, that contain the stem.
 fn document_frequency(searcher: &Searcher, fields: &Fields, prefix: &str, stem: &str) -> tantivy::Result<u64> {
     let term = fields.scoped_term(fields.terms, prefix, stem);
     let mut sum = 0;
@@ -81,7 +82,7 @@ fn document_frequency(searcher: &Searcher, fields: &Fields, prefix: &str, stem: 
         let Some(info) = index.get_term_info(&term)? else { continue };
         sum += match reader.alive_bitset() {
             None => u64::from(info.doc_freq),
-            Some(alive) if info.doc_freq <= COUNTED_POSTINGS => {
+            Some(alive) if info.doc_freq <= MAX_COUNTED_POSTINGS => {
                 let postings = index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
                 u64::from(postings.doc_freq_given_deletes(alive))
             }
@@ -91,12 +92,12 @@ fn document_frequency(searcher: &Searcher, fields: &Fields, prefix: &str, stem: 
     Ok(sum)
 }
 
-/// The part of the formula that depends on the length, by the one-byte code in which the index keeps it.
+/// Returns the length norms of BM25 by the one-byte code in which the index stores lengths.
 fn length_norms(average: f32) -> [f32; 256] {
     std::array::from_fn(|code| bm25::length_norm(FieldNormReader::id_to_fieldnorm(code as u8) as f32, average))
 }
 
-/// A term in one segment: the postings of its variants, and what one of it is worth.
+/// Postings of the variants of a term in one segment, and its weight (query weight times IDF).
 struct OpenTerm {
     variants: Vec<SegmentPostings>,
     weight: f32,
@@ -129,7 +130,7 @@ fn open_texts(
     Ok(texts)
 }
 
-/// Where a segment keeps document ids.
+/// Fast fields of a segment that contain the two halves of document ids.
 struct IdColumns {
     high: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
     low: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
@@ -146,14 +147,15 @@ impl IdColumns {
     }
 }
 
-/// Scores of one window, all zero between uses.
+/// Scores of one window, reset to zero after use.
 struct Scratch {
-    /// Of the best text.
+    /// Scores of the best text.
     best: Vec<f32>,
-    /// Of the text at hand, where there are several.
+    /// Scores of the current text, if there are several.
     sum: Vec<f32>,
-    /// Of the term at hand, where it has several variants; and where those are.
+    /// Scores of the current term, if it has several variants.
     variant: Vec<f32>,
+    /// Non-zero positions of `variant`.
     touched: Vec<DocId>,
 }
 
@@ -168,20 +170,20 @@ struct SegmentSearch<'a> {
     filter: SegmentFilter,
     norms: &'a [f32; 256],
     lengths: FieldNormReader,
-    /// With a phrase, what holds it is a match, whatever its score.
-    every_admitted: bool,
+    /// True for phrase searches, where every document that passes the filter matches, whatever its score.
+    match_all_admitted: bool,
     max_doc: DocId,
 }
 
 impl SegmentSearch<'_> {
     /// Offers all matches to `hits` and returns their number.
-    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, scratch: &mut Scratch, hits: &mut BestHits, ids: &IdColumns) -> u64 {
+    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, scratch: &mut Scratch, hits: &mut TopHits, ids: &IdColumns) -> u64 {
         let Scratch { best, sum, variant, touched } = scratch;
         let mut total = 0;
         let mut start = 0;
         while start < self.max_doc {
-            if !self.every_admitted {
-                // Straight to the next document that holds anything.
+            if !self.match_all_admitted {
+                // Skip to the next document that contains any term.
                 let postings = texts.iter().flatten().flat_map(|term| &term.variants);
                 start = postings.map(DocSet::doc).min().unwrap_or(TERMINATED);
                 if start >= self.max_doc {
@@ -201,7 +203,7 @@ impl SegmentSearch<'_> {
             }
             for (doc, score) in (start..end).zip(best.iter_mut()) {
                 let score = std::mem::take(score);
-                if (score > 0.0 || self.every_admitted) && self.filter.admits(doc) {
+                if (score > 0.0 || self.match_all_admitted) && self.filter.admits(doc) {
                     total += 1;
                     hits.offer(score, || ids.id(doc));
                 }
@@ -211,8 +213,8 @@ impl SegmentSearch<'_> {
         total
     }
 
-    /// Adds the scores of one text to the documents of a window. Of a term's variants the best counts.
-    /// `variant` is all zero before and after.
+    /// Adds the scores of one text to the documents of a window. A term scores by its best variant. `variant` is all
+    /// zero before and after the call.
     fn score(
         &self,
         text: &mut [OpenTerm],
@@ -223,11 +225,11 @@ impl SegmentSearch<'_> {
     ) {
         for OpenTerm { variants, weight } in text {
             if let [postings] = &mut **variants {
-                self.each_posting(postings, &window, |at, saturation| scores[at as usize] += *weight * saturation);
+                self.for_each_posting(postings, &window, |at, saturation| scores[at as usize] += *weight * saturation);
                 continue;
             }
             for postings in variants {
-                self.each_posting(postings, &window, |at, saturation| {
+                self.for_each_posting(postings, &window, |at, saturation| {
                     let best = &mut variant[at as usize];
                     if *best == 0.0 {
                         touched.push(at);
@@ -241,16 +243,17 @@ impl SegmentSearch<'_> {
         }
     }
 
-    fn each_posting(
+    /// Calls `visit` with the position in the window and the saturation of each posting.
+    fn for_each_posting(
         &self,
         postings: &mut SegmentPostings,
         window: &std::ops::Range<DocId>,
-        mut with: impl FnMut(u32, f32),
+        mut visit: impl FnMut(u32, f32),
     ) {
         let mut doc = postings.doc();
         while doc < window.end {
             let norm = self.norms[usize::from(self.lengths.fieldnorm_id(doc))];
-            with(doc - window.start, bm25::saturation(postings.term_freq() as f32, norm));
+            visit(doc - window.start, bm25::saturation(postings.term_freq() as f32, norm));
             doc = postings.advance();
         }
     }

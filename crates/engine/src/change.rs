@@ -1,9 +1,9 @@
 use model::{Collection, DocId, Timestamp};
 
-/// One step of feeding an index.
+/// Change of an index.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Adds the document, or replaces the one with the same id.
+    /// Adds a document or replaces the document with the same id.
     Put(Box<IndexDocument>),
     Remove {
         doc_id: DocId,
@@ -19,7 +19,7 @@ impl Change {
     }
 }
 
-/// What an index knows of one document.
+/// Document as indexed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexDocument {
     pub doc_id: DocId,
@@ -27,10 +27,10 @@ pub struct IndexDocument {
     /// Lowercase ASCII host of the canonical URL; empty for workspace documents.
     pub host: String,
     pub title: String,
-    /// Headings and description, one a line.
+    /// Headings and description, one per line.
     pub headings: String,
     pub body: String,
-    /// Two-letter ISO 639-1 code; decides the stemmer. `None` when it is not known.
+    /// Two-letter ISO 639-1 code, which selects the stemmer. `None` if unknown.
     pub language: Option<String>,
     /// Two-letter ISO 3166-1 code, lowercase.
     pub country: Option<String>,
@@ -38,7 +38,7 @@ pub struct IndexDocument {
 }
 
 impl IndexDocument {
-    /// Returns a document without any text.
+    /// Returns an empty document.
     pub fn new(doc_id: DocId, collection: Collection) -> Self {
         Self {
             doc_id,

@@ -1,17 +1,17 @@
 use std::error::Error;
 
-/// What a caller can do about it.
+/// Error class, by the reaction that it requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EngineErrorKind {
-    /// The engine is down, slow or overloaded: try again later.
+    /// The engine is down, slow or overloaded: retry later.
     Unavailable,
-    /// The engine refused what we sent: a fault of ours or of its settings.
+    /// The engine rejected the request: a bug or a misconfiguration.
     Rejected,
-    /// The index is damaged or of another version: rebuild it.
+    /// The index is missing, damaged or of another version: rebuild it.
     Corrupt,
 }
 
-/// A failure of the engine, with its cause as the source.
+/// Error of a search engine, with its cause as the source.
 #[derive(Debug, thiserror::Error)]
 #[error("search engine {kind:?}: {message}")]
 pub struct EngineError {

@@ -1,29 +1,30 @@
-//! What an engine that does its own analysis keeps of a document.
+//! Terms of documents, for engines that index the output of our own analysis.
 
 use retrieval_core::analysis::{Analyzers, Language};
 
 use crate::IndexDocument;
 
-/// How often a title's term counts. The body mostly repeats the title, so it counts once more there.
-/// Fields are weighed by counting terms more often (as BM25F does), so that one length and one document
-/// frequency serve all fields.
+/// Weight of a title term, added to its occurrence in the body, which mostly repeats the title.
+///
+/// Fields are weighted by multiplying term frequencies (as in BM25F), so that one length and one document frequency
+/// serve all fields.
 pub const TITLE_WEIGHT: u32 = 2;
-/// How often a term of headings and description counts; the body repeats headings too.
+/// Weight of a term in headings and description. The body repeats headings too.
 pub const HEADINGS_WEIGHT: u32 = 1;
-/// How often a term of the body counts.
+/// Weight of a term in the body.
 pub const BODY_WEIGHT: u32 = 1;
 
-/// Receives a document's terms. Any order, any number of times the same term.
+/// Receiver of the terms of a document. A term may be reported several times, in any order.
 pub trait TermSink {
-    /// A stem occurs `times` times.
+    /// Adds `times` occurrences of a stem.
     fn term(&mut self, stem: &str, times: u32);
-    /// The next word of the running text, unstemmed.
+    /// Adds the next word of the running text, unstemmed.
     fn word(&mut self, word: &str);
-    /// No phrase reaches over this place.
-    fn gap(&mut self);
+    /// Ends a field or a line, which phrases do not cross.
+    fn phrase_break(&mut self);
 }
 
-/// Feeds all terms and words of the document to the sink. Returns the number of words of the body.
+/// Sends all terms and words of a document to the sink. Returns the number of words in the body.
 pub fn index_terms(document: &IndexDocument, analyzers: &mut Analyzers, sink: &mut impl TermSink) -> u64 {
     let language = document.language.as_deref().and_then(Language::from_code);
     let analyzer = analyzers.of(language);
@@ -39,7 +40,7 @@ pub fn index_terms(document: &IndexDocument, analyzers: &mut Analyzers, sink: &m
                 words += 1;
             }
         });
-        sink.gap();
+        sink.phrase_break();
         words
     };
     field(&document.title, TITLE_WEIGHT);
@@ -49,9 +50,8 @@ pub fn index_terms(document: &IndexDocument, analyzers: &mut Analyzers, sink: &m
     field(&document.body, BODY_WEIGHT)
 }
 
-/// The host and every domain that it is inside of: `a.example.com`, `example.com`, `com`. An IP address is
-/// inside of nothing.
-pub fn domains_of(host: &str) -> impl Iterator<Item = &str> {
+/// Iterates over a host and its parent domains: `a.example.com`, `example.com`, `com`. An IP address has no parents.
+pub fn domain_suffixes(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
     let mut rest = Some(host).filter(|host| !host.is_empty());
     std::iter::from_fn(move || {
@@ -66,10 +66,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn domains_are_suffixes_at_dots() {
-        assert_eq!(domains_of("a.example.com").collect::<Vec<_>>(), ["a.example.com", "example.com", "com"]);
-        assert_eq!(domains_of("10.0.0.1").collect::<Vec<_>>(), ["10.0.0.1"]);
-        assert_eq!(domains_of("[::1]").collect::<Vec<_>>(), ["[::1]"]);
-        assert_eq!(domains_of("").count(), 0);
+    fn domain_suffixes_split_at_dots() {
+        assert_eq!(domain_suffixes("a.example.com").collect::<Vec<_>>(), ["a.example.com", "example.com", "com"]);
+        assert_eq!(domain_suffixes("10.0.0.1").collect::<Vec<_>>(), ["10.0.0.1"]);
+        assert_eq!(domain_suffixes("[::1]").collect::<Vec<_>>(), ["[::1]"]);
+        assert_eq!(domain_suffixes("").count(), 0);
     }
 }

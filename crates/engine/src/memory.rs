@@ -1,4 +1,4 @@
-//! An engine in memory: small, exact, for tests.
+//! Exact in-memory engine for tests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use model::{Collection, DocId, IndexName};
-use retrieval_core::analysis::{Analyzers, Language};
+use retrieval_core::analysis::{Analyzers, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
-use crate::indexing::{TermSink, domains_of, index_terms};
+use crate::indexing::{TermSink, domain_suffixes, index_terms};
 use crate::search_terms::SearchTerms;
-use crate::{Change, EngineError, Filters, FirstStageAnswer, FirstStageRequest, Hit, IndexDocument, SearchEngine};
+use crate::{Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine};
 
-/// Looks at every document for every search.
+/// Search engine that scans every document.
 #[derive(Default)]
 pub struct MemoryEngine {
     indexes: Mutex<HashMap<IndexName, BTreeMap<DocId, Entry>>>,
@@ -22,8 +22,8 @@ pub struct MemoryEngine {
 struct Entry {
     document: IndexDocument,
     frequencies: HashMap<String, u32>,
-    /// The words of each stretch that a phrase may lie in.
-    stretches: Vec<Vec<String>>,
+    /// Words between phrase breaks.
+    segments: Vec<Vec<String>>,
     terms: u64,
     body_words: u64,
 }
@@ -35,13 +35,13 @@ impl TermSink for Entry {
     }
 
     fn word(&mut self, word: &str) {
-        if let Some(stretch) = self.stretches.last_mut() {
-            stretch.push(word.to_owned());
+        if let Some(segment) = self.segments.last_mut() {
+            segment.push(word.to_owned());
         }
     }
 
-    fn gap(&mut self) {
-        self.stretches.push(Vec::new());
+    fn phrase_break(&mut self) {
+        self.segments.push(Vec::new());
     }
 }
 
@@ -50,7 +50,7 @@ impl Entry {
         let mut entry = Entry {
             document: document.clone(),
             frequencies: HashMap::new(),
-            stretches: vec![Vec::new()],
+            segments: vec![Vec::new()],
             terms: 0,
             body_words: 0,
         };
@@ -64,16 +64,16 @@ impl Entry {
 
     fn passes(&self, filters: &Filters) -> bool {
         let document = &self.document;
-        let inside = |domains: &[String]| domains_of(&document.host).any(|own| domains.iter().any(|d| d == own));
+        let is_in = |domains: &[String]| domain_suffixes(&document.host).any(|own| domains.iter().any(|d| d == own));
         filters.language.as_ref().is_none_or(|language| document.language.as_ref() == Some(language))
             && filters.country.as_ref().is_none_or(|country| document.country.as_ref() == Some(country))
             && filters.published_after.is_none_or(|after| document.published_at.is_some_and(|at| at > after))
-            && (filters.include_domains.is_empty() || inside(&filters.include_domains))
-            && !inside(&filters.exclude_domains)
+            && (filters.include_domains.is_empty() || is_in(&filters.include_domains))
+            && !is_in(&filters.exclude_domains)
     }
 
-    fn holds_phrase(&self, phrase: &[String]) -> bool {
-        !phrase.is_empty() && self.stretches.iter().any(|stretch| stretch.windows(phrase.len()).any(|w| w == phrase))
+    fn contains_phrase(&self, phrase: &[String]) -> bool {
+        !phrase.is_empty() && self.segments.iter().any(|segment| segment.windows(phrase.len()).any(|w| w == phrase))
     }
 }
 
@@ -85,18 +85,21 @@ impl MemoryEngine {
 
 #[async_trait]
 impl SearchEngine for MemoryEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let indexes = self.lock();
-        let none = BTreeMap::new();
-        let index = indexes.get(&request.collection.index()).unwrap_or(&none);
+        let empty = BTreeMap::new();
+        let index = indexes.get(&request.collection.index()).unwrap_or(&empty);
         let collection: Vec<&Entry> = index.values().filter(|entry| entry.is_in(request.collection)).collect();
         let languages = match &request.filters.language {
             Some(language) => Language::from_code(language).into_iter().collect(),
             None => languages_of(&collection),
         };
-        let held = |stem: &str| collection.iter().filter(|entry| entry.frequencies.contains_key(stem)).count() as u64;
+        let frequency = |stem: &str| {
+            let count = collection.iter().filter(|entry| entry.frequencies.contains_key(stem)).count();
+            Ok::<_, Infallible>(count as u64)
+        };
         let documents = collection.len() as u64;
-        let Ok(terms) = SearchTerms::of(request, &languages, documents, |stem| Ok::<_, Infallible>(held(stem)));
+        let Ok(terms) = SearchTerms::analyze(request, &languages, documents, frequency);
         let mean = |total: u64| if documents == 0 { 0.0 } else { total as f64 / documents as f64 };
         let average = mean(collection.iter().map(|entry| entry.terms).sum()) as f32;
         let mut hits: Vec<Hit> = collection
@@ -105,7 +108,7 @@ impl SearchEngine for MemoryEngine {
             .filter_map(|entry| {
                 let score = score(entry, &terms, documents, average);
                 let matches = match &terms.phrase {
-                    Some(phrase) => entry.holds_phrase(phrase),
+                    Some(phrase) => entry.contains_phrase(phrase),
                     None => score > 0.0,
                 };
                 matches.then_some(Hit { doc_id: entry.document.doc_id, score })
@@ -115,7 +118,7 @@ impl SearchEngine for MemoryEngine {
         let total = hits.len() as u64;
         hits.truncate(request.limit.max(1));
         let average_length = mean(collection.iter().map(|entry| entry.body_words).sum());
-        Ok(FirstStageAnswer { hits, total, statistics: terms.into_statistics(documents, average_length) })
+        Ok(FirstStageResponse { hits, total, statistics: terms.into_statistics(documents, average_length) })
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
@@ -152,7 +155,7 @@ impl SearchEngine for MemoryEngine {
     }
 }
 
-/// Commonest first; documents of no known language are analysed as English.
+/// Returns the languages of the documents, most common first. Unknown languages count as English, as in analysis.
 fn languages_of(collection: &[&Entry]) -> Vec<Language> {
     let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
     for entry in collection {
@@ -164,16 +167,16 @@ fn languages_of(collection: &[&Entry]) -> Vec<Language> {
     languages.into_iter().map(|(language, _)| language).collect()
 }
 
-/// Of the best text; 0 when the document holds no term of any.
+/// Returns the score of the best matching text; 0 without a matching term.
 fn score(entry: &Entry, terms: &SearchTerms, documents: u64, average: f32) -> f32 {
     let norm = bm25::length_norm(entry.terms as f32, average);
-    let of_text = |text: &Vec<retrieval_core::analysis::QueryTerm>| -> f32 {
-        let of_term = |term: &retrieval_core::analysis::QueryTerm| {
-            let most = term.variants.iter().filter_map(|variant| entry.frequencies.get(variant)).max();
-            let saturation = most.map_or(0.0, |times| bm25::saturation(*times as f32, norm));
+    let score_text = |text: &Vec<QueryTerm>| -> f32 {
+        let score_term = |term: &QueryTerm| {
+            let frequency = term.variants.iter().filter_map(|variant| entry.frequencies.get(variant)).max();
+            let saturation = frequency.map_or(0.0, |times| bm25::saturation(*times as f32, norm));
             saturation * term.weight * bm25::idf(terms.frequency_of(term, documents), documents)
         };
-        text.iter().map(of_term).sum()
+        text.iter().map(score_term).sum()
     };
-    terms.texts.iter().map(of_text).fold(0.0, f32::max)
+    terms.texts.iter().map(score_text).fold(0.0, f32::max)
 }

@@ -1,52 +1,51 @@
 use model::{Collection, DocId, Timestamp};
 use retrieval_core::statistics::CollectionStatistics;
 
-/// What must hold for every hit. An empty filter holds for all.
+/// Conditions that every hit must meet. An empty filter matches all documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filters {
-    /// Two-letter code, lowercase.
+    /// Two-letter ISO 639-1 code, lowercase.
     pub language: Option<String>,
-    /// Two-letter code, lowercase.
+    /// Two-letter ISO 3166-1 code, lowercase.
     pub country: Option<String>,
-    /// Only documents with a known time strictly after it.
+    /// Exclusive lower bound. Excludes documents without a publication time.
     pub published_after: Option<Timestamp>,
-    /// Normalized domains (see `retrieval_core::domain`); a host matches itself and its subdomains.
+    /// Normalized domains (see `retrieval_core::domain`). A domain matches itself and its subdomains.
     pub include_domains: Vec<String>,
-    /// As above; wins over `include_domains`.
+    /// Normalized domains to exclude, with their subdomains. Takes precedence over `include_domains`.
     pub exclude_domains: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
 pub struct FirstStageRequest {
-    /// Where to search.
     pub collection: Collection,
-    /// The query and its rewrites, each searched with all words optional. A document's score is its best share of what
-    /// one of them asks for.
+    /// The query and its rewrites, each searched with all words optional. The score of a document is its highest share of
+    /// the maximum score of one text.
     pub texts: Vec<String>,
-    /// Only documents that hold the first text word for word.
+    /// Limits hits to documents that contain the first text as a phrase.
     pub exact_phrase: bool,
-    /// The text that hits will be reranked by, where it is none of `texts`. It is not searched for, but the
-    /// statistics cover its terms too.
-    pub ranked_by: Option<String>,
+    /// Text that hits will be reranked by, if it is not in `texts`. It is not searched, but the statistics cover its
+    /// terms.
+    pub rerank_text: Option<String>,
     pub filters: Filters,
-    /// At least 1.
+    /// Maximum number of hits, at least 1.
     pub limit: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     pub doc_id: DocId,
-    /// Comparable only inside one answer; higher is better.
+    /// Higher is better. Comparable only within one response.
     pub score: f32,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct FirstStageAnswer {
+pub struct FirstStageResponse {
     pub hits: Vec<Hit>,
-    /// Documents that match, exact or (for engines that only estimate) a close estimate.
+    /// Number of matching documents, exact or a close estimate, depending on the engine.
     pub total: u64,
-    /// Of the searched collection (one organization's documents for a workspace), for every variant of every
-    /// term that the analysis of `texts` and `ranked_by` yields under the collection's languages. Filters do
-    /// not change it.
+    /// Statistics of the searched collection (for a workspace, of one organization), regardless of filters.
+    ///
+    /// Covers every variant of every term in `texts` and `rerank_text` under the languages of the collection.
     pub statistics: CollectionStatistics,
 }

@@ -1,4 +1,4 @@
-//! A request as terms: what an engine that does its own analysis searches for.
+//! Terms of requests, for engines that index the output of our own analysis.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,32 +8,37 @@ use retrieval_core::statistics::CollectionStatistics;
 
 use crate::FirstStageRequest;
 
-/// Terms searched of one text; of longer ones the rarest. Beside so many, the commonest words of a pasted
-/// page decide nothing, and their long lists are what would cost.
+/// Maximum number of terms searched per text; the rarest are kept. The most common words of a pasted page do not affect
+/// the ranking among this many, and their long posting lists would dominate the cost.
 pub const MAX_TERMS: usize = 64;
 
-/// Texts searched of one request, first come.
+/// Maximum number of texts searched per request; the first are kept.
 pub const MAX_TEXTS: usize = 8;
 
-/// Languages that a query is analysed under: the commonest of the collection. A language beyond the eighth
-/// is still found wherever its stems are those of another or the word is not inflected.
+/// Maximum number of languages that a query is analyzed in, the most common of the collection. Documents in other
+/// languages still match by uninflected words and shared stems.
 pub const MAX_LANGUAGES: usize = 8;
 
-/// What to search for, and the rarity of it.
+/// Terms to search for, with their document frequencies.
 #[derive(Clone, Debug, Default)]
 pub struct SearchTerms {
-    /// One list a text; may be empty, when the text holds no word.
+    /// One list per text; empty for a text without words.
     pub texts: Vec<Vec<QueryTerm>>,
-    /// With an exact phrase: the words that must follow one another; may be empty, and then nothing matches.
+    /// Adjacent words required by an exact phrase. An empty phrase matches nothing.
     pub phrase: Option<Vec<String>>,
-    /// Documents that hold each variant; without those that none holds.
+    /// Number of documents that contain each variant, without zeros.
     pub document_frequency: BTreeMap<String, u64>,
 }
 
 impl SearchTerms {
-    /// Analyses the request for a collection of so many documents in the given languages, commonest first.
-    /// `document_frequency` counts the documents of the collection that hold a stem; its errors are handed on.
-    pub fn of<E>(
+    /// Analyzes a request for a collection with this number of documents in these languages, most common first.
+    ///
+    /// `document_frequency` returns the number of documents that contain a stem.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `document_frequency`.
+    pub fn analyze<E>(
         request: &FirstStageRequest,
         languages: &[Language],
         documents: u64,
@@ -56,7 +61,7 @@ impl SearchTerms {
             count(&query)?;
             queries.push(query);
         }
-        if let Some(text) = &request.ranked_by {
+        if let Some(text) = &request.rerank_text {
             count(&analyze_query(text, languages))?;
         }
         if request.exact_phrase {
@@ -66,15 +71,16 @@ impl SearchTerms {
             query.keep_rarest(MAX_TERMS, |term| terms.frequency_of(term, u64::MAX));
             terms.texts.push(query.terms);
         }
-        terms.make_comparable(documents);
+        terms.normalize_weights(documents);
         terms.document_frequency.retain(|_, documents| *documents > 0);
         Ok(terms)
     }
 
-    /// Makes scores of several texts comparable: each becomes the share of what its text asks for. A document's score is
-    /// then its best (CombMAX; Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1994), and a long text does not
-    /// crowd out the documents of a short one.
-    fn make_comparable(&mut self, documents: u64) {
+    /// Normalizes the weights of each text, so that scores of several texts are comparable.
+    ///
+    /// The score of a document is then that of its best text (CombMAX; Fox and Shaw, "Combination of Multiple Searches",
+    /// TREC-2, 1994), and a long text does not crowd out the documents of a short one.
+    fn normalize_weights(&mut self, documents: u64) {
         if self.texts.iter().filter(|text| !text.is_empty()).count() < 2 {
             return;
         }
@@ -85,15 +91,16 @@ impl SearchTerms {
         }
     }
 
-    /// Documents that hold the term in any variant. Few hold two, so the sum is close, and it cannot exceed
-    /// the number of documents. All variants share it: a stem of a language with few documents is not a
-    /// rarer word.
+    /// Returns the number of documents that contain any variant of the term, at most `documents`.
+    ///
+    /// The sum over the variants is a close estimate, since few documents contain two. All variants share it: a stem of a
+    /// language with few documents is not a rarer word.
     pub fn frequency_of(&self, term: &QueryTerm, documents: u64) -> u64 {
-        let held = term.variants.iter().filter_map(|variant| self.document_frequency.get(variant));
-        held.fold(0, |sum: u64, documents| sum.saturating_add(*documents)).min(documents)
+        let counts = term.variants.iter().filter_map(|variant| self.document_frequency.get(variant));
+        counts.fold(0, |sum: u64, count| sum.saturating_add(*count)).min(documents)
     }
 
-    /// As statistics for the reranker.
+    /// Converts the terms into statistics for the reranker.
     pub fn into_statistics(self, documents: u64, average_length: f64) -> CollectionStatistics {
         CollectionStatistics { documents, average_length, document_frequency: self.document_frequency }
     }

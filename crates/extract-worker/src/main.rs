@@ -1,4 +1,4 @@
-//! The extraction worker as a program of its own.
+//! Standalone extraction worker.
 
 fn main() -> std::process::ExitCode {
     extract_worker::run()

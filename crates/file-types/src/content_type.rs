@@ -26,7 +26,7 @@ impl ContentType {
 fn media_type(header: &str) -> Option<String> {
     let text = header.split([';', ',']).next().unwrap_or_default().trim();
     let parsed: Mime = text.parse().ok().filter(|_| text.len() <= MAX_MEDIA_TYPE)?;
-    // `mime` takes `text/` for a type.
+    // `mime` accepts `text/` without a subtype.
     (!parsed.subtype().as_str().is_empty()).then(|| parsed.essence_str().to_ascii_lowercase())
 }
 

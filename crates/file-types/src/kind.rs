@@ -89,8 +89,8 @@ impl FileKind {
 
     /// Returns the kind of an extension without its dot, in any case.
     pub fn from_extension(extension: &str) -> Option<FileKind> {
-        let has = |known: &&str| extension.eq_ignore_ascii_case(known);
-        FileKind::ALL.into_iter().find(|kind| kind.names().extensions.iter().any(|known| has(known)))
+        let matches = |known: &&str| extension.eq_ignore_ascii_case(known);
+        FileKind::ALL.into_iter().find(|kind| kind.names().extensions.iter().any(matches))
     }
 
     /// Returns the kind of a lowercase media type without parameters.

@@ -13,7 +13,7 @@ use crate::handlers::unmatched;
 use crate::pipeline::caught;
 use crate::reply::{Reply, respond};
 
-/// `/healthz`, `/readyz` and `/metrics`.
+/// Creates the app of the internal listener: `/healthz`, `/readyz` and `/metrics`.
 pub fn create_operations_app(
     state: web::Data<State>,
 ) -> App<
@@ -45,7 +45,7 @@ struct Health {
     status: &'static str,
 }
 
-/// The process answers: nothing else is looked at, so that a backend that is down does not get it restarted.
+/// Reports liveness of the process alone, so that an outage of a backend does not restart it.
 async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
@@ -77,14 +77,14 @@ impl From<DependencyState> for Dependency {
             name: state.name,
             required: state.required,
             state: if state.up { "up" } else { "down" },
-            // Microseconds are what a local database takes; more digits are noise.
+            // Rounded to microseconds, the latency of a local database; more digits are noise.
             latency_ms: (state.latency.as_secs_f64() * 1e6).round() / 1e3,
             detail: state.detail,
         }
     }
 }
 
-/// 503 when a required dependency is down.
+/// Reports all dependencies, with 503 if a required one is down.
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
@@ -97,7 +97,7 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
     respond(&state, &request, request_id, "GET /readyz", reply, None).await
 }
 
-/// The text exposition format of Prometheus, version 0.0.4.
+/// Serves metrics in the text exposition format of Prometheus, version 0.0.4.
 async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     match &state.metrics {
         Some(text) => HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text()),

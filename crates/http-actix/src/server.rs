@@ -12,36 +12,36 @@ use tokio::task::JoinHandle;
 
 use crate::{Options, State, create_app, create_operations_app};
 
-/// Threads of the public listener at most, unless more are asked for. They parse and serialize only: a few keep any
-/// number of cores busy with searches.
-const MOST_WORKERS: usize = 8;
+/// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
+/// with searches.
+const MAX_WORKERS: usize = 8;
 
-/// An idle connection is kept for longer than the minute that most load balancers keep theirs, so that it is they who
-/// close it, and no request is sent into a closing connection.
+/// Keep-alive of idle connections: longer than the minute of most load balancers, so that they close connections first
+/// and never send a request into a closing one.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// Time for the head of a request.
+/// Timeout of a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bound sockets. Binding is the caller's: it knows the addresses, and can hold several ports before it starts.
+/// Bound sockets. The caller binds them, so that it can reserve all ports before it starts.
 pub struct Listeners {
     /// The public API.
     pub public: TcpListener,
-    /// `/healthz`, `/readyz`: internal.
+    /// The internal listener: `/healthz`, `/readyz`, `/metrics`.
     pub operations: TcpListener,
 }
 
-/// Both listeners, serving.
+/// Running listeners.
 pub struct Running {
     public: (ServerHandle, JoinHandle<io::Result<()>>),
     operations: (ServerHandle, JoinHandle<io::Result<()>>),
 }
 
-/// Starts to serve. Must be called on a multi-threaded tokio runtime, on which the use cases then run; connections are
-/// served by threads of their own.
+/// Starts both listeners. Must be called on a multi-threaded tokio runtime, on which use cases run; connections have their
+/// own threads.
 ///
 /// # Errors
-/// A socket that cannot be listened on.
+/// Fails if a socket cannot be listened on.
 pub fn serve(
     app: Arc<App>,
     limiter: Arc<dyn RateLimiter>,
@@ -49,14 +49,14 @@ pub fn serve(
     listeners: Listeners,
 ) -> io::Result<Running> {
     let workers = match options.workers {
-        0 => available_parallelism().map_or(1, usize::from).min(MOST_WORKERS),
-        asked => asked,
+        0 => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+        configured => configured,
     };
     let drain = options.drain.as_secs();
     let state = web::Data::new(State::new(app, limiter, options));
 
-    let for_public = state.clone();
-    let public = HttpServer::new(move || create_app(for_public.clone()))
+    let public_state = state.clone();
+    let public = HttpServer::new(move || create_app(public_state.clone()))
         .workers(workers)
         .tcp_nodelay(true)
         .keep_alive(KEEP_ALIVE)
@@ -79,11 +79,11 @@ pub fn serve(
 }
 
 impl Running {
-    /// Takes no new connections, waits for the requests under way (at most the drain time) and ends. The operations
-    /// listener answers to the last.
+    /// Refuses new connections, drains running requests (at most for the drain time) and stops. The internal listener
+    /// stops last.
     ///
     /// # Errors
-    /// A listener that had failed before.
+    /// Fails if a listener had failed before.
     pub async fn stop(self) -> io::Result<()> {
         for (handle, task) in [self.public, self.operations] {
             handle.stop(true).await;
@@ -92,7 +92,7 @@ impl Running {
         Ok(())
     }
 
-    /// Waits until a listener ends on its own, which is always a failure. Safe to drop and call again.
+    /// Waits until a listener fails. Safe to drop and call again.
     pub async fn failed(&mut self) -> io::Error {
         let ended = tokio::select! {
             ended = &mut self.public.1 => ended,

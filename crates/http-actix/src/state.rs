@@ -2,47 +2,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::App;
+use model::Clock;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
-use crate::handlers::skills::SkillFiles;
 use crate::mcp::{Origins, Servers};
+use crate::skill_files::SkillFiles;
+use crate::times::to_date_time;
 
-/// Where the time comes from.
-pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
-
-/// The wall clock.
-pub fn system_clock() -> Clock {
-    Arc::new(OffsetDateTime::now_utc)
-}
-
-/// Writes what was counted so far, in the text format of Prometheus.
+/// Renders the metrics in the text format of Prometheus.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// How the listeners behave.
+/// Options of the listeners.
 #[derive(Clone)]
 pub struct Options {
-    /// How clients reach the API, without a slash at the end: `$schema` links start with it.
+    /// Base URL of the API for clients, without a trailing slash; prefix of `$schema` links.
     pub public_url: String,
-    /// Origins of pages that may use `/mcp`, beside those of `public_url` and of this machine.
+    /// Origins of pages that may use `/mcp`, in addition to those of `public_url` and of this machine.
     pub mcp_allow_origins: Vec<String>,
-    /// Threads of the public listener; 0: one per CPU, at most 8.
+    /// Threads of the public listener; 0 for one per CPU, at most 8.
     pub workers: usize,
-    /// How long [`crate::Running::stop`] waits for requests under way.
+    /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
-    pub clock: Clock,
-    /// What `GET /metrics` of the internal listener answers; without it there is no such path.
+    pub clock: Arc<dyn Clock>,
+    /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
 }
 
-/// What every request needs, shared by all workers.
+/// State shared by all workers.
 pub struct State {
     pub(crate) app: Arc<App>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Option<MetricsText>,
-    /// Where use cases run.
+    /// Runtime of the use cases.
     pub(crate) runtime: Handle,
     pub(crate) skills: Option<SkillFiles>,
     pub(crate) mcp: Servers,
@@ -51,7 +45,7 @@ pub struct State {
 }
 
 impl State {
-    /// Use cases run on the tokio runtime that this is called on.
+    /// Creates the state. Use cases run on the current tokio runtime.
     pub fn new(app: Arc<App>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
         let public_url = options.public_url.trim_end_matches('/').to_owned();
         State {
@@ -68,10 +62,10 @@ impl State {
     }
 
     pub(crate) fn now(&self) -> OffsetDateTime {
-        (self.clock)()
+        to_date_time(self.clock.now())
     }
 
-    /// The `$schema` of a body of this type.
+    /// Returns the `$schema` of a body of this type.
     pub(crate) fn schema_url(&self, name: &str) -> String {
         format!("{}/schemas/{name}.json", self.public_url)
     }

@@ -1,4 +1,4 @@
-//! What is served to everyone, as it is: descriptions and pages that change with the program only.
+//! Public static files: descriptions and pages that change only with the program.
 
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, Header, IfNoneMatch,

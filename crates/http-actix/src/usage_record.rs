@@ -9,11 +9,11 @@ use time::OffsetDateTime;
 
 use crate::State;
 
-/// The status of a request whose client hung up before the answer (as nginx counts it).
+/// Status recorded when the client disconnects before the response, as in nginx.
 const CLIENT_CLOSED: u16 = 499;
 
-/// Records one authenticated request when it is dropped: actix drops the request's future when the client hangs up, and
-/// such requests count too.
+/// Records one authenticated request on drop. actix drops the future when a client disconnects, and such requests count
+/// too.
 pub(crate) struct UsageRecord {
     app: Arc<App>,
     organization_id: OrganizationId,
@@ -37,17 +37,17 @@ impl UsageRecord {
         }
     }
 
-    /// What the request counts as: the route that it came by, or that of the operation it turned out to stand for.
+    /// Returns the route that the request counts as.
     pub fn route(&self) -> &'static str {
         self.route.get()
     }
 
-    /// The request stands for the operation of this route.
+    /// Assigns the request to another route, such as the operation of a tool call.
     pub fn counts_as(&self, route: &'static str) {
         self.route.set(route);
     }
 
-    /// The status that it ended with. The first one holds: an operation may have failed in an answer that did not.
+    /// Sets the status. The first one counts: a tool call can fail within a successful response.
     pub fn finish(&self, status: u16) {
         self.status.set(self.status.get().or(Some(status)));
     }

@@ -1,5 +1,4 @@
-//! From bytes to searchable documents: preparing captures, reading pages of the web on demand, feeding
-//! the indexes from the outbox, and indexing runs over an organization's files. See README.md.
+#![doc = include_str!("../README.md")]
 
 pub mod clock;
 pub mod feeder;

@@ -1,14 +1,15 @@
-//! Where an organization's files are in the bucket.
+//! Object keys of an organization's files.
 
 use model::OrganizationId;
 use sha2::{Digest, Sha256};
 
-/// All objects of one organization.
+/// Returns the prefix of all objects of an organization.
 pub fn prefix(organization_id: OrganizationId) -> String {
     format!("files/{organization_id}/")
 }
 
-/// The object of one file. Keys hold a digest, not the name: a name may be longer than a key, and be in any script.
+/// Returns the key of a file's object. It contains a digest of the name, since names may exceed the length of keys and use any
+/// script.
 pub fn key(organization_id: OrganizationId, name: &str) -> String {
     format!("{}{}", prefix(organization_id), hex::encode(Sha256::digest(name.as_bytes())))
 }

@@ -1,4 +1,4 @@
-//! What was read of a document, made ready to be stored: digest, language, headings, passages.
+//! Preparation of content for storage: digest, language, headings, passages.
 
 use docstore::{Capture, Document, NewDocument, Passage, Strings, strip_nul};
 use model::{CaptureFormat, CaptureId, Collection, Timestamp};
@@ -6,49 +6,49 @@ use retrieval_core::{analysis, outline, passages, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Where a document comes from.
+/// Origin of a document.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub collection: Collection,
     pub canonical_url: String,
-    /// The address as it was given.
+    /// URL before canonicalization.
     pub source_url: String,
-    /// The stored object, for files.
+    /// Stored object of a file.
     pub source_uri: Option<String>,
     pub mime: Option<String>,
     /// Two letters, lowercase.
     pub country: Option<String>,
-    /// Whether it belongs into its index: see [`Document::listed`].
+    /// True if the document belongs in its index; see [`Document::listed`].
     pub listed: bool,
 }
 
-/// What was read.
+/// Extracted content.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     pub markdown: String,
     pub title: Option<String>,
     pub description: Option<String>,
-    /// Two letters, lowercase; detected from the text when it is not known.
+    /// Two letters, lowercase; detected from the text if `None`.
     pub language: Option<String>,
     pub published_at: Option<Timestamp>,
     pub labels: Vec<String>,
-    /// Where each page begins, as a byte of `markdown`; empty for documents without pages.
+    /// Byte offsets in `markdown` where pages start; empty for documents without pages.
     pub page_starts: Vec<u32>,
-    /// Whether this is all of the document, or what a search result showed of it.
+    /// Share of the document that `markdown` holds.
     pub extent: Extent,
 }
 
-/// How much of a document was read.
+/// Share of a document that was read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Extent {
     #[default]
     Whole,
-    /// A plain text snippet.
+    /// A plain text snippet, as shown in a search result.
     Snippet,
 }
 
 impl Extent {
-    /// The format of captures of this extent.
+    /// Returns the format of captures with this extent.
     pub fn format(self) -> CaptureFormat {
         match self {
             Extent::Whole => CaptureFormat::Markdown,
@@ -57,8 +57,8 @@ impl Extent {
     }
 }
 
-/// A document with a full capture. `now` is the time before its reading began: a
-/// document that was deleted later stays deleted.
+/// Builds the document, its capture and its passages. `now` must be taken before reading starts, so that a document deleted
+/// since then stays deleted.
 pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument {
     let doc_id = url::document_id(&source.canonical_url);
     let markdown = strip_nul(content.markdown);
@@ -77,12 +77,10 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             byte_end: column(span.bytes.end),
             char_start: column(span.chars.start),
             char_end: column(span.chars.end),
-            section_path: Strings(with_pages(
-                span.section_path.clone(),
-                span.text(&markdown),
-                span.bytes.start,
-                &page_starts,
-            )),
+            section_path: {
+                let pages = page_label(span.text(&markdown), span.bytes.start, &page_starts);
+                Strings(pages.into_iter().chain(span.section_path).collect())
+            },
         })
         .collect();
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
@@ -124,22 +122,18 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     }
 }
 
-/// The pages that a passage is on are the outermost part of its section path.
-fn with_pages(section_path: Vec<String>, text: &str, start: usize, page_starts: &[usize]) -> Vec<String> {
-    let label = match passages::pages_of(text, start, page_starts) {
-        None => return section_path,
-        Some((first, last)) if first == last => format!("Page {first}"),
-        Some((first, last)) => format!("Pages {first}-{last}"),
-    };
-    std::iter::once(label).chain(section_path).collect()
+/// Returns the pages that a passage is on: the outermost part of its section path.
+fn page_label(text: &str, start: usize, page_starts: &[usize]) -> Option<String> {
+    let (first, last) = passages::pages_of(text, start, page_starts)?;
+    Some(if first == last { format!("Page {first}") } else { format!("Pages {first}-{last}") })
 }
 
-/// `sha256:` and the hex digest of the text.
+/// Returns `sha256:` and the hexadecimal digest of the text.
 pub fn digest(text: &str) -> String {
     format!("sha256:{}", hex::encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Offsets fit: content is bounded far below 2 GiB where it is read.
+/// Converts an offset to its column type. It fits, since extraction limits content to far below 2 GiB.
 fn column(offset: usize) -> i32 {
     i32::try_from(offset).unwrap_or(i32::MAX)
 }

@@ -1,13 +1,15 @@
-//! An index made anew from the docstore.
+//! Rebuild of an index from the docstore.
 
 use docstore::{Docstore, Result};
 use model::{Clock, IndexName};
 
+/// Documents per page of the listing.
 const PAGE: i64 = 5_000;
 
-/// Queues the emptying of the index and then every document that belongs into it; `progress` hears of each
-/// page's length. Whoever feeds the index does the work, the running server or the caller. Returns how
-/// many documents were queued.
+/// Queues the clearing of the index and then every document that belongs in it. Returns the number of documents.
+///
+/// `progress` is called with the length of each page. The process that feeds the index does the work: the running server or
+/// the caller.
 pub async fn queue_all(
     store: &Docstore,
     index: IndexName,

@@ -3,10 +3,11 @@
 use api_types::{DocumentRequest, FeedbackRequest, NoBody, SearchIndex, SearchRequest, Section, Selection};
 use openapi::Input;
 use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::backend::Backend;
+use crate::output::Output;
 use crate::tools::{Action, Tool};
 use crate::{Failure, arguments, connector, fit, summary};
 
@@ -19,22 +20,6 @@ pub(crate) const STRUCTURED_CHARS: usize = RESULT_CHARS - summary::MAX_CHARS;
 
 /// Content requested of a document, in characters. Metadata and JSON escaping need the rest.
 const CONTENT_CHARS: i64 = 17_000;
-
-/// A successful result.
-#[derive(Debug)]
-pub(crate) struct Output {
-    pub text: String,
-    pub structured: Value,
-}
-
-impl Output {
-    pub fn new(text: String, structured: &impl Serialize) -> Result<Self, Failure> {
-        // Responses hold strings, numbers, lists and maps with string keys, which always serialize.
-        let structured = serde_json::to_value(structured)
-            .map_err(|_| Failure::new(api_types::ErrorCode::InternalError, "the response cannot be serialized"))?;
-        Ok(Self { text, structured })
-    }
-}
 
 /// Carries out a call.
 ///

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::backend::{Backend, Failure};
-use crate::calls::Output;
+use crate::output::Output;
 
 /// Characters that `fetch` returns. Far above the limit of other tools, because the contract has no continuation.
 const FETCH_CHARS: i64 = 100_000;

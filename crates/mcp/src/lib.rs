@@ -6,6 +6,7 @@ mod calls;
 mod connector;
 mod fit;
 mod message;
+mod output;
 mod profile;
 mod revision;
 mod schema;

@@ -152,7 +152,7 @@ impl Server {
     }
 }
 
-/// What every request of the stateless revision carries (2026-07-28, "Per-request protocol fields").
+/// Fields of every request of the stateless revision (2026-07-28, "Per-request protocol fields").
 fn check_envelope(params: &Map<String, Value>) -> Result<(), RpcError> {
     let meta = params.get("_meta").and_then(Value::as_object);
     let field = |name: &str| meta.and_then(|meta| meta.get(&format!("io.modelcontextprotocol/{name}")));

@@ -21,7 +21,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests.
+/// A clock for tests that moves only by `set` and `advance`.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 

@@ -4,7 +4,7 @@ use std::fmt;
 /// A name that no variant of an enum has.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownName {
-    /// What the name should have been, such as `run state`.
+    /// Kind of name that was expected, such as `run state`.
     pub expected: &'static str,
     pub name: String,
 }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_quoted() {
+    fn unknown_name_is_quoted() {
         let error = "exploded".parse::<RunState>().expect_err("no such state");
         assert_eq!(error.to_string(), "unknown run state `exploded`");
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
+use crate::session::session_header;
 use crate::transport::{Transport, http_client};
 use crate::{Client, Error};
 
@@ -123,12 +124,6 @@ fn authorization(key: &str) -> Result<HeaderValue, Error> {
         .map_err(|_| Error::Setting("the API key has characters that a header cannot carry".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-pub(crate) fn session_header(session_id: &str) -> Result<HeaderValue, Error> {
-    let wrong = || Error::Setting(format!("invalid session id `{session_id}`: expected a UUID"));
-    api_types::validation::parse_uuid(session_id).ok_or_else(wrong)?;
-    HeaderValue::from_str(session_id).map_err(|_| wrong())
 }
 
 #[cfg(test)]

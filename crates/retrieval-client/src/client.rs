@@ -12,8 +12,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
 
-use crate::builder::session_header;
 use crate::retry::Repeat;
+use crate::session::session_header;
 use crate::transport::{Call, Transport};
 use crate::{Answer, ClientBuilder, Error};
 

@@ -7,6 +7,7 @@ mod error;
 mod pages;
 mod rate_limit;
 mod retry;
+mod session;
 mod transport;
 mod upload;
 mod workspace;

@@ -2,7 +2,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
 use model::IndexName;
 use tokio::sync::watch;
 
@@ -65,7 +65,7 @@ impl TestEngine {
 
 #[async_trait]
 impl SearchEngine for TestEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         self.arrived.send_modify(|arrived| *arrived += 1);
         // The sender lives as long as this value.

@@ -124,7 +124,7 @@ fn runner(
         max_object_bytes: 1 << 20,
         temp_dir: database.folder().to_owned(),
         lease: Duration::from_secs(15),
-        patience: Duration::from_secs(20),
+        retry_timeout: Duration::from_secs(20),
         clock,
     };
     let blobs = Arc::clone(blobs) as Arc<dyn BlobStore>;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use app::authentication::{TokenClaims, TokenFault, TokenVerifier};
+use app::authentication::{TokenClaims, TokenVerifier, VerifyError};
 use async_trait::async_trait;
 use ingest::clock::to_date_time;
 use model::{Clock, SystemClock};
@@ -45,16 +45,16 @@ impl TestTokens {
 
 #[async_trait]
 impl TokenVerifier for TestTokens {
-    async fn verify(&self, token: &str) -> Result<TokenClaims, TokenFault> {
+    async fn verify(&self, token: &str) -> Result<TokenClaims, VerifyError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let trouble = *self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         match trouble {
-            Some(TokenTrouble::Unavailable) => return Err(TokenFault::Unavailable("the issuer is away".into())),
+            Some(TokenTrouble::Unavailable) => return Err(VerifyError::Unavailable("the issuer is away".into())),
             Some(TokenTrouble::Panic) => panic!("the verifier is broken"),
             None => {}
         }
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(token).cloned().ok_or_else(|| TokenFault::Refused("unknown".into()))
+        known.get(token).cloned().ok_or_else(|| VerifyError::Rejected("unknown".into()))
     }
 }
 

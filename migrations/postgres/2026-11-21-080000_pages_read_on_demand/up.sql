@@ -1,9 +1,9 @@
--- Whether a web page belongs into the shared web index: those that an operator imported do, those that somebody read by
--- their address do not, for an address may be a secret. A workspace document always belongs into its workspace's.
+-- True for documents in a search index: imported web pages and all workspace documents. Pages read by URL are not listed,
+-- because a URL may be a secret.
 ALTER TABLE documents ADD COLUMN listed BOOLEAN NOT NULL DEFAULT TRUE;
--- When somebody said that the content is out of date: a capture from before that is fetched anew.
+-- Time of the last report of stale content. Older captures are fetched again.
 ALTER TABLE documents ADD COLUMN stale_at BIGINT;
--- Of a capture that was fetched: where it was found behind all redirects, and what its server called that state.
+-- For fetched captures: the URL after redirects, and the server's validators.
 ALTER TABLE captures ADD COLUMN fetched_from TEXT;
 ALTER TABLE captures ADD COLUMN etag TEXT;
 ALTER TABLE captures ADD COLUMN last_modified TEXT;

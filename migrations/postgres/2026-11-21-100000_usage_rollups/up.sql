@@ -1,5 +1,5 @@
--- What was asked in an hour or a day (period, in milliseconds), by whom and of which route: what the usage overview is made
--- of. usage_events are the single requests, kept for a while. The histogram is that of durations.
+-- Requests per hour or day (period, in milliseconds), identity and route, for the usage overview. usage_events are the
+-- single requests, kept for a limited time. histogram counts durations.
 CREATE TABLE usage_rollups (
     organization_id UUID NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
     period BIGINT NOT NULL,
@@ -15,5 +15,5 @@ CREATE TABLE usage_rollups (
     PRIMARY KEY (organization_id, period, start, identity, route)
 );
 CREATE INDEX usage_events_by_time ON usage_events (created_at);
--- Who spent it; NULL for what was paid in.
+-- Credential of a charge; NULL for payments.
 ALTER TABLE balance_entries ADD COLUMN identity TEXT;

@@ -1,5 +1,5 @@
--- What was changed of organizations, keys and balances, by whom; written with the change and never changed or deleted. It
--- tells of an organization after that is gone, and so does not refer to it.
+-- Audit log of organizations, keys and balances. Written in the transaction of the change, never changed or deleted.
+-- organization_id is no foreign key, because entries outlive the organization.
 CREATE TABLE audit_entries (
     id UUID NOT NULL PRIMARY KEY,
     created_at BIGINT NOT NULL,

@@ -25,7 +25,7 @@ CREATE TABLE balances (
     cents BIGINT NOT NULL CHECK (cents >= 0)
 );
 
--- Every change of a balance is explained by an entry; the sum of the entries is the balance.
+-- Ledger of balances. The sum of an organization's entries is its balance.
 CREATE TABLE balance_entries (
     id BLOB NOT NULL PRIMARY KEY,
     organization_id BLOB NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
@@ -36,7 +36,7 @@ CREATE TABLE balance_entries (
 );
 CREATE INDEX balance_entries_of_organization ON balance_entries (organization_id, created_at);
 
--- organization_id is NULL for the shared web corpus and names the owner of a workspace document.
+-- organization_id is NULL for the shared web corpus, else the owner of the workspace document.
 CREATE TABLE documents (
     doc_id BLOB NOT NULL PRIMARY KEY,
     organization_id BLOB REFERENCES organizations (id) ON DELETE CASCADE,
@@ -69,7 +69,7 @@ CREATE TABLE captures (
 );
 CREATE INDEX captures_of_document ON captures (doc_id);
 
--- A passage is a slice of its capture's content: [byte_start, byte_end) holds its text.
+-- A passage is the slice [byte_start, byte_end) of its capture's content.
 CREATE TABLE passages (
     passage_id BLOB NOT NULL PRIMARY KEY,
     doc_id BLOB NOT NULL REFERENCES documents (doc_id) ON DELETE CASCADE,
@@ -120,8 +120,8 @@ CREATE TABLE feedback (
 );
 CREATE INDEX feedback_of_organization ON feedback (organization_id, created_at);
 
--- A row is made at presign; whether the object exists is storage's word alone.
--- processed_* is what storage said of the object when it was last read to its end.
+-- Rows are created at presign; only storage knows whether the object exists.
+-- processed_* describe the object as of its last complete read.
 CREATE TABLE files (
     object_key TEXT NOT NULL PRIMARY KEY,
     organization_id BLOB NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
@@ -157,12 +157,11 @@ CREATE TABLE index_runs (
     lease_expires_at BIGINT
 );
 CREATE INDEX index_runs_of_organization ON index_runs (organization_id, requested_at);
--- One run at a time, and one more waiting, for each organization.
+-- At most one run in flight and one queued per organization.
 CREATE UNIQUE INDEX one_queued_run ON index_runs (organization_id) WHERE state = 'queued';
 CREATE UNIQUE INDEX one_run_in_flight ON index_runs (organization_id) WHERE state IN ('planning', 'running');
 
--- Documents whose index entry must be made anew, in order. Written in the transaction that changes the
--- document; worked off at least once.
+-- Documents to reindex, in order. Written in the transaction that changes the document; processed at least once.
 CREATE TABLE outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     index_name TEXT NOT NULL,
@@ -171,7 +170,7 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_of_index ON outbox (index_name, id);
 
--- Work that one process at a time may do.
+-- Locks for work that only one process may do at a time.
 CREATE TABLE leases (
     name TEXT NOT NULL PRIMARY KEY,
     owner TEXT NOT NULL,

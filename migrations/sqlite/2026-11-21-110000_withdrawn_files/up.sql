@@ -1,2 +1,2 @@
--- When the file was deleted by its owner. Until its object is gone from storage, too, it is neither listed nor read.
+-- Time of deletion by the owner. Withdrawn files are neither listed nor read until their object is deleted.
 ALTER TABLE files ADD COLUMN withdrawn_at BIGINT;

@@ -19,7 +19,7 @@ const STATUS: u16 = 404;
 
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let requests = options.documents.unwrap_or(REQUESTS);
-    let section = report.section("the door, counting in memory");
+    let section = report.section("admission, rate limit in memory");
     measure_admission(&Installation::new(program)?, requests, section, 150.0)?;
     match Redis.provide() {
         Provided::Running(redis) => {
@@ -28,7 +28,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
             let installation = Installation::new(program)?
                 .with_setting("RETRIEVAL__RATE_LIMIT__BACKEND", "redis")
                 .with_setting("RETRIEVAL__RATE_LIMIT__URL", &url);
-            let title = format!("the door, counting in Redis ({})", redis.how);
+            let title = format!("admission, rate limit in Redis ({})", redis.how);
             measure_admission(&installation, requests, report.section(title), 1_000.0)
         }
         Provided::Absent { reason } => {
@@ -49,12 +49,12 @@ fn measure_admission(
     let server = installation.serve()?;
     let client = || installation.client(&tenant);
     send_requests(&[client()], WARM_UP, &progress(WARM_UP, "warming up"))?;
-    for (clients, [rate, cost, waiting]) in [
+    for (clients, [rate, cost, latency]) in [
         (1, ["requests/s, one client", "µs of CPU a request, one client", "µs a request, one client"]),
         (CLIENTS, ["requests/s, four clients", "µs of CPU a request, four clients", "µs a request, four clients"]),
     ] {
         let clients: Vec<Client> = (0..clients).map(|_| client()).collect();
-        let bar = progress(requests, "through the door");
+        let bar = progress(requests, "requests");
         let before = process::cpu_time(server.pid())?;
         let took = send_requests(&clients, requests, &bar)?;
         let used = process::cpu_time(server.pid())? - before;
@@ -62,7 +62,7 @@ fn measure_admission(
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / requests as f64;
         section.per_second(rate, requests as f64, took);
         section.number(cost, micros(used)).target_below(target);
-        section.number(waiting, micros(took) * clients.len() as f64);
+        section.number(latency, micros(took) * clients.len() as f64);
     }
     Ok(())
 }

@@ -93,8 +93,9 @@ enum Name {
     Read,
     /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
     Files,
-    /// Cost of a request outside its operation, with rate limits in memory and in Redis
-    Door,
+    /// Admission: cost of a request outside its operation, with rate limits in memory and in Redis
+    #[value(name = "door")]
+    Admission,
     /// Usage overview over ten million requests, on SQLite and on PostgreSQL
     Usage,
 }
@@ -112,7 +113,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
-        Name::Door => admission_job::measure(options, &server, &mut report),
+        Name::Admission => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),
     };
     // Prints partial results after an error too, because they took minutes.

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error-causes", &[]),
     ("file-types", &[]),
     // Seams and what stands on its own.
-    ("access-tokens", &[]),
+    ("access-tokens", &["error-causes"]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &["model"]),

@@ -78,7 +78,7 @@ impl Modules {
         }
         let relative = rest.len() == path.len();
         for (position, segment) in rest.iter().enumerate() {
-            let child = [here.as_slice(), &[segment.clone()]].concat();
+            let child = [here.as_slice(), std::slice::from_ref(segment)].concat();
             if self.0.contains_key(&child) {
                 here = child;
                 continue;

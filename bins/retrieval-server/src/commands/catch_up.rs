@@ -43,12 +43,12 @@ pub async fn catch_up(
                     }
                 }
                 // Another instance that shares the outbox may hold the lease and drain the rest.
-                opened.feeder.wait_until_fed(index, newest, Duration::from_secs(600)).await?;
+                opened.feeder.wait_until_indexed(index, newest, Duration::from_secs(600)).await?;
                 return Ok(());
             }
             OpenedIndex::OwnedElsewhere => {
-                match feeder::wait_until_fed(store, index, newest, OWNER_CHECK_INTERVAL).await {
-                    Err(FeedError::TooSlow(_)) => {}
+                match feeder::wait_until_indexed(store, index, newest, OWNER_CHECK_INTERVAL).await {
+                    Err(FeedError::Timeout(_)) => {}
                     outcome => return Ok(outcome?),
                 }
                 show_backlog(store, index, progress).await?;

@@ -112,7 +112,7 @@ fn http_options(settings: &Settings, metrics: MetricsText) -> http_actix::Option
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
-        clock: http_actix::system_clock(),
+        clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }
 }

@@ -1,11 +1,11 @@
-//! What was changed by hand, and who did it.
+//! The audit log of operator commands.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{Database, Server, uuid_of};
 
-on_both_databases!(every_change_by_hand_is_told, nothing_is_told_that_did_not_happen);
+on_both_databases!(every_operator_change_is_audited, failed_changes_are_not_audited);
 
 fn prepared(database: Database) -> Server {
     let server = Server::prepare(database, "");
@@ -21,7 +21,7 @@ fn actions(entries: &[Value]) -> Vec<&str> {
     entries.iter().map(|entry| entry["action"].as_str().unwrap()).collect()
 }
 
-fn every_change_by_hand_is_told(database: Database) {
+fn every_operator_change_is_audited(database: Database) {
     let server = prepared(database);
     let organization = server.admin(&["org", "create", "--name", "Größe", "--prepaid-cents", "5"]);
     let id = organization["organization_id"].as_str().unwrap();
@@ -35,21 +35,21 @@ fn every_change_by_hand_is_told(database: Database) {
 
     let all = audit(&server, &[]);
     let expected = ["organization.created", "key.revoked", "balance.added", "key.created", "organization.created"];
-    assert_eq!(actions(&all), expected, "newest first, and a key is revoked once");
+    assert_eq!(actions(&all), expected, "newest first; the second revocation changes nothing");
     let actor = all[0]["actor"].as_str().unwrap();
     assert!(actor.strip_prefix("cli:").and_then(|actor| actor.split_once('@')).is_some(), "{actor}");
     assert!(all.iter().all(|entry| entry["actor"] == actor && entry["created_at"].is_string()), "{all:#?}");
     let ledger = server.command(&["admin", "balance", "ledger", "--org", id]).lines();
     assert_eq!(all[2]["subject_id"], ledger[1]["entry_id"]);
-    let told: Vec<_> = all[1..].iter().map(|entry| (&entry["subject_id"], &entry["details"])).collect();
-    let made = json!({
+    let changes: Vec<_> = all[1..].iter().map(|entry| (&entry["subject_id"], &entry["details"])).collect();
+    let created = json!({
         "name": "test", "key_prefix": key["key_prefix"], "scopes": "search:read files:read",
         "limit_rps": null, "expires_at": "2099-01-31T00:00:00Z",
     });
-    assert_eq!(told[0], (&key["api_key_id"], &json!({})));
-    assert_eq!(told[1].1, &json!({ "cents": 70 }));
-    assert_eq!(told[2], (&key["api_key_id"], &made));
-    assert_eq!(told[3], (&organization["organization_id"], &json!({ "name": "Größe", "prepaid_cents": 5 })));
+    assert_eq!(changes[0], (&key["api_key_id"], &json!({})));
+    assert_eq!(changes[1].1, &json!({ "cents": 70 }));
+    assert_eq!(changes[2], (&key["api_key_id"], &created));
+    assert_eq!(changes[3], (&organization["organization_id"], &json!({ "name": "Größe", "prepaid_cents": 5 })));
     let secret = key["key"].as_str().unwrap();
     assert!(!server.command(&["admin", "audit"]).stdout.contains(secret));
 
@@ -63,17 +63,17 @@ fn every_change_by_hand_is_told(database: Database) {
     }
 }
 
-fn nothing_is_told_that_did_not_happen(database: Database) {
+fn failed_changes_are_not_audited(database: Database) {
     let server = prepared(database);
     let unbilled = server.create_organization("unbilled").to_string();
-    let nobody = Uuid::new_v4().to_string();
+    let unknown = Uuid::new_v4().to_string();
     for refused in [
         &["org", "create", "--name", " "][..],
         &["org", "create", "--name", "x", "--prepaid-cents", "18446744073709551615"],
-        &["key", "create", "--org", &nobody, "--name", "x"],
-        &["key", "revoke", &nobody],
+        &["key", "create", "--org", &unknown, "--name", "x"],
+        &["key", "revoke", &unknown],
         &["balance", "add", "--org", &unbilled, "--cents", "5"],
-        &["balance", "add", "--org", &nobody, "--cents", "5"],
+        &["balance", "add", "--org", &unknown, "--cents", "5"],
     ] {
         assert_eq!(server.command(&[&["admin"], refused].concat()).code(), Some(1), "{refused:?}");
     }
@@ -82,9 +82,9 @@ fn nothing_is_told_that_did_not_happen(database: Database) {
 }
 
 #[test]
-fn the_first_start_is_told_as_the_servers_doing() {
+fn first_start_is_audited_as_server() {
     let server = Server::start(Database::sqlite());
-    let first = crate::support::until("the first key is made", std::time::Duration::from_secs(5), || {
+    let first = crate::support::until("the first key is created", std::time::Duration::from_secs(5), || {
         Some(audit(&server, &[])).filter(|entries| entries.len() == 2)
     });
     assert_eq!(actions(&first), ["key.created", "organization.created"]);

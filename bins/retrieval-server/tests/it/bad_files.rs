@@ -1,23 +1,23 @@
-//! Files that are not what they should be.
+//! Damaged, mislabelled, unsupported and oversized files.
 
 use serde_json::json;
 
 use crate::support::{Database, Server, files};
 
-on_both_databases!(a_bad_file_fails_alone, unsupported_and_oversized_files_are_refused_at_presign);
+on_both_databases!(bad_file_does_not_fail_others, presign_refuses_unsupported_and_oversized_files);
 
-fn a_bad_file_fails_alone(database: Database) {
+fn bad_file_does_not_fail_others(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
-    let mut half_a_pdf = files::pdf("The walrus eats clams.");
-    half_a_pdf.truncate(120);
+    let mut truncated_pdf = files::pdf("The walrus eats clams.");
+    truncated_pdf.truncate(120);
     let mut damaged_docx = files::docx("The walrus eats clams.");
     let middle = damaged_docx.len() / 3;
     damaged_docx[middle..middle + 200].fill(0xff);
     let bad = [
         ("image.pdf", files::PNG.to_vec()),
         ("encrypted.pdf", files::encrypted_pdf("The walrus eats clams.")),
-        ("half.pdf", half_a_pdf),
+        ("half.pdf", truncated_pdf),
         ("noise.docx", files::noise(4_000)),
         ("damaged.docx", damaged_docx),
         ("binary.txt", files::noise(4_000)),
@@ -38,7 +38,7 @@ fn a_bad_file_fails_alone(database: Database) {
     assert_eq!((&stats["failed"], &stats["indexed"]), (&bad.len().into(), &2.into()), "{run:#}");
     assert_eq!(client.search_workspace("observatory")["integration_results"]["total"], 2);
     assert_eq!(client.search_workspace("walrus")["results"], json!([]));
-    assert_eq!(client.file_names().len(), bad.len() + 2, "they are listed, so that they can be deleted");
+    assert_eq!(client.file_names().len(), bad.len() + 2, "failed files are listed, so that they can be deleted");
 
     let shown = server.command(&["admin", "run", "show", run["sync_id"].as_str().unwrap()]).lines();
     let reason = |name: &str| {
@@ -47,14 +47,14 @@ fn a_bad_file_fails_alone(database: Database) {
     };
     assert_eq!(shown.len(), bad.len() + 2);
     assert_eq!(reason("good.txt"), ("indexed".to_owned(), String::new()));
-    for (name, why) in [("image.pdf", "wrong_type"), ("encrypted.pdf", "encrypted"), ("half.pdf", "corrupt")] {
+    for (name, expected) in [("image.pdf", "wrong_type"), ("encrypted.pdf", "encrypted"), ("half.pdf", "corrupt")] {
         let (outcome, reason) = reason(name);
-        assert!(outcome == "failed" && reason.starts_with(why), "{name}: {reason}");
+        assert!(outcome == "failed" && reason.starts_with(expected), "{name}: {reason}");
     }
     let unknown = server.command(&["admin", "run", "show", &client.organization.to_string()]);
-    assert!(unknown.code() == Some(1) && unknown.stderr.contains("there is no run"), "an id of something else");
+    assert!(unknown.code() == Some(1) && unknown.stderr.contains("there is no run"), "id of another object");
 
-    // Not tried again until they change; then a good one takes its place, and a bad one a good one's.
+    // Failed files are not retried until they change. A good version replaces a bad one and the reverse.
     assert_eq!(client.index()["stats"]["fetched"], 0);
     client.upload("image.pdf", files::pdf("The walrus sleeps."));
     client.upload("good.txt", files::noise(300));
@@ -64,7 +64,7 @@ fn a_bad_file_fails_alone(database: Database) {
     assert_eq!(client.search_workspace("observatory")["integration_results"]["total"], 1);
 }
 
-fn unsupported_and_oversized_files_are_refused_at_presign(database: Database) {
+fn presign_refuses_unsupported_and_oversized_files(database: Database) {
     let server = Server::start_with(database, "[files]\nmax_object_bytes = 1000\n");
     let client = server.tenant("acme");
     for name in ["tool.exe", "archive.zip", "noextension", "photo.png", "dot.", "a.txt.gz", "文書"] {

@@ -1,16 +1,20 @@
-//! Bodies, ids and queries that are not what they should be.
+//! Malformed bodies, invalid fields and unusual queries.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Server};
 
-on_both_databases!(malformed_bodies_are_told_what_is_wrong, fields_are_checked_at_every_depth, every_query_is_text);
+on_both_databases!(
+    malformed_bodies_are_refused_with_details,
+    invalid_fields_are_refused_at_every_depth,
+    any_text_is_a_valid_query
+);
 
 fn raw(client: &Client, path: &str, body: &[u8]) -> Value {
     client.send("POST", path, &[], Some(body)).error(400, "validation_error")
 }
 
-fn malformed_bodies_are_told_what_is_wrong(database: Database) {
+fn malformed_bodies_are_refused_with_details(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let oversized = format!("{{\"query\": \"{}\"}}", "x".repeat(1 << 20));
@@ -37,7 +41,7 @@ fn malformed_bodies_are_told_what_is_wrong(database: Database) {
         }
         raw(&client, path, b"{\"query\": \"x\", \"unknown\": 1}");
     }
-    // One byte under the limit is read; it fails for what it says, not for its size.
+    // A body one byte below the limit is parsed: it fails because of its query, not its size.
     let largest = format!("{{\"query\": \"{}\"}}", "x".repeat((1 << 20) - 13));
     let error = raw(&client, "/v1/search", largest.as_bytes());
     assert_eq!(error["details"]["field"], "query", "{error:#}");
@@ -51,11 +55,11 @@ fn malformed_bodies_are_told_what_is_wrong(database: Database) {
     typed("application/x-www-form-urlencoded").error(400, "validation_error");
     let gzip = client.send("POST", "/v1/search", &[("Content-Encoding", "gzip")], Some(b"{\"query\": \"x\"}"));
     gzip.error(400, "validation_error");
-    // After all of this it still answers.
+    // The server still responds afterwards.
     client.search_web("x");
 }
 
-fn fields_are_checked_at_every_depth(database: Database) {
+fn invalid_fields_are_refused_at_every_depth(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let search = [
@@ -127,7 +131,7 @@ fn fields_are_checked_at_every_depth(database: Database) {
     }
 }
 
-fn every_query_is_text(database: Database) {
+fn any_text_is_a_valid_query(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     client.upload("a.txt", "The walrus eats \"clams\" AND (oysters) at 5:30, title:none - 東京の天気は晴れです。");

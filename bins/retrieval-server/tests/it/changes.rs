@@ -1,4 +1,4 @@
-//! Files that are replaced, left alone, deleted.
+//! Replaced, unchanged and deleted files.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, Server, until};
 
 on_both_databases!(
-    replacing_a_file_updates_its_document_in_place,
-    a_run_reads_only_what_changed_unless_told_otherwise,
-    a_deleted_file_is_gone_at_once,
-    the_automatic_run_counts_what_was_deleted,
-    files_deleted_while_a_run_reads_them_do_not_stay,
+    replaced_file_keeps_its_document_id,
+    incremental_run_reads_only_changed_files,
+    deleted_file_disappears_immediately,
+    automatic_run_counts_deleted_files,
+    files_deleted_during_a_run_are_removed,
 );
 
 fn stats(run: &Value, names: [&str; 4]) -> [u64; 4] {
@@ -19,7 +19,7 @@ fn stats(run: &Value, names: [&str; 4]) -> [u64; 4] {
     names.map(|name| run["stats"][name].as_u64().unwrap())
 }
 
-fn replacing_a_file_updates_its_document_in_place(database: Database) {
+fn replaced_file_keeps_its_document_id(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     client.upload("policy.txt", "Refunds within thirty days of the purchase zebra.");
@@ -43,7 +43,7 @@ fn replacing_a_file_updates_its_document_in_place(database: Database) {
     assert_eq!(client.file_names(), ["other.txt", "policy.txt"]);
 }
 
-fn a_run_reads_only_what_changed_unless_told_otherwise(database: Database) {
+fn incremental_run_reads_only_changed_files(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     for n in 0..3 {
@@ -52,16 +52,16 @@ fn a_run_reads_only_what_changed_unless_told_otherwise(database: Database) {
     let counts = ["enumerated", "fetched", "indexed", "failed"];
     assert_eq!(stats(&client.index(), counts), [3, 3, 3, 0]);
     let first = client.search_workspace("walrus number");
-    let nothing_new = client.index();
-    assert_eq!(stats(&nothing_new, counts), [3, 0, 0, 0]);
-    assert_eq!(nothing_new["stats"]["bytes"], 0);
+    let unchanged = client.index();
+    assert_eq!(stats(&unchanged, counts), [3, 0, 0, 0]);
+    assert_eq!(unchanged["stats"]["bytes"], 0);
     let full = client.finish_run(&client.start_run("full"));
     assert_eq!(stats(&full, counts), [3, 3, 3, 0]);
     let again = client.search_workspace("walrus number");
     let ids = |found: &Value| -> Vec<Value> {
         found["results"].as_array().unwrap().iter().map(|hit| hit["passages"][0]["passage_id"].clone()).collect()
     };
-    assert_eq!(ids(&first), ids(&again), "the same content gives the same ids in the same order");
+    assert_eq!(ids(&first), ids(&again), "same content, same ids, same order");
 }
 
 fn assert_gone(client: &Client, name: &str, words: &str, doc_id: &Value) {
@@ -75,7 +75,7 @@ fn assert_gone(client: &Client, name: &str, words: &str, doc_id: &Value) {
     assert!(!client.file_names().contains(&name.to_owned()));
 }
 
-fn a_deleted_file_is_gone_at_once(database: Database) {
+fn deleted_file_disappears_immediately(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     client.upload("secret.txt", "The walrus protocol starts at midnight.");
@@ -88,22 +88,22 @@ fn a_deleted_file_is_gone_at_once(database: Database) {
     assert_eq!(client.delete("/v1/files/secret.txt").ok()["deleted"], false);
     assert_eq!(client.delete("/v1/files/never.txt").ok()["deleted"], false);
 
-    // And it stays away after the automatic run, a full one, and a restart.
+    // It stays deleted after the automatic run and a full one.
     let full = client.finish_run(&client.start_run("full"));
     assert_eq!(stats(&full, ["enumerated", "indexed", "failed", "deleted"])[..3], [1, 1, 0]);
     assert_gone(&client, "secret.txt", "walrus protocol", &doc_id);
     assert_eq!(client.search_workspace("observatory")["results"].as_array().unwrap().len(), 1);
 
-    // The name can be used again, by a file of its own.
+    // The name can be reused by a new file.
     client.upload("secret.txt", "The walrus protocol was cancelled.");
     assert_eq!(stats(&client.index(), ["enumerated", "fetched", "indexed", "failed"]), [2, 1, 1, 0]);
     let found = client.search_workspace("walrus protocol");
     assert!(found["results"][0]["snippet"].as_str().unwrap().contains("cancelled"), "{found:#}");
 }
 
-/// The answer to a delete does not name its run. While another run is in flight the automatic one has to wait, and a
-/// start joins it: that names it.
-fn the_automatic_run_counts_what_was_deleted(database: Database) {
+/// The response to a delete has no id of the automatic run. While another run is in flight the automatic one is queued,
+/// and a start joins it and returns its id.
+fn automatic_run_counts_deleted_files(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let mut round = 0;
@@ -115,12 +115,12 @@ fn the_automatic_run_counts_what_was_deleted(database: Database) {
         let busy = client.start_run("incremental");
         assert_eq!(client.delete("/v1/files/doomed.txt").ok()["deleted"], true);
         let automatic = client.start_run("incremental");
-        let waits = automatic != busy && client.run_status(&busy)["completed_at"].is_null();
+        let queued = automatic != busy && client.run_status(&busy)["completed_at"].is_null();
         let deleted = [&busy, &automatic].map(|run| client.finish_run(run)["stats"]["deleted"].clone());
-        if !waits {
+        if !queued {
             return None;
         }
-        // Counted once. The run in flight does it where it had not yet come to the file.
+        // Counted once: by the run in flight if it had not reached the file yet.
         assert!(deleted == [0, 1] || deleted == [1, 0], "{deleted:?}");
         (deleted == [0, 1]).then_some(())
     });
@@ -134,7 +134,7 @@ fn upload_filler(client: &Client, round: usize) {
     }
 }
 
-fn files_deleted_while_a_run_reads_them_do_not_stay(database: Database) {
+fn files_deleted_during_a_run_are_removed(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     upload_filler(&client, 0);
@@ -146,7 +146,7 @@ fn files_deleted_while_a_run_reads_them_do_not_stay(database: Database) {
         assert_eq!(client.delete(&format!("/v1/files/{n}.txt")).ok()["deleted"], true);
     }
     assert_eq!(client.finish_run(&run)["state"], "completed");
-    // Joins or follows the automatic one.
+    // Joins or follows the automatic run.
     client.index();
     let found = client.search_workspace("filler");
     assert_eq!(found["integration_results"]["total"], FILLER / 2);
@@ -155,6 +155,6 @@ fn files_deleted_while_a_run_reads_them_do_not_stay(database: Database) {
         let number: usize = name.strip_suffix(".txt").unwrap().parse().unwrap();
         assert_eq!(number % 2, 1, "{name} was deleted");
     }
-    let nothing_left = client.index();
-    assert_eq!(nothing_left["stats"]["deleted"], 0, "{nothing_left:#}");
+    let last = client.index();
+    assert_eq!(last["stats"]["deleted"], 0, "{last:#}");
 }

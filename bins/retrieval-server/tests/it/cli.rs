@@ -1,7 +1,6 @@
-//! The client command line against the built server: what its users do in a day.
+//! Typical sessions of the client command line against the built server.
 //!
-//! The program is the one beside the server's, which a build of the workspace leaves there; `RETRIEVAL_BIN` names
-//! another.
+//! `RETRIEVAL_BIN` overrides the program under test [default: `retrieval` in the folder of the server].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +11,21 @@ use tempfile::TempDir;
 
 use crate::support::{Client, Database, Finished, Server, run};
 
-on_both_databases!(a_user_searches_reads_and_judges, a_user_keeps_files);
+on_both_databases!(user_searches_reads_and_gives_feedback, user_manages_files);
 
-/// The program, or `None` where it was not built: told, and an error in CI.
+/// Returns the program. If it is not built, reports the skipped test and returns `None`, or panics in CI.
 fn program() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_BIN_EXE_retrieval-server")).with_file_name("retrieval");
-    let program = std::env::var_os("RETRIEVAL_BIN").map_or_else(beside, PathBuf::from);
+    let sibling = || Path::new(env!("CARGO_BIN_EXE_retrieval-server")).with_file_name("retrieval");
+    let program = std::env::var_os("RETRIEVAL_BIN").map_or_else(sibling, PathBuf::from);
     if program.is_file() {
         return Some(program);
     }
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is not built", program.display());
-    println!("NOT RUN: {} is not built; `cargo build -p retrieval` does", program.display());
+    println!("NOT RUN: {} is missing; run `cargo build -p retrieval`", program.display());
     None
 }
 
-/// One user of the command line, logged in.
+/// A user of the command line after `login`.
 struct User {
     program: PathBuf,
     home: TempDir,
@@ -53,7 +52,7 @@ impl User {
         run(self.command(arguments), b"")
     }
 
-    /// What standard output has after success.
+    /// Asserts success and returns standard output.
     #[track_caller]
     fn text(&self, arguments: &[&str]) -> String {
         let done = self.run(arguments);
@@ -73,7 +72,7 @@ impl User {
     }
 }
 
-fn a_user_searches_reads_and_judges(database: Database) {
+fn user_searches_reads_and_gives_feedback(database: Database) {
     let Some(program) = program() else { return };
     let server = Server::start(database);
     let body = "The moon pulls the sea, and the sea follows the moon. ".repeat(60);
@@ -93,7 +92,7 @@ fn a_user_searches_reads_and_judges(database: Database) {
 
     let whole = user.text(&["read", document, "--all"]);
     assert!(whole.contains(body.trim()), "{whole}");
-    // Pages that are much smaller give the same, byte for byte.
+    // Smaller pages return the same bytes.
     assert_eq!(user.text(&["read", document, "--all", "--max-chars", "97"]), whole);
     assert_eq!(user.text(&["read", document, "--start", "4", "--max-chars", "9"]).trim_end().chars().count(), 9);
 
@@ -106,7 +105,7 @@ fn a_user_searches_reads_and_judges(database: Database) {
     assert_eq!(narrow.code(), Some(2), "{narrow:#?}");
 }
 
-fn a_user_keeps_files(database: Database) {
+fn user_manages_files(database: Database) {
     let Some(program) = program() else { return };
     let server = Server::start(database);
     let tenant = server.tenant("acme");
@@ -134,7 +133,7 @@ fn a_user_keeps_files(database: Database) {
     let document = found[0]["results"][0]["doc_id"].as_str().unwrap_or_else(|| panic!("{found:#?}"));
     assert_eq!(user.text(&["read", document]).trim_end(), "The committee chose the heliotrope carpet.");
 
-    // Nothing changed, so nothing goes out; then one file does.
+    // Unchanged files are not uploaded again.
     let uploaded = |events: Vec<Value>| events.iter().filter(|event| event["event"] == "uploaded").count();
     assert_eq!(uploaded(user.json(&["files", "add", "notes"])), 0);
     user.write("notes/2026/decision.txt", "The committee took the heliotrope carpet back.");

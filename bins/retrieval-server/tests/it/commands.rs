@@ -1,4 +1,4 @@
-//! The command line: exit statuses, JSON on standard output alone, settings.
+//! Operator commands: exit statuses, JSON output, settings.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::support::{Database, Server, command, run};
 
-on_both_databases!(administration_prints_json, commands_work_beside_a_server_and_without_one);
+on_both_databases!(admin_commands_print_json, commands_work_with_and_without_a_running_server);
 
 #[test]
-fn settings_that_are_wrong_are_named() {
+fn errors_name_the_invalid_setting() {
     let server = Server::prepare(Database::sqlite(), "");
     assert_eq!(server.command(&["config", "check"]).object(), json!({ "valid": true }));
     let good = fs::read_to_string(server.settings_file()).unwrap();
@@ -24,7 +24,7 @@ fn settings_that_are_wrong_are_named() {
         ("[index\n", "settings.toml"),
     ];
     for (section, named) in cases {
-        // The section takes the place of one that the test's own settings have.
+        // Replaces a section of the test's settings, or appends one.
         let header = section.lines().next().unwrap();
         let rest = good.replace(&format!("{header}\n"), section);
         let text = if rest == good { format!("{good}{section}") } else { rest };
@@ -60,7 +60,7 @@ fn settings_that_are_wrong_are_named() {
 }
 
 #[test]
-fn the_command_line_is_checked() {
+fn invalid_arguments_are_refused() {
     let server = Server::prepare(Database::sqlite(), "");
     for wrong in [
         &["nonsense"][..],
@@ -92,7 +92,7 @@ fn the_command_line_is_checked() {
     let version = run(version, b"");
     assert_eq!(version.code(), Some(0));
     assert!(version.stdout.starts_with("retrieval-server "), "{version:#?}");
-    // The settings may be named anywhere.
+    // `--config` is accepted at any position.
     let settings = server.settings_file();
     let settings = settings.to_str().unwrap();
     for arguments in [
@@ -107,7 +107,7 @@ fn the_command_line_is_checked() {
     assert!(server.data_folder().join("retrieval.db").exists());
 }
 
-fn administration_prints_json(database: Database) {
+fn admin_commands_print_json(database: Database) {
     let server = Server::prepare(database, "");
     if server.database.is_postgres() {
         let ran = server.command(&["migrate"]).object();
@@ -124,7 +124,7 @@ fn administration_prints_json(database: Database) {
     assert!(listed.contains(&free) && listed.contains(&billed));
 
     let organization = free["organization_id"].as_str().unwrap();
-    let made = server.admin(&[
+    let created = server.admin(&[
         "key",
         "create",
         "--org",
@@ -136,10 +136,11 @@ fn administration_prints_json(database: Database) {
         "--expires-at",
         "2030-01-31T00:00:00+01:00",
     ]);
-    let key = made["key"].as_str().unwrap();
-    assert!(key.len() >= 40 && key.starts_with(made["key_prefix"].as_str().unwrap()), "{made:#}");
-    assert_eq!((&made["limit_rps"], &made["status"], &made["name"]), (&7.into(), &"active".into(), &"ci".into()));
-    assert_eq!(made["expires_at"], "2030-01-30T23:00:00Z");
+    let key = created["key"].as_str().unwrap();
+    assert!(key.len() >= 40 && key.starts_with(created["key_prefix"].as_str().unwrap()), "{created:#}");
+    let shown = (&created["limit_rps"], &created["status"], &created["name"]);
+    assert_eq!(shown, (&7.into(), &"active".into(), &"ci".into()));
+    assert_eq!(created["expires_at"], "2030-01-30T23:00:00Z");
     let all = json!([
         "search:read",
         "document:read",
@@ -150,7 +151,7 @@ fn administration_prints_json(database: Database) {
         "research:read",
         "research:write"
     ]);
-    assert_eq!(made["scopes"], all);
+    assert_eq!(created["scopes"], all);
 
     let unknown = Uuid::new_v4().to_string();
     for arguments in [
@@ -164,13 +165,13 @@ fn administration_prints_json(database: Database) {
     }
 }
 
-fn commands_work_beside_a_server_and_without_one(database: Database) {
+fn commands_work_with_and_without_a_running_server(database: Database) {
     let mut server = Server::start(database);
     let page = |n: u8| json!({ "url": format!("https://example.com/{n}"), "text": "The walrus eats clams." });
-    let client = server.tenant("beside");
+    let client = server.tenant("running");
     server.import(&[page(1)]);
     assert_eq!(server.stop().code(), Some(0));
-    let without = server.tenant("without");
+    let without = server.tenant("stopped");
     server.import(&[page(2)]);
     server.command(&["index", "rebuild"]).lines();
     server.resume();

@@ -1,4 +1,4 @@
-//! A process that dies, or is told to stop, in the middle of its work.
+//! Processes killed or stopped during an indexing run or an import.
 
 use std::time::Duration;
 
@@ -8,24 +8,24 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, Server, finish, lines, signal_group, until, wait};
 
 on_both_databases!(
-    a_run_survives_being_killed_three_times,
-    a_run_survives_being_stopped_three_times,
-    an_import_that_was_killed_is_completed_by_the_next,
-    an_import_that_was_killed_beside_a_server_is_completed_by_the_next,
-    a_server_killed_during_an_import_loses_nothing,
+    run_survives_three_kills,
+    run_survives_three_restarts,
+    killed_import_is_completed_by_the_next,
+    killed_import_with_running_server_is_completed_by_the_next,
+    import_continues_after_server_is_killed,
 );
 
 const FILES: usize = 200;
 
-fn a_run_survives_being_killed_three_times(database: Database) {
+fn run_survives_three_kills(database: Database) {
     interrupt_three_times(database, Server::kill);
 }
 
-fn a_run_survives_being_stopped_three_times(database: Database) {
+fn run_survives_three_restarts(database: Database) {
     interrupt_three_times(database, |server| assert_eq!(server.stop().code(), Some(0)));
 }
 
-/// Words that no other document of the test holds.
+/// Returns a word that occurs in one document only.
 fn word(n: usize) -> String {
     const SYLLABLES: [&str; 10] = ["ba", "ke", "di", "fo", "gu", "ra", "le", "mi", "no", "tu"];
     let digits = [n / 100 % 10, n / 10 % 10, n % 10];
@@ -51,7 +51,7 @@ fn interrupt_three_times(database: Database, interrupt: impl Fn(&mut Server)) {
     let sync_id = client.start_run("incremental");
     let mut interrupted = 0;
     for target in [1, FILES / 3, FILES * 2 / 3] {
-        let state = until("the run comes so far", Duration::from_secs(60), || {
+        let state = until("the run indexes enough files", Duration::from_secs(60), || {
             let status = client.run_status(&sync_id);
             let indexed = status["stats"]["indexed"].as_u64().unwrap() as usize;
             (indexed >= target).then(|| status["state"].clone())
@@ -60,8 +60,8 @@ fn interrupt_three_times(database: Database, interrupt: impl Fn(&mut Server)) {
         interrupt(&mut server);
         server.resume();
     }
-    // Faster than the looks at it, the run may have ended before the last interruption, never before the first.
-    assert!(interrupted >= 2, "{interrupted} interruptions came in the middle of the run");
+    // A fast run may finish between two polls, before the last interruption.
+    assert!(interrupted >= 2, "{interrupted} interruptions during the run");
 
     let run = client.finish_run(&sync_id);
     let bytes: usize = contents.iter().map(String::len).sum();
@@ -80,8 +80,8 @@ fn interrupt_three_times(database: Database, interrupt: impl Fn(&mut Server)) {
             found["results"].as_array().unwrap().iter().map(|hit| &hit["canonical_url"]).collect();
         assert_eq!(addresses, [&json!(client.workspace_url(&format!("{n}.txt")))], "{}", word(n));
     }
-    let nothing_new = client.index();
-    assert_eq!((&nothing_new["stats"]["fetched"], &nothing_new["stats"]["deleted"]), (&0.into(), &0.into()));
+    let unchanged = client.index();
+    assert_eq!((&unchanged["stats"]["fetched"], &unchanged["stats"]["deleted"]), (&0.into(), &0.into()));
 }
 
 const PAGES: usize = 1_000;
@@ -95,7 +95,7 @@ fn pages() -> Vec<Value> {
         .collect()
 }
 
-/// Everything is found, nothing twice.
+/// Asserts that every page is found exactly once.
 fn assert_all_found(client: &Client) {
     for n in (0..PAGES).step_by(40).chain([PAGES - 1]) {
         let found = client.search(&word(n), json!({ "max_results": 50 })).ok();
@@ -114,7 +114,7 @@ fn kill_import(server: &Server, input: &str, enough: Duration) {
     }
 }
 
-fn an_import_that_was_killed_is_completed_by_the_next(database: Database) {
+fn killed_import_is_completed_by_the_next(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     assert_eq!(server.stop().code(), Some(0));
@@ -129,7 +129,7 @@ fn an_import_that_was_killed_is_completed_by_the_next(database: Database) {
     assert_all_found(&client);
 }
 
-fn an_import_that_was_killed_beside_a_server_is_completed_by_the_next(database: Database) {
+fn killed_import_with_running_server_is_completed_by_the_next(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let input = lines(&pages());
@@ -142,7 +142,7 @@ fn an_import_that_was_killed_beside_a_server_is_completed_by_the_next(database: 
 }
 
 /// The import goes on in the server's place.
-fn a_server_killed_during_an_import_loses_nothing(database: Database) {
+fn import_continues_after_server_is_killed(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     let mut import = server.start_command(&["web", "import", "-"], lines(&pages()));

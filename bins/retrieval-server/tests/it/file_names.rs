@@ -1,13 +1,13 @@
-//! Names that are hostile, long, or look alike.
+//! Hostile, long and equivalent file names.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use crate::support::{Client, Database, Server};
 
-on_both_databases!(hostile_names_are_made_safe, names_that_sanitize_alike_are_one_file);
+on_both_databases!(hostile_names_are_sanitized, names_with_equal_sanitized_form_are_one_file);
 
-fn hostile_names_are_made_safe(database: Database) {
+fn hostile_names_are_sanitized(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let longest = format!("{}.txt", "😀".repeat(508));
@@ -27,7 +27,7 @@ fn hostile_names_are_made_safe(database: Database) {
     for (n, (sent, stored)) in cases.iter().enumerate() {
         assert_eq!(client.upload(sent, format!("Walrus number {n} eats clams.")), *stored);
     }
-    // Nothing was written where the names point.
+    // No file was written to the paths in the names.
     assert!(!server.data_folder().join("../x.txt").exists() && !server.data_folder().join("x.txt").exists());
     let mut expected: Vec<&str> = cases.iter().map(|(_, stored)| *stored).collect();
     expected.sort_unstable();
@@ -39,7 +39,7 @@ fn hostile_names_are_made_safe(database: Database) {
     let hits = found["results"].as_array().unwrap();
     assert_eq!(hits.len(), cases.len());
     for hit in hits {
-        // The address that a hit shows leads back to it.
+        // The URL of a hit resolves to its document.
         let read = client.document(json!({ "canonical_url": hit["canonical_url"] })).ok();
         assert_eq!(read["doc"]["doc_id"], hit["doc_id"]);
     }
@@ -54,22 +54,21 @@ fn delete(client: &Client, name: &str) -> serde_json::Value {
     client.delete(&format!("/v1/files/{}", utf8_percent_encode(name, NON_ALPHANUMERIC))).ok()["deleted"].clone()
 }
 
-fn names_that_sanitize_alike_are_one_file(database: Database) {
+fn names_with_equal_sanitized_form_are_one_file(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let names = ["étude.txt", "e\u{301}tude.txt", "../étude.txt", " étude.txt "];
     for (version, name) in names.into_iter().enumerate() {
         assert_eq!(client.upload(name, format!("Walrus version {version}.")), "étude.txt");
     }
-    // Case makes a difference.
+    // Names are case-sensitive.
     client.upload("Étude.txt", "Walrus capital.");
     assert_eq!(client.file_names(), ["Étude.txt", "étude.txt"]);
     assert_eq!(client.index()["stats"]["indexed"], 2);
     let found = client.search_workspace("walrus version");
     assert_eq!(found["integration_results"]["total"], 2);
     assert!(found["results"][0]["snippet"].as_str().unwrap().contains("version 3"), "{found:#}");
-    // A path of the API takes what was listed, or what lists the same.
-    assert_eq!(delete(&client, "e\u{301}tude.txt"), json!(false), "a delete takes the name as it is listed");
+    assert_eq!(delete(&client, "e\u{301}tude.txt"), json!(false), "a delete requires the name as listed");
     assert_eq!(delete(&client, "étude.txt"), json!(true));
     assert_eq!(client.file_names(), ["Étude.txt"]);
     let too_long = "x".repeat(513);

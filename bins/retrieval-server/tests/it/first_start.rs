@@ -1,4 +1,4 @@
-//! Starting, stopping, being in the way of another server.
+//! First start, readiness, shutdown, conflicts between servers.
 
 use std::fs;
 use std::process::Command;
@@ -10,14 +10,14 @@ use uuid::Uuid;
 use crate::support::{Client, Database, Server, run, until, uuid_of};
 
 on_both_databases!(
-    a_server_tells_whether_it_is_ready,
-    a_stop_ends_soon_with_success,
-    two_servers_do_not_share_a_data_folder,
-    a_deployment_without_an_index_says_so,
+    readiness_lists_all_dependencies,
+    sigterm_stops_within_five_seconds,
+    second_server_on_a_data_folder_is_refused,
+    deployment_without_index_refuses_searches,
 );
 
-/// What follows the label in the banner.
-fn told<'a>(banner: &'a str, label: &str) -> &'a str {
+/// Returns the word after a label of the banner.
+fn value_after<'a>(banner: &'a str, label: &str) -> &'a str {
     let line = banner
         .lines()
         .find(|line| line.trim_start().starts_with(label))
@@ -25,12 +25,12 @@ fn told<'a>(banner: &'a str, label: &str) -> &'a str {
     line.trim_start()[label.len()..].split_whitespace().next().unwrap()
 }
 
-/// Runs the commands as they are, all at once; returns what the last one printed. `None`, and a word about it, where
-/// there is no curl. In CI that is a failure.
-fn paste(commands: &[&str]) -> Option<Value> {
+/// Runs the commands in one shell and returns the output of the last one. Without curl it reports the skipped check and
+/// returns `None`, or panics in CI.
+fn run_pasted_commands(commands: &[&str]) -> Option<Value> {
     if Command::new("curl").arg("--version").output().is_err() {
-        assert!(std::env::var("CI").is_err(), "CI is set, and there is no curl");
-        println!("NOT RUN: the pasted commands need curl");
+        assert!(std::env::var("CI").is_err(), "CI is set, but curl is missing");
+        println!("NOT RUN: the pasted commands require curl");
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -43,19 +43,19 @@ fn paste(commands: &[&str]) -> Option<Value> {
 }
 
 #[test]
-fn the_first_start_tells_a_newcomer_all_that_is_needed() {
+fn first_start_prints_working_commands() {
     let mut server = Server::start(Database::sqlite());
-    let banner = until("the banner is shown", Duration::from_secs(5), || {
+    let banner = until("the banner is printed", Duration::from_secs(5), || {
         let shown = server.stdout();
         shown.contains("search it").then_some(shown)
     });
-    assert_eq!(told(&banner, "Base URL"), server.base());
-    let organization = Uuid::parse_str(told(&banner, "Organization")).unwrap();
-    let client = server.client(Some(told(&banner, "API key")), organization);
+    assert_eq!(value_after(&banner, "Base URL"), server.base());
+    let organization = Uuid::parse_str(value_after(&banner, "Organization")).unwrap();
+    let client = server.client(Some(value_after(&banner, "API key")), organization);
 
     let pasted: Vec<&str> = banner.lines().filter(|line| line.contains("curl ")).collect();
     assert_eq!(pasted.len(), 3, "{banner}");
-    if let Some(answer) = paste(&pasted) {
+    if let Some(answer) = run_pasted_commands(&pasted) {
         assert_eq!(answer["results"][0]["title"], "Hello", "{answer:#}");
         assert_eq!(answer["results"][0]["snippet"], "The walrus eats clams at midnight.");
     }
@@ -67,13 +67,13 @@ fn the_first_start_tells_a_newcomer_all_that_is_needed() {
     server.resume();
     assert_eq!(client.get("/v1/files").status, 200);
     assert_eq!(server.stop().code(), Some(0));
-    assert_eq!(server.stdout(), banner, "told once");
+    assert_eq!(server.stdout(), banner, "printed once");
     assert!(!server.log().contains(client.key.as_deref().unwrap()));
 }
 
-/// What a command made before the first start is not added to.
+/// The first start creates nothing if a command has created an organization before.
 #[test]
-fn a_store_with_an_organization_gets_no_other() {
+fn first_start_keeps_existing_organizations() {
     let mut server = Server::prepare(Database::sqlite(), "");
     server.create_organization("mine");
     server.resume();
@@ -84,7 +84,7 @@ fn a_store_with_an_organization_gets_no_other() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_private_is_for_the_owner_alone() {
+fn private_files_are_readable_by_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let server = Server::start(Database::sqlite());
     let mode = |name: &str| fs::metadata(server.data_folder().join(name)).unwrap().permissions().mode() & 0o777;
@@ -93,7 +93,7 @@ fn what_is_private_is_for_the_owner_alone() {
 }
 
 #[test]
-fn an_unprepared_postgres_is_told_how_to_prepare_it() {
+fn unmigrated_postgres_error_names_migrate() {
     let Some(database) = Database::postgres() else { return };
     let mut server = Server::prepare(database, "");
     for arguments in [&["serve"][..], &["admin", "org", "list"]] {
@@ -103,12 +103,12 @@ fn an_unprepared_postgres_is_told_how_to_prepare_it() {
     }
     server.command(&["migrate"]).object();
     server.resume();
-    assert_eq!(server.command(&["admin", "org", "list"]).lines(), [] as [Value; 0], "nothing is created on its own");
+    assert_eq!(server.command(&["admin", "org", "list"]).lines(), [] as [Value; 0], "nothing is created automatically");
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(server.stdout(), "");
 }
 
-fn a_server_tells_whether_it_is_ready(database: Database) {
+fn readiness_lists_all_dependencies(database: Database) {
     let server = Server::start(database);
     let operations = Client::new(&server.operations(), None, Uuid::nil());
     assert_eq!(operations.get("/healthz").ok()["status"], "ok");
@@ -125,11 +125,11 @@ fn a_server_tells_whether_it_is_ready(database: Database) {
     operations.send("POST", "/healthz", &[], None).error(405, "method_not_allowed");
 }
 
-fn a_stop_ends_soon_with_success(database: Database) {
+fn sigterm_stops_within_five_seconds(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     client.get("/v1/files").ok();
-    // Connections that idle, to every listener, keep nothing alive.
+    // Idle connections to every listener do not delay the shutdown.
     let idle = [server.base(), server.operations(), format!("http://{}", server.storage_address())]
         .map(|address| std::net::TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap());
     let asked = Instant::now();
@@ -140,16 +140,16 @@ fn a_stop_ends_soon_with_success(database: Database) {
     assert_eq!(client.get("/v1/files").status, 200);
 }
 
-fn two_servers_do_not_share_a_data_folder(database: Database) {
+fn second_server_on_a_data_folder_is_refused(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let second = server.command(&["serve"]);
     assert_eq!((second.code(), second.stdout.as_str()), (Some(1), ""), "{second:#?}");
     let folder = server.data_folder().display().to_string();
     assert!(second.stderr.contains("another server") && second.stderr.contains(&folder), "{}", second.stderr);
-    assert_eq!(client.get("/v1/files").status, 200, "the first is not disturbed");
+    assert_eq!(client.get("/v1/files").status, 200, "the first server is unaffected");
 
-    // A port that is taken is told with the setting's name.
+    // The error of a port in use names the setting.
     let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let bind = occupied.local_addr().unwrap().to_string();
     let other = Server::prepare(Database::sqlite(), "");
@@ -163,8 +163,8 @@ fn two_servers_do_not_share_a_data_folder(database: Database) {
     assert!(refused.stderr.contains("server.bind") && refused.stderr.contains(&bind), "{}", refused.stderr);
 }
 
-/// Searches answer that there is none, and cost nothing; documents are read all the same.
-fn a_deployment_without_an_index_says_so(database: Database) {
+/// Searches are refused and not charged; documents can be read.
+fn deployment_without_index_refuses_searches(database: Database) {
     let server = Server::start_with(database, "[index]\nbackend = \"none\"\n");
     let organization = server.admin(&["org", "create", "--name", "acme", "--prepaid-cents", "1"]);
     let organization = uuid_of(&organization["organization_id"]);

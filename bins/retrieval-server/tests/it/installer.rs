@@ -1,4 +1,4 @@
-//! The installer of the skills, as somebody runs it who has nothing yet.
+//! The installer of the agent skills, run in an empty home folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::support::{Client, Database, Finished, Server, run};
 
-on_both_databases!(an_empty_home_gets_all_skills_and_loses_them_again, what_was_changed_on_the_way_is_not_installed);
+on_both_databases!(skills_are_installed_and_uninstalled, modified_downloads_are_not_installed);
 
 const SKILLS: [&str; 4] = ["retrieval-read", "retrieval-research", "retrieval-search", "retrieval-workspace"];
 
@@ -34,7 +34,7 @@ impl Home {
         run(command, b"")
     }
 
-    /// Everything but the script, as paths from the home.
+    /// Returns all files except the script, as paths relative to the home folder.
     fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         walk(self.folder.path(), &mut files);
@@ -52,12 +52,12 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Who has no key yet.
-fn anybody(server: &Server) -> Client {
+/// Returns a client without a key.
+fn anonymous(server: &Server) -> Client {
     server.client(None, Uuid::nil())
 }
 
-/// The script that the server gives, or `None` on a machine that cannot run any: told, and an error in CI.
+/// Downloads the installer. Without curl and wget it reports the skipped test and returns `None`, or panics in CI.
 fn script(server: &Server) -> Option<String> {
     let fetches = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !fetches("curl") && !fetches("wget") {
@@ -65,10 +65,10 @@ fn script(server: &Server) -> Option<String> {
         println!("NOT RUN: neither curl nor wget is installed");
         return None;
     }
-    Some(anybody(server).get("/skills/install.sh").text)
+    Some(anonymous(server).get("/skills/install.sh").text)
 }
 
-fn an_empty_home_gets_all_skills_and_loses_them_again(database: Database) {
+fn skills_are_installed_and_uninstalled(database: Database) {
     let server = Server::start(database);
     let Some(script) = script(&server) else { return };
     let home = Home::new(&script);
@@ -77,25 +77,25 @@ fn an_empty_home_gets_all_skills_and_loses_them_again(database: Database) {
 
     let done = home.install(&[]);
     assert_eq!(done.code(), Some(0), "{done:#?}");
-    assert!(done.stdout.contains(".agents/skills"), "where they went is said: {done:#?}");
+    assert!(done.stdout.contains(".agents/skills"), "the target folder is printed: {done:#?}");
     assert!(!format!("{done:?}").contains("rk_secret"), "{done:#?}");
     let mut expected: Vec<String> = SKILLS.iter().map(|name| format!(".agents/skills/{name}/SKILL.md")).collect();
     expected.insert(0, ".agents/agents/retrieval-researcher.md".to_owned());
     let skills = |files: Vec<String>| files.into_iter().filter(|name| name.ends_with(".md")).collect::<Vec<_>>();
     assert_eq!(skills(home.files()), expected);
-    let served = anybody(&server).get("/skills/retrieval-read/SKILL.md").text;
+    let served = anonymous(&server).get("/skills/retrieval-read/SKILL.md").text;
     let installed = fs::read_to_string(home.folder.path().join(".agents/skills/retrieval-read/SKILL.md")).unwrap();
     assert_eq!(served, installed);
 
     let files = home.files();
-    assert_eq!((home.install(&[]).code(), home.files()), (Some(0), files), "a second time changes nothing");
+    assert_eq!((home.install(&[]).code(), home.files()), (Some(0), files), "a second run changes nothing");
     assert_eq!((home.install(&["--uninstall"]).code(), skills(home.files())), (Some(0), vec![]));
 }
 
-fn what_was_changed_on_the_way_is_not_installed(database: Database) {
+fn modified_downloads_are_not_installed(database: Database) {
     let server = Server::start(database);
     let Some(script) = script(&server) else { return };
-    // Every digest is another's now, as it would be for another text.
+    // With other digests, every file counts as modified.
     let digests: Vec<&str> = script.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).collect();
     assert_eq!(digests.len(), SKILLS.len() + 1);
     let broken = digests.iter().fold(script.clone(), |script, digest| script.replace(digest, &"0".repeat(64)));
@@ -103,7 +103,7 @@ fn what_was_changed_on_the_way_is_not_installed(database: Database) {
     let refused = home.install(&[]);
     assert_ne!(refused.code(), Some(0), "{refused:#?}");
     assert!(!home.files().iter().any(|name| name.ends_with(".md")), "{:?}", home.files());
-    // A download that breaks off, wherever it does, runs nothing.
+    // A truncated script runs nothing, wherever it ends.
     for end in (1..10).map(|tenth| script.len() * tenth / 10) {
         let cut = Home::new(&script[..script.floor_char_boundary(end)]);
         cut.install(&[]);

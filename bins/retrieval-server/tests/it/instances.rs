@@ -1,5 +1,6 @@
-//! Two server instances on one database and one Redis. Needs a Redis that `RATE_LIMIT_REDIS_URL` names; without one
-//! these do nothing, and the summary of `cargo xtask test` says so.
+//! Two server instances on one database and one Redis.
+//!
+//! The tests are skipped without `RATE_LIMIT_REDIS_URL`; the summary of `cargo xtask test` reports that.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -10,9 +11,9 @@ use uuid::Uuid;
 use crate::support::{Client, Database, Server, until, uuid_of};
 
 on_both_databases!(
-    two_instances_let_exactly_the_limit_through,
-    two_instances_spend_exactly_the_balance,
-    a_redis_that_is_away_closes_or_opens_the_door
+    two_instances_share_one_rate_limit,
+    two_instances_share_one_balance,
+    redis_outage_fails_open_or_closed
 );
 
 const CALLERS: usize = 16;
@@ -22,16 +23,16 @@ const LIMIT: usize = 20;
 fn redis_url() -> Option<String> {
     let url = std::env::var("RATE_LIMIT_REDIS_URL").ok().filter(|url| !url.is_empty());
     if url.is_none() {
-        println!("NOT RUN: RATE_LIMIT_REDIS_URL names no Redis");
+        println!("NOT RUN: RATE_LIMIT_REDIS_URL is not set");
     }
     url
 }
 
-fn counted_in(url: &str, more: &str) -> String {
+fn redis_settings(url: &str, more: &str) -> String {
     format!("[rate_limit]\nbackend = \"redis\"\nurl = {url:?}\n{more}\n[index]\nbackend = \"none\"\n")
 }
 
-/// The window that an answer counted in, and whether it was let through.
+/// Sends a request; returns its rate limit window and whether it was admitted.
 fn call(client: &Client) -> (String, bool) {
     let reply = client.get("/v1/files");
     assert!(matches!(reply.status, 200 | 429), "{reply:#?}");
@@ -39,61 +40,61 @@ fn call(client: &Client) -> (String, bool) {
     (window, reply.status == 200)
 }
 
-fn two_instances_let_exactly_the_limit_through(database: Database) {
+fn two_instances_share_one_rate_limit(database: Database) {
     let Some(redis) = redis_url() else { return };
-    let one = Server::start_with(database, &counted_in(&redis, ""));
-    let other = Server::start_with(one.same_database(), &counted_in(&redis, ""));
+    let one = Server::start_with(database, &redis_settings(&redis, ""));
+    let other = Server::start_with(one.same_database(), &redis_settings(&redis, ""));
     let organization = one.create_organization("acme");
     let made = one.create_key(organization, &["--limit-rps", &LIMIT.to_string()]);
     let key = made["key"].as_str();
     let clients = [one.client(key, organization), other.client(key, organization)];
-    // Both know the key, so that the calls below are quick.
-    let mut answers: Vec<(String, bool)> = clients.iter().map(call).collect();
-    let together = Barrier::new(CALLERS);
+    // Warms the key cache of both instances, so that the calls below are fast.
+    let mut responses: Vec<(String, bool)> = clients.iter().map(call).collect();
+    let barrier = Barrier::new(CALLERS);
     std::thread::scope(|scope| {
         let callers: Vec<_> = (0..CALLERS)
             .map(|caller| {
-                let (client, together) = (&clients[caller % 2], &together);
+                let (client, barrier) = (&clients[caller % 2], &barrier);
                 scope.spawn(move || {
-                    together.wait();
+                    barrier.wait();
                     (0..CALLS).map(|_| call(client)).collect::<Vec<_>>()
                 })
             })
             .collect();
-        answers.extend(callers.into_iter().flat_map(|caller| caller.join().unwrap()));
+        responses.extend(callers.into_iter().flat_map(|caller| caller.join().unwrap()));
     });
-    let mut windows: Vec<&String> = answers.iter().map(|(window, _)| window).collect();
+    let mut windows: Vec<&String> = responses.iter().map(|(window, _)| window).collect();
     windows.sort();
     windows.dedup();
     for window in windows {
-        let of_window = || answers.iter().filter(|(answered, _)| answered == window);
-        let through = of_window().filter(|(_, through)| *through).count();
-        assert!(through <= LIMIT, "{through} were let through until {window}");
-        if of_window().count() > through {
-            assert_eq!(through, LIMIT, "one was refused too many until {window}");
+        let of_window = || responses.iter().filter(|(answered, _)| answered == window);
+        let admitted = of_window().filter(|(_, admitted)| *admitted).count();
+        assert!(admitted <= LIMIT, "{admitted} admitted in the window that ends {window}");
+        if of_window().count() > admitted {
+            assert_eq!(admitted, LIMIT, "too many refused in the window that ends {window}");
         }
     }
-    assert!(answers.iter().any(|(_, through)| !through), "the limit was never met");
+    assert!(responses.iter().any(|(_, admitted)| !admitted), "the limit was never reached");
 }
 
-fn two_instances_spend_exactly_the_balance(database: Database) {
+fn two_instances_share_one_balance(database: Database) {
     const SEARCHES: usize = 40;
     const CENTS: usize = 10;
     let one = Server::start(database);
-    // Each has an index of its own, in which nothing is: it is the money that they share.
+    // Each instance has its own empty index; only the balance is shared.
     let other = Server::start_with(one.same_database(), "");
     let cents = CENTS.to_string();
     let organization = one.admin(&["org", "create", "--name", "prepaid", "--prepaid-cents", &cents]);
     let organization = uuid_of(&organization["organization_id"]);
     let made = one.create_key(organization, &["--limit-rps", "100000"]);
     let clients = [&one, &other].map(|server| server.client(made["key"].as_str(), organization));
-    let together = Barrier::new(SEARCHES);
+    let barrier = Barrier::new(SEARCHES);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let searches: Vec<_> = (0..SEARCHES)
             .map(|search| {
-                let (client, together) = (&clients[search % 2], &together);
+                let (client, barrier) = (&clients[search % 2], &barrier);
                 scope.spawn(move || {
-                    together.wait();
+                    barrier.wait();
                     client.search("walrus", json!({})).status
                 })
             })
@@ -111,7 +112,7 @@ fn operations(server: &Server) -> Client {
     Client::new(&server.operations(), None, Uuid::nil())
 }
 
-/// A value of `/metrics`, 0 where nothing was counted yet.
+/// Returns a counter of `/metrics`, 0 before its first increment.
 fn counted(server: &Server, name: &str) -> u64 {
     let text = operations(server).get("/metrics").text;
     let value = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.strip_prefix(name));
@@ -124,15 +125,15 @@ fn limiter_state(server: &Server) -> Value {
     dependencies.iter().find(|dependency| dependency["name"] == "rate_limit").unwrap().clone()
 }
 
-fn a_redis_that_is_away_closes_or_opens_the_door(database: Database) {
-    let open = Server::start_with(database, &counted_in("redis://127.0.0.1:1", ""));
+fn redis_outage_fails_open_or_closed(database: Database) {
+    let open = Server::start_with(database, &redis_settings("redis://127.0.0.1:1", ""));
     let client = open.tenant("acme");
     let started = Instant::now();
     for _ in 0..20 {
         assert_eq!(client.get("/v1/files").status, 200);
     }
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert_eq!(open.log().matches("Redis is away").count(), 1, "one line an outage");
+    assert_eq!(open.log().matches("Redis is down").count(), 1, "one line per outage");
     let state = limiter_state(&open);
     assert_eq!((&state["state"], &state["required"]), (&json!("down"), &json!(false)), "{state:#}");
     assert_eq!(counted(&open, "retrieval_rate_limit_outages_total"), 1);
@@ -141,17 +142,18 @@ fn a_redis_that_is_away_closes_or_opens_the_door(database: Database) {
     assert_eq!(counted(&open, "retrieval_request_duration_seconds_count{route=\"GET /v1/files\"}"), 20);
     assert!(counted(&open, "process_resident_memory_bytes") > 1 << 20);
 
-    let closed = Server::start_with(Database::sqlite(), &counted_in("redis://127.0.0.1:1", "on_failure = \"closed\""));
+    let closed =
+        Server::start_with(Database::sqlite(), &redis_settings("redis://127.0.0.1:1", "on_failure = \"closed\""));
     let reply = closed.tenant("acme").get("/v1/files");
     reply.error(500, "internal_error");
     assert_eq!(reply.headers["x-ratelimit-remaining"], "0");
 
-    let refused = Server::prepare(Database::sqlite(), &counted_in("redis://u:hunter2@h:99999", ""));
+    let refused = Server::prepare(Database::sqlite(), &redis_settings("redis://u:hunter2@h:99999", ""));
     let ended = refused.command(&["serve"]);
     assert_eq!(ended.code(), Some(1));
     assert!(ended.stderr.contains("rate_limit.url") && !ended.stderr.contains("hunter2"), "{}", ended.stderr);
 
     let Some(redis) = redis_url() else { return };
-    let counted = Server::start_with(Database::sqlite(), &counted_in(&redis, ""));
-    until("Redis is there", Duration::from_secs(10), || (limiter_state(&counted)["state"] == "up").then_some(()));
+    let counted = Server::start_with(Database::sqlite(), &redis_settings(&redis, ""));
+    until("Redis is up", Duration::from_secs(10), || (limiter_state(&counted)["state"] == "up").then_some(()));
 }

@@ -1,13 +1,14 @@
-//! The built program, end to end: its command line, its HTTP listeners, its storage, nothing from inside.
+//! End-to-end tests of the built program through its command line, HTTP listeners and storage.
 //!
-//! Every scenario runs on SQLite and, where `TEST_DATABASE_URL` names a PostgreSQL whose role may create databases, on
-//! PostgreSQL. `RETRIEVAL_SERVER_BIN` names another program to test than the one that was just built.
+//! Every test runs on SQLite and, if `TEST_DATABASE_URL` names a PostgreSQL whose role may create databases, on
+//! PostgreSQL. `RETRIEVAL_SERVER_BIN` overrides the program under test [default: the one just built].
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
-#![expect(clippy::print_stdout, reason = "what is not run is told")]
+#![expect(clippy::print_stdout, reason = "skipped tests are reported")]
 
 #[macro_use]
 mod support;
 
+mod admission;
 mod audit;
 mod bad_files;
 mod bad_requests;
@@ -15,18 +16,17 @@ mod changes;
 mod cli;
 mod commands;
 mod crashes;
-mod door;
+mod documents;
 mod file_names;
+mod files;
 mod first_start;
-mod healing;
+mod index_rebuild;
 mod installer;
 mod instances;
-mod main_job;
 mod meilisearch;
 mod oauth;
-mod reading;
+mod reranking;
 mod runs;
-mod second_stage;
 #[expect(dead_code, reason = "the tests of access-tokens use all of it")]
 #[path = "../../../../crates/access-tokens/tests/it/signing.rs"]
 mod signing;

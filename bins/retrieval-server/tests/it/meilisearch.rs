@@ -1,5 +1,7 @@
-//! An external Meilisearch as the index. Needs a server that `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`) names; without
-//! one these do nothing, and the summary of `cargo xtask test` says so.
+//! An external Meilisearch as the index.
+//!
+//! The tests are skipped without `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`); the summary of `cargo xtask test` reports
+//! that.
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +13,10 @@ use uuid::Uuid;
 
 use crate::support::{Client, Database, Server, until};
 
-on_both_databases!(the_index_is_made_searched_and_made_again_when_it_is_lost, a_server_that_is_away_is_told_of_in_time);
+on_both_databases!(lost_index_is_rebuilt, unreachable_meilisearch_fails_within_two_seconds);
 
-/// What stands between the service and Meilisearch, and can be cut.
-struct Line {
+/// TCP proxy between the service and Meilisearch that can be disconnected.
+struct Proxy {
     url: String,
     upstream: String,
     key: Option<String>,
@@ -23,15 +25,15 @@ struct Line {
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-impl Line {
-    fn lay() -> Option<Self> {
+impl Proxy {
+    fn start() -> Option<Self> {
         let upstream = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
         let key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
         let address = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (cut, open) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
-        let line = Self {
+        let proxy = Self {
             url,
             upstream,
             key,
@@ -40,17 +42,17 @@ impl Line {
             open: Arc::clone(&open),
         };
         std::thread::spawn(move || {
-            for near in listener.incoming().map_while(Result::ok) {
-                // While it is cut, whoever calls hears nothing: a machine that is gone, not one that refuses.
-                let far = TcpStream::connect(&address);
-                if let (false, Ok(far)) = (cut.load(Ordering::SeqCst), far) {
-                    join(&near, &far);
-                    open.lock().unwrap().push(far);
+            for client_side in listener.incoming().map_while(Result::ok) {
+                // While disconnected it accepts and stays silent, as an unreachable machine, instead of refusing.
+                let server_side = TcpStream::connect(&address);
+                if let (false, Ok(server_side)) = (cut.load(Ordering::SeqCst), server_side) {
+                    join(&client_side, &server_side);
+                    open.lock().unwrap().push(server_side);
                 }
-                open.lock().unwrap().push(near);
+                open.lock().unwrap().push(client_side);
             }
         });
-        Some(line)
+        Some(proxy)
     }
 
     fn cut(&self) {
@@ -60,7 +62,7 @@ impl Line {
         }
     }
 
-    fn mend(&self) {
+    fn restore(&self) {
         self.cut.store(false, Ordering::SeqCst);
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
@@ -88,14 +90,15 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for Proxy {
     fn drop(&mut self) {
         self.delete_indexes();
     }
 }
 
-fn join(near: &TcpStream, far: &TcpStream) {
-    for (mut from, mut to) in [(near, far), (far, near)].map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()))
+fn join(client_side: &TcpStream, server_side: &TcpStream) {
+    for (mut from, mut to) in [(client_side, server_side), (server_side, client_side)]
+        .map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()))
     {
         std::thread::spawn(move || {
             let _ = std::io::copy(&mut from, &mut to);
@@ -120,9 +123,9 @@ fn found(client: &Client) -> usize {
     client.search("walrus", json!({ "scope": scope })).ok()["results"].as_array().map_or(0, Vec::len)
 }
 
-fn the_index_is_made_searched_and_made_again_when_it_is_lost(database: Database) {
-    let Some(line) = Line::lay() else { return };
-    let server = line.server(database);
+fn lost_index_is_rebuilt(database: Database) {
+    let Some(proxy) = Proxy::start() else { return };
+    let server = proxy.server(database);
     let client = fill(&server);
     assert_eq!(found(&client), 3);
     let exact = json!({ "filters": { "exact_match": true } });
@@ -132,8 +135,8 @@ fn the_index_is_made_searched_and_made_again_when_it_is_lost(database: Database)
     assert_eq!(rebuilt, [json!({ "index": "web", "documents": 2 })]);
     assert_eq!(found(&client), 3);
 
-    line.delete_indexes();
-    until("the lost index is made again", Duration::from_secs(60), || {
+    proxy.delete_indexes();
+    until("the lost index is rebuilt", Duration::from_secs(60), || {
         let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
         let reply = client.search("walrus", json!({ "scope": scope }));
         let complete = |answer: &Value| answer["results"].as_array().is_some_and(|results| results.len() == 3);
@@ -147,17 +150,17 @@ fn the_index_is_made_searched_and_made_again_when_it_is_lost(database: Database)
     });
 }
 
-fn a_server_that_is_away_is_told_of_in_time(database: Database) {
-    let Some(line) = Line::lay() else { return };
-    let server = line.server(database);
+fn unreachable_meilisearch_fails_within_two_seconds(database: Database) {
+    let Some(proxy) = Proxy::start() else { return };
+    let server = proxy.server(database);
     let client = fill(&server);
-    line.cut();
+    proxy.cut();
     for _ in 0..2 {
         let started = Instant::now();
         client.search("walrus", json!({})).error(502, "provider_unavailable");
         assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     }
-    line.mend();
+    proxy.restore();
     until("searches work again", Duration::from_secs(20), || {
         (client.search("walrus", json!({})).status == 200).then_some(())
     });

@@ -1,4 +1,4 @@
-//! Access tokens of an issuer beside API keys: who holds one, what it may do, and when the issuer is away.
+//! OAuth access tokens: organizations, scopes, rejection, outages of the issuer, rate limits, billing.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use crate::signing::{SigningKey, base64url, set};
 use crate::support::{Client, Database, Page, Reply, Server, Site, until};
 
 on_both_databases!(
-    a_good_token_is_its_organizations,
-    a_token_may_do_what_its_scopes_say,
-    a_bad_token_is_refused,
-    an_issuer_that_is_away_is_no_fault_of_the_token,
-    the_rate_limit_counts_subjects,
-    requests_with_tokens_are_counted_and_paid_for,
+    token_gives_access_to_its_organization_only,
+    token_is_limited_to_its_scopes,
+    invalid_token_is_refused,
+    issuer_outage_is_a_provider_error,
+    rate_limit_applies_per_subject,
+    token_requests_are_counted_and_charged,
 );
 
 const ISSUER: &str = "https://issuer.example/";
 const AUDIENCE: &str = "https://api.example";
 const KEYS: &str = "/keys";
 
-/// A site that publishes the keys.
+/// Starts a site that publishes the keys.
 fn publishing(keys: &[&SigningKey]) -> Site {
     let site = Site::start();
     publish(&site, keys);
@@ -43,7 +43,7 @@ fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
 
-/// What a good token of the organization says.
+/// Returns the claims of a valid token of the organization.
 fn claims(organization: Uuid, scope: &str) -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "alice", "iat": now(), "exp": now() + 300,
@@ -56,7 +56,7 @@ fn with(mut claims: Value, name: &str, value: Value) -> Value {
     claims
 }
 
-/// Before the limiter: no headers of it.
+/// Asserts a refusal before the rate limiter: no `X-RateLimit` headers.
 #[track_caller]
 fn assert_refused(reply: &Reply, status: u16, code: &str) {
     reply.error(status, code);
@@ -67,7 +67,7 @@ fn search(client: &Client, token: &str) -> Reply {
     client.with_key(Some(token)).search("walrus", json!({}))
 }
 
-fn a_good_token_is_its_organizations(database: Database) {
+fn token_gives_access_to_its_organization_only(database: Database) {
     let keys = [SigningKey::rsa("r"), SigningKey::p256("p"), SigningKey::ed25519("e")];
     let site = publishing(&[&keys[0], &keys[1], &keys[2]]);
     let server = Server::start_with(database, &settings(&site));
@@ -85,7 +85,7 @@ fn a_good_token_is_its_organizations(database: Database) {
     }
     assert_eq!(site.hits(KEYS), 1, "keys are fetched once");
 
-    // The same person with a token of the other organization.
+    // The same subject with a token of the other organization.
     let other = theirs.with_key(Some(&keys[1].token(&claims(theirs.organization, everything))));
     assert_eq!(other.file_names(), [""; 0]);
     assert_eq!(other.search_workspace("tangerine falcon")["results"], json!([]));
@@ -95,7 +95,7 @@ fn a_good_token_is_its_organizations(database: Database) {
     assert_eq!(ours.file_names(), ["a.txt"]);
 }
 
-fn a_token_may_do_what_its_scopes_say(database: Database) {
+fn token_is_limited_to_its_scopes(database: Database) {
     let key = SigningKey::ed25519("e");
     let site = publishing(&[&key]);
     let server = Server::start_with(database, &settings(&site));
@@ -108,7 +108,7 @@ fn a_token_may_do_what_its_scopes_say(database: Database) {
     }
 }
 
-fn a_bad_token_is_refused(database: Database) {
+fn invalid_token_is_refused(database: Database) {
     let (key, stranger) = (SigningKey::rsa("k"), SigningKey::p256("k"));
     let site = publishing(&[&key]);
     let server = Server::start_with(database, &settings(&site));
@@ -125,7 +125,7 @@ fn a_bad_token_is_refused(database: Database) {
         ("aud", json!("https://another.example")),
         ("iss", json!("https://another.example/")),
         ("sub", Value::Null),
-        // No organization, or none of this service.
+        // No organization, or an unknown one.
         ("org_id", Value::Null),
         ("org_id", json!("acme")),
         ("org_id", json!([client.organization])),
@@ -138,7 +138,7 @@ fn a_bad_token_is_refused(database: Database) {
     }
     let payload = base64url(good.to_string());
     let unsigned = format!("{}.{payload}.", base64url(r#"{"alg":"none"}"#));
-    // The public key as a shared secret.
+    // Algorithm confusion: the public key as an HMAC secret.
     let signed = format!("{}.{payload}", base64url(r#"{"alg":"HS256","kid":"k"}"#));
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key.jwk().to_string().as_bytes());
     let shared = format!("{signed}.{}", base64url(ring::hmac::sign(&secret, signed.as_bytes())));
@@ -146,24 +146,24 @@ fn a_bad_token_is_refused(database: Database) {
     for token in &tokens {
         assert_refused(&search(&client, token), 401, "invalid_api_key");
     }
-    assert_eq!(search(&client, client.key.as_deref().unwrap()).status, 200, "API keys are as good as ever");
-    assert!(!server.log().contains(&payload), "no token stands in the log");
+    assert_eq!(search(&client, client.key.as_deref().unwrap()).status, 200, "API keys still work");
+    assert!(!server.log().contains(&payload), "tokens are not logged");
 
-    // Where no issuer is configured, no token is taken.
+    // Without a configured issuer, tokens are refused.
     let without = Server::start_with(Database::sqlite(), "");
     let client = without.tenant("acme");
     let token = key.token(&claims(client.organization, "search:read"));
     assert_refused(&search(&client, &token), 401, "invalid_api_key");
 }
 
-fn an_issuer_that_is_away_is_no_fault_of_the_token(database: Database) {
+fn issuer_outage_is_a_provider_error(database: Database) {
     let key = SigningKey::p256("k");
     let site = Site::start();
     let server = Server::start_with(database, &settings(&site));
     let client = server.tenant("acme");
     let token = key.token(&claims(client.organization, "search:read"));
     site.put(KEYS, Page::of("application/json", set(&[&key]).to_string()).after(Duration::from_secs(20)));
-    // Those who wait together wait for one attempt.
+    // Concurrent requests share one fetch of the keys.
     let asked = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -173,23 +173,23 @@ fn an_issuer_that_is_away_is_no_fault_of_the_token(database: Database) {
                 assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
             });
         }
-        // Nobody with a key waits with them.
+        // Requests with an API key do not wait.
         let started = Instant::now();
         assert_eq!(client.search("walrus", json!({})).status, 200);
         assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
     });
-    assert!(asked.elapsed() >= Duration::from_secs(1), "the issuer was waited for");
+    assert!(asked.elapsed() >= Duration::from_secs(1), "requests wait for the issuer");
     assert_eq!(site.hits(KEYS), 1);
-    // What is wrong with a token in itself is told without keys.
+    // An expired token is refused without keys.
     let expired = key.token(&with(claims(client.organization, "search:read"), "exp", json!(now() - 120)));
     assert_refused(&search(&client, &expired), 401, "invalid_api_key");
     publish(&site, &[&key]);
-    until("the keys are asked for again", Duration::from_secs(15), || {
+    until("the keys are fetched again", Duration::from_secs(15), || {
         (search(&client, &token).status == 200).then_some(())
     });
 }
 
-fn the_rate_limit_counts_subjects(database: Database) {
+fn rate_limit_applies_per_subject(database: Database) {
     let key = SigningKey::ed25519("e");
     let site = publishing(&[&key]);
     let server = Server::start_with(database, &format!("{}[rate_limit]\ndefault_rps = 5\n", settings(&site)));
@@ -198,7 +198,7 @@ fn the_rate_limit_counts_subjects(database: Database) {
         let claims = with(claims(client.organization, "search:read"), "sub", json!(subject));
         client.with_key(Some(&key.token(&with(claims, "jti", json!(id)))))
     };
-    // Whatever token a subject shows.
+    // All tokens of a subject share one limit.
     let alice: Vec<Client> = (0..40).map(|id| holder("alice", id)).collect();
     let mut windows = BTreeMap::<String, Vec<u16>>::new();
     for alice in &alice {
@@ -215,7 +215,7 @@ fn the_rate_limit_counts_subjects(database: Database) {
     assert_eq!((long.status, long.header("x-ratelimit-remaining")), (404, Some("4")));
 }
 
-fn requests_with_tokens_are_counted_and_paid_for(database: Database) {
+fn token_requests_are_counted_and_charged(database: Database) {
     let key = SigningKey::ed25519("e");
     let site = publishing(&[&key]);
     let server = Server::start_with(database, &settings(&site));
@@ -247,7 +247,7 @@ fn requests_with_tokens_are_counted_and_paid_for(database: Database) {
 }
 
 #[test]
-fn a_new_key_of_the_issuer_is_found() {
+fn new_issuer_key_is_fetched() {
     let (old, new) = (SigningKey::p256("old"), SigningKey::ed25519("new"));
     let site = publishing(&[&old]);
     let server = Server::start_with(Database::sqlite(), &settings(&site));
@@ -255,8 +255,8 @@ fn a_new_key_of_the_issuer_is_found() {
     let claims = claims(client.organization, "search:read");
     assert_eq!(search(&client, &old.token(&claims)).status, 200);
     publish(&site, &[&old, &new]);
-    // Unknown keys have the issuer asked twice a minute at most.
-    until("the new key is asked for", Duration::from_secs(45), || {
+    // Unknown key ids cause at most two fetches per minute.
+    until("the new key is fetched", Duration::from_secs(45), || {
         let reply = search(&client, &new.token(&claims));
         if reply.status != 200 {
             assert_refused(&reply, 401, "invalid_api_key");
@@ -268,7 +268,7 @@ fn a_new_key_of_the_issuer_is_found() {
 }
 
 #[test]
-fn an_organization_that_is_gone_lets_nobody_in() {
+fn credentials_of_deleted_organization_are_refused() {
     let Some(database) = Database::postgres() else { return };
     let key = SigningKey::p256("k");
     let site = publishing(&[&key]);
@@ -281,7 +281,7 @@ fn an_organization_that_is_gone_lets_nobody_in() {
     }
     server.database.execute(&format!("DELETE FROM organizations WHERE id = '{}'", client.organization));
     for credential in [&token, &api_key] {
-        until("the organization is noticed to be gone", Duration::from_secs(5), || {
+        until("the deletion takes effect", Duration::from_secs(5), || {
             let reply = search(&client, credential);
             (reply.status == 401).then(|| assert_refused(&reply, 401, "invalid_api_key"))
         });

@@ -1,4 +1,4 @@
-//! One run at a time for an organization, one more in the queue.
+//! Run queue: per organization, one run in flight and one queued.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -6,11 +6,7 @@ use uuid::Uuid;
 use crate::support::{Client, Database, Server, until};
 use std::time::Duration;
 
-on_both_databases!(
-    starts_join_the_run_that_waits,
-    organizations_do_not_wait_for_one_another,
-    unknown_runs_are_not_found
-);
+on_both_databases!(starts_join_the_queued_run, runs_of_organizations_are_concurrent, unknown_runs_are_not_found);
 
 const FILES: usize = 60;
 
@@ -20,11 +16,11 @@ fn upload_many(client: &Client, round: usize) {
     }
 }
 
-fn starts_join_the_run_that_waits(database: Database) {
+fn starts_join_the_queued_run(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let mut round = 0;
-    // Told again until the first run was in flight all the time, which it nearly always is.
+    // Repeated until the first run was in flight during all starts, which is nearly always so.
     until("starts come while a run is in flight", Duration::from_secs(60), || {
         upload_many(&client, round);
         round += 1;
@@ -33,8 +29,8 @@ fn starts_join_the_run_that_waits(database: Database) {
             (client.run_status(&first)["state"] != "queued").then_some(())
         });
         let [second, third, fourth] = ["incremental", "incremental", "full"].map(|mode| client.start_run(mode));
-        // In this order: what is in flight afterwards was so when the other was looked at.
-        let waiting = client.run_status(&second);
+        // In this order: if the first run is in flight now, it was when the second was read.
+        let queued = client.run_status(&second);
         let in_flight = client.run_status(&first)["completed_at"].is_null();
         let (first_run, second_run) = (client.finish_run(&first), client.finish_run(&second));
         if !in_flight {
@@ -42,38 +38,38 @@ fn starts_join_the_run_that_waits(database: Database) {
         }
         assert_ne!(first, second);
         assert_eq!([&third, &fourth], [&second, &second]);
-        assert_eq!(waiting["started_at"], Value::Null);
-        assert_eq!(waiting["state"], "queued");
+        assert_eq!(queued["started_at"], Value::Null);
+        assert_eq!(queued["state"], "queued");
         assert_eq!(first_run["stats"]["indexed"], FILES);
-        // It was made a full one by the last start.
+        // The last start made it a full run.
         assert_eq!(second_run["stats"]["fetched"], FILES);
         assert!(second_run["started_at"].as_str() >= first_run["completed_at"].as_str());
         Some(())
     });
-    // Nothing is left in the queue.
+    // The queue is empty.
     let last = client.index();
     assert_eq!(last["stats"]["fetched"], 0, "{last:#}");
 }
 
-fn organizations_do_not_wait_for_one_another(database: Database) {
+fn runs_of_organizations_are_concurrent(database: Database) {
     let server = Server::start(database);
     let (one, other) = (server.tenant("one"), server.tenant("other"));
     let mut round = 0;
-    until("two runs are in flight together", Duration::from_secs(60), || {
+    until("two runs are in flight concurrently", Duration::from_secs(60), || {
         upload_many(&one, round);
         upload_many(&other, round);
         round += 1;
         let (first, second) = (one.start_run("incremental"), other.start_run("incremental"));
-        let mut together = false;
+        let mut concurrent = false;
         until("both runs end", Duration::from_secs(60), || {
             let states = [one.run_status(&first)["state"].clone(), other.run_status(&second)["state"].clone()];
-            together |= states.iter().all(|state| state == "running");
+            concurrent |= states.iter().all(|state| state == "running");
             states.iter().all(|state| state == "completed").then_some(())
         });
         for run in [one.run_status(&first), other.run_status(&second)] {
             assert_eq!(run["stats"]["indexed"], FILES, "{run:#}");
         }
-        together.then_some(())
+        concurrent.then_some(())
     });
 }
 

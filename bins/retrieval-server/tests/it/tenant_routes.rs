@@ -1,5 +1,6 @@
-//! Whatever the published operations take (path, query, body), given another organization's ids and names: made from the
-//! description that the server publishes, so that a new route or field is asked as well.
+//! Sends another organization's ids and names in every path, query and body field of every operation.
+//!
+//! The requests are generated from the served OpenAPI document, so that new routes and fields are covered.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +11,24 @@ use crate::support::{Client, Database, Reply, Server};
 
 on_both_databases!(no_field_of_any_operation_reaches_another_organization);
 
-/// What the owner's documents say, and what names them.
+/// Content, distinctive words and file name of the owner's document.
 const TEXT: &str = "The merger codename is tangerine falcon.";
 const WORDS: [&str; 2] = ["tangerine", "falcon"];
 const NAME: &str = "confidential-falcon.txt";
 
-/// A value of the owner's, and one of the same form that nobody has.
+/// A value of the owner, and an unknown one of the same form.
 struct Foreign {
-    theirs: String,
-    nobodys: String,
+    owned: String,
+    unknown: String,
 }
 
-fn id(theirs: &Value) -> Foreign {
-    let theirs = theirs.as_str().unwrap_or_else(|| panic!("no id: {theirs}")).to_owned();
-    Foreign { theirs, nobodys: Uuid::new_v4().to_string() }
+fn id(owned: &Value) -> Foreign {
+    let owned = owned.as_str().unwrap_or_else(|| panic!("no id: {owned}")).to_owned();
+    Foreign { owned, unknown: Uuid::new_v4().to_string() }
 }
 
-/// Everything that names something of the owner's.
-fn foreign_values(server: &Server, owner: &Client) -> Vec<Foreign> {
+/// Creates objects of every kind for the owner and returns their ids and names.
+fn owned_values(server: &Server, owner: &Client) -> Vec<Foreign> {
     owner.upload(NAME, TEXT);
     let run = owner.start_run("incremental");
     assert_eq!(owner.finish_run(&run)["stats"]["indexed"], 1);
@@ -45,8 +46,8 @@ fn foreign_values(server: &Server, owner: &Client) -> Vec<Foreign> {
         id(&json!(owner.organization)),
         id(&second_key["api_key_id"]),
         id(&found["session_id"]),
-        Foreign { nobodys: address.replace("falcon", "walrus"), theirs: address },
-        Foreign { theirs: NAME.to_owned(), nobodys: NAME.replace("falcon", "walrus") },
+        Foreign { unknown: address.replace("falcon", "walrus"), owned: address },
+        Foreign { owned: NAME.to_owned(), unknown: NAME.replace("falcon", "walrus") },
     ]
 }
 
@@ -65,9 +66,9 @@ impl Call {
     }
 }
 
-struct Description(Value);
+struct OpenApi(Value);
 
-impl Description {
+impl OpenApi {
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
             Some(reference) => self.resolve(self.0.pointer(&reference[1..]).unwrap()),
@@ -75,8 +76,8 @@ impl Description {
         }
     }
 
-    /// JSON pointers of all places that take a text; `-` stands for the one item of a list.
-    fn texts(&self, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
+    /// Collects JSON pointers of all string fields; `-` is the item of a list.
+    fn string_fields(&self, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
         let schema = self.resolve(schema);
         let is = |kind: &str| match &schema["type"] {
             Value::Array(kinds) => kinds.contains(&kind.into()),
@@ -86,19 +87,19 @@ impl Description {
             found.insert(at.to_owned());
         }
         if is("array") {
-            self.texts(&schema["items"], &format!("{at}/-"), found);
+            self.string_fields(&schema["items"], &format!("{at}/-"), found);
         }
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            self.texts(property, &format!("{at}/{name}"), found);
+            self.string_fields(property, &format!("{at}/{name}"), found);
         }
         for alternatives in ["anyOf", "oneOf", "allOf"] {
             for schema in schema[alternatives].as_array().into_iter().flatten() {
-                self.texts(schema, at, found);
+                self.string_fields(schema, at, found);
             }
         }
     }
 
-    /// Every request in which one place holds `value`, the rest being as in the published examples.
+    /// Returns all requests with `value` in one field and the published examples in the others.
     fn calls(&self, value: &str) -> Vec<(String, Call)> {
         let mut calls = Vec::new();
         for (path, operations) in self.0["paths"].as_object().unwrap() {
@@ -139,7 +140,7 @@ impl Description {
             }
             let Some(body) = body else { continue };
             let mut places = BTreeSet::new();
-            self.texts(&operation["requestBody"]["content"]["application/json"]["schema"], "", &mut places);
+            self.string_fields(&operation["requestBody"]["content"]["application/json"]["schema"], "", &mut places);
             for place in places {
                 let mut body = body.clone();
                 set(&mut body, &place, value);
@@ -149,7 +150,7 @@ impl Description {
     }
 }
 
-/// Puts `value` at the place, making what is on the way.
+/// Sets the field at a JSON pointer to `value` and creates missing parents.
 fn set(body: &mut Value, place: &str, value: &str) {
     let mut here = &mut *body;
     for step in place.split('/').skip(1) {
@@ -164,14 +165,14 @@ fn set(body: &mut Value, place: &str, value: &str) {
         }
     }
     *here = value.into();
-    // No fetching from here: an address that the guard refuses at once stands for any other.
+    // Prevents fetches: the guard refuses this address immediately.
     if let Some(address) = body.get_mut("canonical_url").filter(|address| address.as_str() != Some(value)) {
         *address = "http://127.0.0.1/".into();
     }
 }
 
-/// What an answer says, without what differs from one to the next.
-fn gist(reply: &Reply, value: &str) -> (u16, String) {
+/// Returns the parts of a response that must not differ between owned and unknown values.
+fn comparable(reply: &Reply, value: &str) -> (u16, String) {
     let body: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| panic!("no JSON: {reply:#?}"));
     (reply.status, body["error"].to_string().replace(value, "?"))
 }
@@ -179,35 +180,35 @@ fn gist(reply: &Reply, value: &str) -> (u16, String) {
 fn no_field_of_any_operation_reaches_another_organization(database: Database) {
     let server = Server::start(database);
     let owner = server.tenant("owner");
-    let values = foreign_values(&server, &owner);
+    let values = owned_values(&server, &owner);
     let rival = server.tenant("rival");
     let fast = server.create_key(rival.organization, &["--limit-rps", "100000"]);
     let rival = rival.with_key(fast["key"].as_str());
     let published = rival.get("/openapi/public.json");
-    let description = Description(serde_json::from_str(&published.text).unwrap());
+    let openapi = OpenApi(serde_json::from_str(&published.text).unwrap());
 
-    let mut asked = BTreeSet::new();
+    let mut tested = BTreeSet::new();
     for foreign in &values {
-        let (theirs, nobodys) = (description.calls(&foreign.theirs), description.calls(&foreign.nobodys));
-        for ((place, theirs), (_, nobodys)) in theirs.into_iter().zip(nobodys) {
-            let answer = theirs.send(&rival);
-            let of_nobody = nobodys.send(&rival);
-            assert!(answer.status < 500, "{place}, {theirs:?}: {answer:#?}");
+        let (owned, unknown) = (openapi.calls(&foreign.owned), openapi.calls(&foreign.unknown));
+        for ((place, owned), (_, unknown)) in owned.into_iter().zip(unknown) {
+            let answer = owned.send(&rival);
+            let expected = unknown.send(&rival);
+            assert!(answer.status < 500, "{place}, {owned:?}: {answer:#?}");
             assert_eq!(
-                gist(&answer, &foreign.theirs),
-                gist(&of_nobody, &foreign.nobodys),
-                "{place} tells whether there is such a thing: {theirs:?}"
+                comparable(&answer, &foreign.owned),
+                comparable(&expected, &foreign.unknown),
+                "{place} reveals that the value exists: {owned:?}"
             );
-            // What the rival said itself may come back; nothing else of the owner's may.
-            let said = format!("{theirs:?}");
-            let names = values.iter().map(|value| value.theirs.as_str());
-            for secret in names.chain(WORDS).filter(|secret| !said.contains(secret)) {
+            // The response may repeat the request, but nothing else of the owner.
+            let sent = format!("{owned:?}");
+            let names = values.iter().map(|value| value.owned.as_str());
+            for secret in names.chain(WORDS).filter(|secret| !sent.contains(secret)) {
                 assert!(!answer.text.contains(secret), "{place} shows `{secret}`: {answer:#?}");
             }
-            asked.insert(place);
+            tested.insert(place);
         }
     }
-    // The walk has found what is known to be there, and at least one place of each operation that takes anything.
+    // Known fields were covered, at least one of each operation with input.
     for place in [
         "POST /v1/document: /doc_id",
         "POST /v1/document: /content/passage_ids/-",
@@ -217,9 +218,9 @@ fn no_field_of_any_operation_reaches_another_organization(database: Database) {
         "GET /v1/files/index/{sync_id}: sync_id",
         "GET /v1/usage: api_key_ids",
     ] {
-        assert!(asked.contains(place), "{place} is not among {asked:#?}");
+        assert!(tested.contains(place), "{place} is not among {tested:#?}");
     }
     assert_eq!(owner.file_names(), [NAME]);
-    assert_eq!(owner.document(json!({ "doc_id": values[0].theirs })).status, 200);
-    assert_eq!(owner.search_workspace(TEXT)["results"][0]["doc_id"], values[0].theirs);
+    assert_eq!(owner.document(json!({ "doc_id": values[0].owned })).status, 200);
+    assert_eq!(owner.search_workspace(TEXT)["results"][0]["doc_id"], values[0].owned);
 }

@@ -1,11 +1,11 @@
-//! Two organizations: nothing of the one is reached by the other.
+//! Isolation of organizations.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{Client, Database, Server};
 
-on_both_databases!(nothing_of_another_organization_is_reached, a_web_page_is_granted_to_each_organization_by_itself);
+on_both_databases!(other_organizations_are_inaccessible, web_page_is_granted_per_organization);
 
 struct Secret {
     doc_id: Value,
@@ -30,27 +30,27 @@ fn with_secret(client: &Client) -> Secret {
     }
 }
 
-fn nothing_of_another_organization_is_reached(database: Database) {
+fn other_organizations_are_inaccessible(database: Database) {
     let server = Server::start(database);
     let (owner, rival) = (server.tenant("owner"), server.tenant("rival"));
     let secret = with_secret(&owner);
 
-    // Search: its own workspace is empty, and the other's cannot be named, whether it exists or not.
+    // Search: the rival's workspace is empty, and another workspace is refused, whether it exists or not.
     let own = rival.search_workspace("tangerine falcon");
     assert_eq!(own["results"], json!([]));
     assert_eq!(own["integration_results"]["total"], 0);
     assert_eq!(rival.search_web("tangerine falcon")["results"], json!([]));
-    let asked = |workspace: Uuid, indexes: Value| {
+    let refused = |workspace: Uuid, indexes: Value| {
         let scope = json!({ "indexes": indexes, "workspace_id": workspace });
         rival.search("tangerine falcon", json!({ "scope": scope })).error(400, "validation_error")
     };
     let (foreign, unknown) =
-        (asked(owner.organization, json!(["workspace"])), asked(Uuid::new_v4(), json!(["workspace"])));
+        (refused(owner.organization, json!(["workspace"])), refused(Uuid::new_v4(), json!(["workspace"])));
     assert_eq!(foreign, unknown);
     assert_eq!(foreign["details"]["field"], "scope.workspace_id");
-    asked(owner.organization, json!(["web", "workspace"]));
+    refused(owner.organization, json!(["web", "workspace"]));
 
-    // Documents: as if there were none.
+    // Documents: the same response as for an unknown document.
     let none = rival.document(json!({ "doc_id": Uuid::new_v4() })).error(404, "document_not_found");
     let requests = [
         json!({ "doc_id": secret.doc_id }),
@@ -71,7 +71,7 @@ fn nothing_of_another_organization_is_reached(database: Database) {
     feedback("search_id", &secret.search_id).error(404, "search_not_found");
     feedback("doc_id", &secret.doc_id).error(404, "document_not_found");
 
-    // Files and runs. A delete of the same name, a run and a file of the same name touch nothing of the other's.
+    // Files and runs: a delete, a run and a file of the same name do not affect the owner.
     assert_eq!(rival.file_names(), [] as [&str; 0]);
     let unknown_run = rival.get(&format!("/v1/files/index/{}", Uuid::new_v4())).error(404, "sync_not_found");
     assert_eq!(rival.get(&format!("/v1/files/index/{}", secret.sync_id)).error(404, "sync_not_found"), unknown_run);
@@ -88,7 +88,7 @@ fn nothing_of_another_organization_is_reached(database: Database) {
     assert_eq!(rival.delete("/v1/files/confidential.txt").ok()["deleted"], true);
     assert_eq!(rival.search_workspace("violet heron")["results"], json!([]));
 
-    // The owner still has it all.
+    // The owner's data is unchanged.
     let found = owner.search_workspace("tangerine falcon");
     assert_eq!(found["results"][0]["doc_id"], secret.doc_id);
     assert_eq!(owner.document(json!({ "doc_id": secret.doc_id })).status, 200);
@@ -96,7 +96,7 @@ fn nothing_of_another_organization_is_reached(database: Database) {
     assert_eq!(owner.run_status(&secret.sync_id)["state"], "completed");
 }
 
-fn a_web_page_is_granted_to_each_organization_by_itself(database: Database) {
+fn web_page_is_granted_per_organization(database: Database) {
     let server = Server::start(database);
     let (one, other) = (server.tenant("one"), server.tenant("other"));
     server.import(&[json!({ "url": "https://example.com/walrus", "text": "The walrus eats clams." })]);
@@ -106,7 +106,7 @@ fn a_web_page_is_granted_to_each_organization_by_itself(database: Database) {
     other.document(json!({ "doc_id": doc_id })).error(404, "document_not_found");
     other.document(json!({ "canonical_url": "https://example.com/walrus" })).ok();
     assert_eq!(other.document(json!({ "doc_id": doc_id })).status, 200);
-    // A key of the same organization shares what was granted.
+    // Keys of one organization share its grants.
     let second_key = server.create_key(other.organization, &[]);
     let colleague = other.with_key(second_key["key"].as_str());
     assert_eq!(colleague.document(json!({ "doc_id": doc_id })).status, 200);

@@ -1,4 +1,4 @@
-//! Storage takes exactly what was declared, once.
+//! Presigned uploads: exact size, single use, interruption, quota.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Client, Database, Server, chunked, put, until};
+use crate::support::{Client, Database, Server, put, put_chunked, until};
 
 on_both_databases!(
-    an_upload_of_another_length_is_refused,
-    a_url_is_good_for_one_upload,
-    an_upload_that_breaks_off_stores_nothing,
-    an_organization_has_so_many_files_and_no_more
+    upload_of_another_size_is_refused,
+    presigned_url_is_single_use,
+    interrupted_upload_stores_nothing,
+    file_quota_is_enforced
 );
 
 fn presigned_url(client: &Client, name: &str, size: usize) -> String {
     client.presign(name, size).ok()["url"].as_str().unwrap().to_owned()
 }
 
-fn an_upload_of_another_length_is_refused(database: Database) {
+fn upload_of_another_size_is_refused(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let presigned = client.presign("a.txt", 10);
@@ -32,13 +32,13 @@ fn an_upload_of_another_length_is_refused(database: Database) {
     assert_eq!(put(url, b"shorter").status, 403);
     assert_eq!(put(url, b"longer than it said").status, 403);
     assert_eq!(put(url, b"").status, 403);
-    assert_eq!(chunked(url, b"shorter").status, 403);
-    assert_eq!(chunked(url, b"ten bytes.").status, 403);
+    assert_eq!(put_chunked(url, b"shorter").status, 403);
+    assert_eq!(put_chunked(url, b"ten bytes.").status, 403);
     assert_eq!(put(&url.replace("X-Amz-Expires=900", "X-Amz-Expires=901"), b"ten bytes.").status, 403);
     assert_eq!(client.file_names(), [] as [&str; 0]);
     assert_eq!(client.index()["stats"]["enumerated"], 0);
 
-    // None of these used the URL up.
+    // Refused uploads do not consume the URL.
     assert_eq!(put(url, b"ten bytes.").status, 200);
     assert_eq!(client.file_names(), ["a.txt"]);
     let empty = presigned_url(&client, "empty.txt", 0);
@@ -47,28 +47,28 @@ fn an_upload_of_another_length_is_refused(database: Database) {
     assert_eq!(client.file_names(), ["a.txt", "empty.txt"]);
 }
 
-fn a_url_is_good_for_one_upload(database: Database) {
+fn presigned_url_is_single_use(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     let url = presigned_url(&client, "a.txt", 6);
     assert_eq!(put(&url, b"first.").status, 200);
     assert_eq!(put(&url, b"again.").status, 403);
     assert_eq!(client.delete("/v1/files/a.txt").ok()["deleted"], true);
-    assert_eq!(put(&url, b"again.").status, 403, "a deleted file does not come back");
-    // Nor does a restart make it good again, and one that was not used survives it.
+    assert_eq!(put(&url, b"again.").status, 403, "a deleted file does not reappear");
+    // A restart keeps used and unused URLs as they are.
     let unused = presigned_url(&client, "b.txt", 6);
     server.kill();
     server.resume();
     assert_eq!(put(&url, b"again.").status, 403);
     assert_eq!(put(&unused, b"first.").status, 200);
-    // For one method and one object.
+    // A URL is valid for one method only.
     let other = presigned_url(&client, "c.txt", 6);
-    assert_eq!(ureq_status("GET", &other), 403);
-    assert_eq!(ureq_status("DELETE", &other), 403);
+    assert_eq!(raw_status("GET", &other), 403);
+    assert_eq!(raw_status("DELETE", &other), 403);
     assert_eq!(client.file_names(), ["b.txt"]);
 }
 
-fn ureq_status(method: &str, url: &str) -> u16 {
+fn raw_status(method: &str, url: &str) -> u16 {
     let rest = url.strip_prefix("http://").unwrap();
     let (host, path) = rest.split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -79,7 +79,7 @@ fn ureq_status(method: &str, url: &str) -> u16 {
     answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-fn an_upload_that_breaks_off_stores_nothing(database: Database) {
+fn interrupted_upload_stores_nothing(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     client.upload("a.txt", "The walrus eats clams.");
@@ -92,17 +92,19 @@ fn an_upload_that_breaks_off_stores_nothing(database: Database) {
     stream.shutdown(Shutdown::Both).unwrap();
 
     let size = |files: Value| files["files"][0]["size"].as_u64();
-    assert_eq!(size(client.get("/v1/files").ok()), Some(22), "the former file stays");
+    assert_eq!(size(client.get("/v1/files").ok()), Some(22), "the previous file is kept");
     let run = client.index();
     assert_eq!((&run["stats"]["enumerated"], &run["stats"]["fetched"]), (&1.into(), &0.into()));
     assert_eq!(client.search_workspace("walrus")["results"].as_array().unwrap().len(), 1);
-    // The same URL still takes the whole file, once the server has noticed the end of the former try.
+    // The URL accepts the whole file once the server has noticed the disconnect.
     let whole = vec![b'y'; 1_000_000];
-    until("the URL takes the whole file", Duration::from_secs(10), || (put(&url, &whole).status == 200).then_some(()));
+    until("the URL accepts the whole file", Duration::from_secs(10), || {
+        (put(&url, &whole).status == 200).then_some(())
+    });
     assert_eq!(size(client.get("/v1/files").ok()), Some(1_000_000));
 }
 
-fn an_organization_has_so_many_files_and_no_more(database: Database) {
+fn file_quota_is_enforced(database: Database) {
     let server = Server::start_with(database, "[files]\nmax_per_organization = 3\n");
     let (full, other) = (server.tenant("full"), server.tenant("other"));
     for name in ["a.txt", "b.txt", "c.txt"] {
@@ -113,7 +115,7 @@ fn an_organization_has_so_many_files_and_no_more(database: Database) {
         assert_eq!(error["details"]["field"], "filename");
     };
     refused("d.txt");
-    // What is there may be replaced, and others have room of their own.
+    // Replacing a file is allowed, and other organizations have their own quota.
     full.upload("a.txt", "other text");
     other.upload("d.txt", "some text");
     assert_eq!(full.delete("/v1/files/b.txt").ok()["deleted"], true);

@@ -1,4 +1,4 @@
-//! What an organization is told of its own requests.
+//! Usage overview, spending, and last use of keys.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, Server, until};
 
 on_both_databases!(
-    an_overview_counts_what_was_asked,
-    spending_is_told_by_key_and_refunds_are_none,
-    requests_of_before_the_stop_are_counted,
-    the_last_use_of_a_key_is_known,
+    overview_counts_requests,
+    overview_shows_spending_by_key,
+    requests_before_shutdown_are_counted,
+    last_use_of_keys_is_recorded,
 );
 
 fn overview(client: &Client, query: &str) -> Value {
     client.get(&format!("/v1/usage{query}")).ok()
 }
 
-/// Requests are written a moment after they were answered.
+/// Waits for at least `requests` requests, which are written shortly after their responses.
 fn counted(client: &Client, query: &str, requests: i64) -> Value {
     until("the requests are counted", Duration::from_secs(10), || {
         let body = overview(client, query);
@@ -25,7 +25,7 @@ fn counted(client: &Client, query: &str, requests: i64) -> Value {
     })
 }
 
-fn an_overview_counts_what_was_asked(database: Database) {
+fn overview_counts_requests(database: Database) {
     let server = Server::start(database);
     let (client, rival) = (server.tenant("acme"), server.tenant("rival"));
     let key = server.create_key(client.organization, &["--limit-rps", "1000"]);
@@ -69,14 +69,14 @@ fn an_overview_counts_what_was_asked(database: Database) {
     assert!(
         theirs["series"].as_array().unwrap().iter().all(|point| point["group_id"] == theirs["keys"][0]["api_key_id"])
     );
-    // A key of somebody else is asked for in vain.
+    // Keys of another organization are not shown.
     assert_eq!(overview(&rival, &ids)["headline"]["requests"], 0);
     assert_eq!(overview(&rival, &ids)["keys"], json!([]));
     let hours = overview(&client, "?interval=hour&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z");
     assert_eq!((hours["series"].as_array().unwrap().len(), &hours["headline"]["requests"]), (24, &json!(0)));
 }
 
-fn spending_is_told_by_key_and_refunds_are_none(database: Database) {
+fn overview_shows_spending_by_key(database: Database) {
     let server = Server::start_with(database, "[billing]\nsearch_cents = 3\n");
     let organization = server.admin(&["org", "create", "--name", "acme", "--prepaid-cents", "7"]);
     let organization = crate::support::uuid_of(&organization["organization_id"]);
@@ -93,7 +93,7 @@ fn spending_is_told_by_key_and_refunds_are_none(database: Database) {
     assert_eq!(body["products"], json!([product]));
 }
 
-fn requests_of_before_the_stop_are_counted(database: Database) {
+fn requests_before_shutdown_are_counted(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     for _ in 0..20 {
@@ -104,7 +104,7 @@ fn requests_of_before_the_stop_are_counted(database: Database) {
     assert_eq!(overview(&client, "")["headline"]["requests"], 20);
 }
 
-fn the_last_use_of_a_key_is_known(database: Database) {
+fn last_use_of_keys_is_recorded(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     let unused = server.create_key(client.organization, &[]);
@@ -118,9 +118,9 @@ fn the_last_use_of_a_key_is_known(database: Database) {
         let at = used[0]["last_used_at"].as_str()?;
         Some(time::OffsetDateTime::parse(at, &time::format_description::well_known::Rfc3339).unwrap())
     };
-    let first = until("the use is noted", Duration::from_secs(10), || used(&keys(&server)));
+    let first = until("the use is recorded", Duration::from_secs(10), || used(&keys(&server)));
     assert!((time::OffsetDateTime::now_utc() - first).abs() < Duration::from_secs(30));
-    // The last one before the stop is not lost.
+    // The last use before the shutdown is not lost.
     client.get("/v1/nothing");
     assert_eq!(server.stop().code(), Some(0));
     assert!(used(&keys(&server)).unwrap() > first);

@@ -1,4 +1,4 @@
-//! The shared web index: import, search, reading imported pages.
+//! The shared web index: import, search, reads of imported pages, response budgets.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -6,18 +6,18 @@ use uuid::Uuid;
 use crate::support::{Database, Server, lines};
 
 on_both_databases!(
-    an_import_reports_what_became_of_every_line,
-    an_imported_page_is_found_and_read,
+    import_reports_outcome_of_every_line,
+    imported_page_is_searchable_and_readable,
     web_and_workspace_are_blended,
-    an_import_returns_when_its_pages_are_found,
-    answers_keep_their_budget,
+    import_returns_once_pages_are_searchable,
+    responses_fit_the_budget,
 );
 
 fn report(read: u64, imported: u64, unchanged: u64, failed: u64) -> Value {
     json!({ "read": read, "imported": imported, "unchanged": unchanged, "failed": failed })
 }
 
-fn an_import_reports_what_became_of_every_line(database: Database) {
+fn import_reports_outcome_of_every_line(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let good = [
@@ -39,7 +39,7 @@ fn an_import_reports_what_became_of_every_line(database: Database) {
     for line in 2..=7 {
         assert!(imported.stderr.contains(&format!("line {line}: ")), "line {line}: {}", imported.stderr);
     }
-    // The empty line is counted as a line and not as a page.
+    // The empty line counts for line numbers, but is not a page.
     assert!(!imported.stderr.contains("line 8") && !imported.stderr.contains("line 1:"), "{}", imported.stderr);
 
     assert_eq!(server.import(&good), report(3, 0, 3, 0), "nothing new");
@@ -48,7 +48,7 @@ fn an_import_reports_what_became_of_every_line(database: Database) {
     let seal = client.search_web("alpha seal");
     assert!(seal["results"][0]["snippet"].as_str().unwrap().contains("seal"), "{seal:#}");
 
-    // From a file too; a bad line in it is no reason to fail, a file that is not there is.
+    // Input from a file; a missing file is an error.
     let path = server.settings_file().with_file_name("pages.jsonl");
     std::fs::write(&path, lines(&good[1..])).unwrap();
     let from_file = server.command(&["web", "import", path.to_str().unwrap(), "--format", "jsonl"]);
@@ -60,7 +60,7 @@ fn an_import_reports_what_became_of_every_line(database: Database) {
     assert_eq!(server.command(&["web", "import"]).code(), Some(2));
 }
 
-fn an_imported_page_is_found_and_read(database: Database) {
+fn imported_page_is_searchable_and_readable(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     server.import(&[
@@ -125,8 +125,8 @@ fn web_and_workspace_are_blended(database: Database) {
     assert!(addresses(&default).iter().all(|address| address.starts_with("https://")));
 }
 
-/// Whether or not a server runs.
-fn an_import_returns_when_its_pages_are_found(database: Database) {
+/// Checks imports with and without a running server.
+fn import_returns_once_pages_are_searchable(database: Database) {
     let mut server = Server::start(database);
     let client = server.tenant("acme");
     let page = |n: usize| json!({ "url": format!("https://example.com/{n}"), "text": format!("Walrus number{n} eats clams.") });
@@ -141,7 +141,7 @@ fn an_import_returns_when_its_pages_are_found(database: Database) {
     assert_eq!(addresses(&client.search_web("number10")).first(), Some(&"https://example.com/10"));
 }
 
-fn answers_keep_their_budget(database: Database) {
+fn responses_fit_the_budget(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let pages: Vec<Value> = (0..10)

@@ -1,4 +1,4 @@
-//! Web archives and packed lines into the shared web index.
+//! Imports of web archives and compressed JSON lines.
 
 use std::io::Write;
 
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::support::{Database, Server, lines};
 
 on_both_databases!(
-    pages_of_an_archive_are_found_and_read,
-    damage_costs_what_it_touches,
-    the_format_is_recognised_by_content,
+    archived_pages_are_searchable_and_readable,
+    damage_affects_only_touched_records,
+    format_is_detected_from_content,
 );
 
 fn report(read: u64, imported: u64, unchanged: u64, failed: u64) -> Value {
@@ -47,7 +47,7 @@ fn html(word: &str) -> Vec<u8> {
     page.into_bytes()
 }
 
-/// A packed archive, a member a record, as crawlers write them.
+/// Returns the members of a compressed archive, one per record, as crawlers write them.
 fn archive() -> Vec<Vec<u8>> {
     let packed = gzip(&html("walrus"));
     let chunked = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
@@ -70,7 +70,7 @@ fn archive() -> Vec<Vec<u8>> {
     records.iter().map(|record| gzip(record)).collect()
 }
 
-fn pages_of_an_archive_are_found_and_read(database: Database) {
+fn archived_pages_are_searchable_and_readable(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let path = server.settings_file().with_file_name("crawl.bin");
@@ -85,16 +85,16 @@ fn pages_of_an_archive_are_found_and_read(database: Database) {
     assert_eq!(top["metadata"]["last_crawled_at"], "2026-01-05T10:00:00Z");
     let read = client.document(json!({ "doc_id": top["doc_id"] })).ok();
     let text = read["content"]["text"].as_str().unwrap();
-    assert!(text.contains("swims for hours") && !text.contains("Start"), "main content alone: {text}");
+    assert!(text.contains("swims for hours") && !text.contains("Start"), "main content only: {text}");
     assert_eq!(client.search_web("морж на севере")["results"][0]["canonical_url"], "https://example.com/ru");
     assert_eq!(client.search_web("narwhal")["results"][0]["canonical_url"], "https://example.com/notes.txt");
-    assert_eq!(client.search_web("gone")["results"].as_array().unwrap().len(), 0, "what failed is no page");
+    assert_eq!(client.search_web("gone")["results"].as_array().unwrap().len(), 0, "error responses are not imported");
 
     let again = server.command(&["web", "import", path.to_str().unwrap()]);
     assert_eq!(again.object(), report(3, 0, 3, 0));
 }
 
-fn damage_costs_what_it_touches(database: Database) {
+fn damage_affects_only_touched_records(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let mut members = archive();
@@ -119,9 +119,9 @@ fn damage_costs_what_it_touches(database: Database) {
     let offset = members[..3].iter().map(Vec::len).sum::<usize>();
     assert!(imported.stderr.contains(&format!("(offset {offset}): ")), "{}", imported.stderr);
     let found = client.search_web("seal");
-    assert_eq!(found["results"][0]["canonical_url"], "https://example.com/seal", "behind the damage");
+    assert_eq!(found["results"][0]["canonical_url"], "https://example.com/seal", "after the damage");
 
-    // A length that reaches beyond the end, plain.
+    // An uncompressed record with a length beyond the end of the input.
     let lie = "WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 4294967296\r\n\r\nshort\r\n\r\n";
     let plain =
         [lie.as_bytes(), &response("https://example.com/orca", "200 OK\r\nContent-Type: text/html", &html("orca"))];
@@ -132,14 +132,14 @@ fn damage_costs_what_it_touches(database: Database) {
     assert_eq!(nothing.object(), report(1, 0, 0, 1));
 }
 
-fn the_format_is_recognised_by_content(database: Database) {
+fn format_is_detected_from_content(database: Database) {
     let server = Server::start(database);
     let page = |n: usize| json!({ "url": format!("https://example.com/{n}"), "text": format!("Page {n}.") });
     let import = |input: Vec<u8>| server.command_with_input(&["web", "import", "-"], input).object();
     assert_eq!(import(lines(&[page(1), page(2)]).into_bytes()), report(2, 2, 0, 0));
     let members = [gzip(lines(&[page(2)]).as_bytes()), gzip(lines(&[page(3)]).as_bytes())];
-    assert_eq!(import(members.concat()), report(2, 1, 1, 0), "packed lines, in two members");
+    assert_eq!(import(members.concat()), report(2, 1, 1, 0), "compressed lines, two members");
     let plain = response("https://example.com/w", "200 OK\r\nContent-Type: text/plain", b"A page about walruses.");
     assert_eq!(import(plain.clone()), report(1, 1, 0, 0));
-    assert_eq!(import(gzip(&[plain.clone(), plain].concat())), report(2, 0, 2, 0), "one member for all");
+    assert_eq!(import(gzip(&[plain.clone(), plain].concat())), report(2, 0, 2, 0), "one member with both records");
 }

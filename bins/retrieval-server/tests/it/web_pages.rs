@@ -1,4 +1,4 @@
-//! Pages of the web that are read on demand: fetched once, kept for their time, safe to ask for.
+//! Web pages read on demand: single fetch, TTL, fallback to stored content, unreachable addresses.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, Page, Reply, Server, Site, until};
 
 on_both_databases!(
-    an_unknown_page_is_fetched_once_and_kept,
-    many_readers_of_one_page_make_one_fetch,
-    a_page_is_fetched_anew_when_its_time_is_over,
-    the_last_good_content_stays_when_a_page_goes_away,
-    a_page_that_cannot_be_fetched_is_left_alone_for_a_while,
-    a_snippet_is_enough_for_all_but_the_full_document,
-    what_is_said_to_be_stale_is_fetched_anew,
-    a_page_that_was_read_is_not_found_by_others,
-    an_imported_page_keeps_what_its_operator_said,
+    unknown_page_is_fetched_once_and_stored,
+    concurrent_reads_share_one_fetch,
+    expired_page_is_fetched_again,
+    last_good_content_survives_failures,
+    failed_fetch_is_not_retried_within_its_ttl,
+    snippet_answers_all_but_full_documents,
+    page_reported_as_stale_is_fetched_again,
+    page_read_by_url_is_not_searchable,
+    fetched_page_keeps_imported_fields,
 );
 
 const METADATA: [&str; 1] = ["metadata"];
@@ -48,7 +48,7 @@ const ARTICLE: &str = "<nav><a href=/>Home</a></nav><main><h1>On basalt</h1><p>B
     kind is called, and most of the ocean floor is made of it.</p><p><a href='/more'>More</a> is known about it than \
     fits on one page, so this one tells only the beginning.</p></main><footer>All rights reserved</footer>";
 
-fn an_unknown_page_is_fetched_once_and_kept(database: Database) {
+fn unknown_page_is_fetched_once_and_stored(database: Database) {
     let (server, site) = (start(database, ""), Site::start());
     let client = server.tenant("acme");
     let url = site.put("/basalt?b=2&a=1", Page::html(ARTICLE));
@@ -78,7 +78,7 @@ fn an_unknown_page_is_fetched_once_and_kept(database: Database) {
     assert!(!request.contains("cookie") && !request.contains("referer") && !request.contains("authorization"));
 }
 
-fn many_readers_of_one_page_make_one_fetch(database: Database) {
+fn concurrent_reads_share_one_fetch(database: Database) {
     let (server, site) = (start(database, ""), Site::start());
     let url = site.put("/slow", Page::html(ARTICLE).after(Duration::from_millis(300)));
     let clients: Vec<Client> = (0..4).map(|number| server.tenant(&format!("org {number}"))).collect();
@@ -90,7 +90,7 @@ fn many_readers_of_one_page_make_one_fetch(database: Database) {
     assert_eq!(site.hits("/slow"), 1);
 }
 
-fn a_page_is_fetched_anew_when_its_time_is_over(database: Database) {
+fn expired_page_is_fetched_again(database: Database) {
     let (server, site) = (start(database, "document_ttl_seconds = 1"), Site::start());
     let client = server.tenant("acme");
     let (changing, steady) = ("/changing", "/steady");
@@ -114,7 +114,7 @@ fn a_page_is_fetched_anew_when_its_time_is_over(database: Database) {
     }));
     assert_eq!(codes(&lost.ok()), ["stale_passage_id"]);
 
-    // What did not change is not sent again, and keeps its capture.
+    // An unchanged page is not sent again and keeps its capture.
     let confirmed = read(&client, &steady_url);
     assert_eq!(site.hits(steady), 2);
     assert!(site.requests(steady)[1].to_ascii_lowercase().contains("if-none-match: \"v1\""));
@@ -122,7 +122,7 @@ fn a_page_is_fetched_anew_when_its_time_is_over(database: Database) {
     assert_ne!(confirmed["provenance"]["capture_time"], kept["provenance"]["capture_time"]);
 }
 
-fn the_last_good_content_stays_when_a_page_goes_away(database: Database) {
+fn last_good_content_survives_failures(database: Database) {
     let (server, site) = (start(database, "document_ttl_seconds = 0\nfailure_ttl_seconds = 0"), Site::start());
     let client = server.tenant("acme");
     let url = site.put("/page", Page::html(ARTICLE));
@@ -135,10 +135,10 @@ fn the_last_good_content_stays_when_a_page_goes_away(database: Database) {
         assert_eq!((text(&still), &still["provenance"]), (text(&good), &good["provenance"]));
         assert!(codes(&still).is_empty(), "{still:#}");
     }
-    assert!(site.hits("/page") >= 6, "it is asked for each time");
+    assert!(site.hits("/page") >= 6, "fetched each time");
 }
 
-fn a_page_that_cannot_be_fetched_is_left_alone_for_a_while(database: Database) {
+fn failed_fetch_is_not_retried_within_its_ttl(database: Database) {
     let (server, site) = (start(database, "failure_ttl_seconds = 2"), Site::start());
     let client = server.tenant("acme");
     let url = site.put("/broken", Page::status(500));
@@ -147,7 +147,7 @@ fn a_page_that_cannot_be_fetched_is_left_alone_for_a_while(database: Database) {
     }
     assert_eq!(site.hits("/broken"), 1);
     site.put("/broken", Page::html(ARTICLE));
-    let body = until("it is tried again", Duration::from_secs(10), || {
+    let body = until("the fetch is retried", Duration::from_secs(10), || {
         let body = read(&client, &url);
         body.get("content").is_some().then_some(body)
     });
@@ -155,7 +155,7 @@ fn a_page_that_cannot_be_fetched_is_left_alone_for_a_while(database: Database) {
     assert_eq!(site.hits("/broken"), 2);
 }
 
-fn a_snippet_is_enough_for_all_but_the_full_document(database: Database) {
+fn snippet_answers_all_but_full_documents(database: Database) {
     let (server, site) = (start(database, "failure_ttl_seconds = 0"), Site::start());
     let client = server.tenant("acme");
     let snippet = "Cooled lava of a dark kind.";
@@ -193,10 +193,10 @@ fn a_snippet_is_enough_for_all_but_the_full_document(database: Database) {
     let missing = read(&client, &gone);
     assert_unavailable(&missing, &gone);
     assert_eq!(missing["provenance"]["capture_id"], missing["doc"]["latest_capture_id"]);
-    assert_eq!(text(&part(&gone).ok()), snippet, "it is still there");
+    assert_eq!(text(&part(&gone).ok()), snippet, "the snippet is kept");
 }
 
-fn what_is_said_to_be_stale_is_fetched_anew(database: Database) {
+fn page_reported_as_stale_is_fetched_again(database: Database) {
     let (server, site) = (start(database, ""), Site::start());
     let (client, rival) = (server.tenant("acme"), server.tenant("rival"));
     let url = site.put("/page", Page::html("<p>The first edition of this page, some words long.</p>"));
@@ -211,8 +211,8 @@ fn what_is_said_to_be_stale_is_fetched_anew(database: Database) {
     assert_eq!(site.hits("/page"), 2);
 }
 
-/// An address can be a secret of who knows it.
-fn a_page_that_was_read_is_not_found_by_others(database: Database) {
+/// A URL can be a secret, so pages read by URL are not listed.
+fn page_read_by_url_is_not_searchable(database: Database) {
     let (server, site) = (start(database, ""), Site::start());
     let (client, rival) = (server.tenant("acme"), server.tenant("rival"));
     let url = site.put("/draft?token=1234", Page::html("<p>The zephyrine ledger, for our eyes alone, is here.</p>"));
@@ -224,12 +224,12 @@ fn a_page_that_was_read_is_not_found_by_others(database: Database) {
         assert_eq!(client.search_web("zephyrine ledger")["results"], json!([]));
         assert_eq!(client.search_web("nothing kind")["results"].as_array().unwrap().len(), 1);
     }
-    // Once an operator imports it, it is everybody's.
+    // After an import by the operator it is searchable by everyone.
     server.import(&[json!({ "url": url, "text": "The zephyrine ledger, for our eyes alone, is here." })]);
     assert_eq!(rival.search_web("zephyrine ledger")["results"][0]["doc_id"], doc_id);
 }
 
-fn an_imported_page_keeps_what_its_operator_said(database: Database) {
+fn fetched_page_keeps_imported_fields(database: Database) {
     let (server, site) = (start(database, "document_ttl_seconds = 0"), Site::start());
     let client = server.tenant("acme");
     let hidden = "<p>Basalt, as the site tells it today, in enough words for an article.</p><p style='display:none'>\
@@ -249,9 +249,9 @@ fn an_imported_page_keeps_what_its_operator_said(database: Database) {
     assert_eq!(hit["labels"], json!(["geology", "hidden_text"]), "{hit:#}");
 }
 
-/// Whatever is wrong with an address or with what is found there, the answer is the same, and soon.
+/// Every kind of failure has the same response, within a time limit.
 #[test]
-fn what_cannot_be_fetched_is_unavailable_and_says_no_more() {
+fn failed_fetches_have_identical_responses() {
     let (server, site) = (start(Database::sqlite(), ""), Site::start());
     let client = server.tenant("acme");
     let bomb = {
@@ -290,11 +290,11 @@ fn what_cannot_be_fetched_is_unavailable_and_says_no_more() {
         answers.push(body["warnings"].clone());
     }
     assert!(answers.iter().all(|warnings| *warnings == answers[0]), "{answers:#?}");
-    assert!(!server.log().contains("/latest/meta-data"), "addresses are not logged whole");
+    assert!(!server.log().contains("/latest/meta-data"), "URLs are not logged completely");
 }
 
 #[test]
-fn robots_are_heeded_unless_the_operator_says_otherwise() {
+fn robots_txt_is_honoured_unless_disabled() {
     let site = Site::start();
     site.put("/robots.txt", Page::of("text/plain", "User-agent: *\nDisallow: /private"));
     let (closed, open) = (site.put("/private", Page::html(ARTICLE)), site.put("/public", Page::html(ARTICLE)));
@@ -311,7 +311,7 @@ fn robots_are_heeded_unless_the_operator_says_otherwise() {
 }
 
 #[test]
-fn pages_of_many_kinds_are_read() {
+fn pages_of_many_types_are_read() {
     let (server, site) = (start(Database::sqlite(), ""), Site::start());
     let client = server.tenant("acme");
     let japanese =
@@ -335,33 +335,33 @@ fn pages_of_many_kinds_are_read() {
     assert_eq!((&body["doc"]["canonical_url"], &body["doc"]["source_url"]), (&json!(moved), &json!(site.url("/new"))));
 }
 
-/// A parameter that says on most sites where a visitor came from may choose the page on this one.
+/// A parameter that most sites use for tracking may select the page on this site.
 #[test]
-fn an_address_that_exists_only_as_it_was_given_is_read_as_it_was_given() {
+fn url_without_canonical_page_is_fetched_as_given() {
     let (server, site) = (start(Database::sqlite(), "document_ttl_seconds = 0"), Site::start());
     let client = server.tenant("acme");
     let given = site.put("/page?utm_source=a", Page::html(ARTICLE).with("ETag", "\"v1\""));
     let body = read(&client, &format!("{given}#part"));
     assert!(text(&body).contains("Basalt"));
     assert_eq!((&body["doc"]["canonical_url"], &body["doc"]["source_url"]), (&json!(site.url("/page")), &json!(given)));
-    // Where it was found is remembered.
+    // The URL of the successful fetch is stored.
     let again = client.document(json!({ "doc_id": body["doc"]["doc_id"] })).ok();
     assert_eq!((text(&again), site.hits("/page?utm_source=a")), (text(&body), 2));
     assert!(site.requests("/page?utm_source=a")[1].to_ascii_lowercase().contains("if-none-match"));
 
-    // What is there under the canonical address is what all read, whoever asks in whatever words.
+    // A page at the canonical URL takes precedence for all spellings.
     site.put("/page", Page::html("<p>The page itself, in its canonical place, is here.</p>"));
     assert!(text(&read(&client, &given)).contains("canonical place"));
 }
 
-/// The page is fetched to its end, and kept, though nobody waits for it any more.
+/// The fetch completes and its page is stored although the client has disconnected.
 #[test]
-fn a_reader_who_leaves_stops_nothing() {
+fn fetch_continues_after_client_disconnects() {
     let (server, site) = (start(Database::sqlite(), ""), Site::start());
     let client = server.tenant("acme");
     let url = site.put("/slow", Page::html(ARTICLE).after(Duration::from_millis(500)));
-    client.leave_after(Duration::from_millis(200), "/v1/document", &json!({ "canonical_url": url }));
-    until("the page is asked for", Duration::from_secs(5), || (site.hits("/slow") == 1).then_some(()));
+    client.disconnect_after(Duration::from_millis(200), "/v1/document", &json!({ "canonical_url": url }));
+    until("the page is requested", Duration::from_secs(5), || (site.hits("/slow") == 1).then_some(()));
     let reply: Reply = client.document(json!({ "canonical_url": url }));
     assert!(text(&reply.ok()).contains("Basalt"));
     assert_eq!(site.hits("/slow"), 1);

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::program::{Home, KEY};
-use crate::stand_in::{Reply, StandIn};
 
 #[test]
 fn exit_status_follows_the_kind_of_error() {
@@ -17,7 +17,7 @@ fn exit_status_follows_the_kind_of_error() {
         (413, "file_too_large", 2),
     ];
     for (status, code, exit) in cases {
-        let server = StandIn::start(move |_, _| Reply::error(status, code));
+        let server = MockServer::start(move |_, _| Reply::error(status, code));
         let home = Home::new();
         let plain = home.run_at(&server, &["search", "tides"]);
         assert_eq!((plain.code, plain.stdout.as_str()), (Some(exit), ""), "{plain:#?}");
@@ -38,15 +38,15 @@ fn temporary_and_invalid_responses_have_different_status() {
     let nowhere = nowhere.env("RETRIEVAL_API_KEY", KEY).output().unwrap();
     assert_eq!(nowhere.status.code(), Some(5));
     assert!(!String::from_utf8(nowhere.stderr).unwrap().contains(KEY));
-    let server = StandIn::start(|_, _| Reply::Full(200, String::new(), b"<html>".to_vec()));
+    let server = MockServer::start(|_, _| Reply::Full(200, String::new(), b"<html>".to_vec()));
     assert_eq!(home.run_at(&server, &["files", "list"]).code, Some(6));
-    let server = StandIn::start(|_, _| Reply::error(500, "internal_error"));
+    let server = MockServer::start(|_, _| Reply::error(500, "internal_error"));
     assert_eq!(home.run_at(&server, &["files", "list"]).code, Some(6));
 }
 
 #[test]
 fn server_error_text_is_sanitized() {
-    let server = StandIn::start(|_, _| Reply::error(400, "\u{1b}]0;owned\u{7}"));
+    let server = MockServer::start(|_, _| Reply::error(400, "\u{1b}]0;owned\u{7}"));
     let done = Home::new().run_at(&server, &["search", "tides"]);
     assert_eq!(done.code, Some(2));
     assert!(!done.stderr.chars().any(|c| c.is_control() && c != '\n'), "{done:#?}");
@@ -54,7 +54,7 @@ fn server_error_text_is_sanitized() {
 
 #[test]
 fn invalid_command_line_sends_no_request() {
-    let server = StandIn::start(|_, _| Reply::Close);
+    let server = MockServer::start(|_, _| Reply::Close);
     let home = Home::new();
     for wrong in [
         &["search"][..],
@@ -77,7 +77,7 @@ fn invalid_command_line_sends_no_request() {
         let json = [wrong, &["--json"]].concat();
         assert_eq!(home.run_at(&server, &json).error()["exit_status"], 2, "{wrong:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     assert_eq!(home.run(&["--version"]).code, Some(0));
     assert!(home.run(&["--help"]).stdout.contains("interrupted"));
 }
@@ -119,8 +119,8 @@ fn stored_key_is_not_sent_to_another_service() {
     fs::create_dir_all(home.config().parent().unwrap()).unwrap();
     fs::write(home.config(), format!("base_url = \"http://127.0.0.1:1\"\napi_key = \"{KEY}\"\n")).unwrap();
     fs::set_permissions(home.config(), fs::Permissions::from_mode(0o600)).unwrap();
-    let server = StandIn::start(|_, _| Reply::Close);
+    let server = MockServer::start(|_, _| Reply::Close);
     let done = home.run(&["search", "tides", "--base-url", server.address()]);
     assert_eq!(done.code, Some(3), "{done:#?}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }

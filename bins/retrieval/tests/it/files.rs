@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::mock_server::{MockServer, Reply, Request};
 use crate::program::{Home, KEY, finish};
-use crate::stand_in::{Asked, Reply, StandIn};
 
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 
@@ -21,13 +21,13 @@ fn run(state: &str) -> Value {
 }
 
 /// Fake API and storage. Files named `bad*` are rejected; uploads of `slow*` get no response.
-fn service(stored: &'static str, state: &'static str) -> StandIn {
-    StandIn::start(move |asked: &Asked, _| {
-        let base = format!("http://{}", asked.header("host").unwrap());
-        match asked.line.split_once(' ').unwrap() {
+fn service(stored: &'static str, state: &'static str) -> MockServer {
+    MockServer::start(move |request: &Request, _| {
+        let base = format!("http://{}", request.header("host").unwrap());
+        match request.line.split_once(' ').unwrap() {
             ("GET", "/v1/files") => Reply::Full(200, String::new(), stored.as_bytes().to_vec()),
             ("POST", "/v1/files/presign") => {
-                let name = asked.json()["filename"].as_str().unwrap().to_owned();
+                let name = request.json()["filename"].as_str().unwrap().to_owned();
                 if name.starts_with("bad") {
                     return Reply::error(413, "file_too_large");
                 }
@@ -63,8 +63,8 @@ fn home(files: &[&str]) -> Home {
     home
 }
 
-fn puts(server: &StandIn) -> Vec<Asked> {
-    server.asked().into_iter().filter(|asked| asked.line.starts_with("PUT")).collect()
+fn puts(server: &MockServer) -> Vec<Request> {
+    server.requests().into_iter().filter(|request| request.line.starts_with("PUT")).collect()
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn name_collisions_are_rejected_before_the_upload() {
     let done = home.run_at(&server, &["files", "add", "notes"]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("notes/a.md, notes/sub/a.md"), "{done:#?}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     let apart = home.run_at(&server, &["files", "add", "notes", "--names", "path", "--no-run", "--json"]).json();
     assert_eq!((apart[0]["name"].as_str(), apart[1]["name"].as_str()), (Some("a.md"), Some("sub__a.md")));
 }
@@ -130,7 +130,7 @@ fn failed_run_is_reported() {
     }
     assert_eq!(home.run_at(&server, &["files", "sync", "--no-wait", "--full", "--json"]).json()[0]["state"], "queued");
     let starts: Vec<Value> =
-        server.asked().iter().filter(|asked| asked.line == "POST /v1/files/index").map(Asked::json).collect();
+        server.requests().iter().filter(|request| request.line == "POST /v1/files/index").map(Request::json).collect();
     assert_eq!(starts, [json!({}), json!({ "mode": "full" })]);
 }
 

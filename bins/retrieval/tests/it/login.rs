@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::program::{Home, KEY, with_input};
-use crate::stand_in::{Reply, StandIn};
 
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 
-fn service() -> StandIn {
-    StandIn::start(|asked, _| match asked.header("authorization") {
+fn service() -> MockServer {
+    MockServer::start(|request, _| match request.header("authorization") {
         Some(token) if token.ends_with(KEY) => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
         Some("Bearer of-little-use") => Reply::error(403, "insufficient_scope"),
         _ => Reply::error(401, "invalid_api_key"),
@@ -31,7 +31,7 @@ fn valid_key_is_stored_with_owner_access_only() {
     assert_eq!(home.run(&["files", "list", "--json"]).json()[0]["files"], json!([]));
     // The stored organization is used: a workspace search is sent instead of rejected.
     assert_eq!(home.run(&["search", "x", "--scope", "workspace"]).code, Some(6));
-    assert_eq!(server.asked().last().unwrap().json()["scope"]["workspace_id"], ID);
+    assert_eq!(server.requests().last().unwrap().json()["scope"]["workspace_id"], ID);
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod errors;
 mod files;
 mod login;
 mod mcp;
+#[expect(dead_code, reason = "the client's own tests use all of it")]
+#[path = "../../../../crates/retrieval-client/tests/it/mock_server.rs"]
+mod mock_server;
 mod output;
 mod program;
-#[expect(dead_code, reason = "the client's own tests use all of it")]
-#[path = "../../../../crates/retrieval-client/tests/it/stand_in.rs"]
-mod stand_in;
 mod terminal;

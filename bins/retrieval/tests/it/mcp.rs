@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::mock_server::{MockServer, Reply};
 use crate::program::{Done, Home, KEY, with_input};
-use crate::stand_in::{Reply, StandIn};
 
 const ORGANIZATION: &str = "0190a6d2-6a5c-4cc0-8c5e-0f4c5a1b0001";
 
@@ -53,7 +53,7 @@ fn open(mut command: Command) -> (Child, ChildStdin, Lines<BufReader<ChildStdout
 
 #[test]
 fn session_ends_with_standard_input() {
-    let server = StandIn::start(|_, _| found());
+    let server = MockServer::start(|_, _| found());
     let input = [
         request(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}})),
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\n".to_owned(),
@@ -71,13 +71,13 @@ fn session_ends_with_standard_input() {
     assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(4));
     assert_eq!(messages[3]["result"]["structuredContent"]["results"][0]["title"], "Tides");
     assert_eq!(error(&messages[4])["details"]["field"], "query");
-    assert_eq!(server.asked().len(), 1, "invalid arguments are not sent");
-    assert_eq!(server.asked()[0].json()["response"]["budget"]["max_chars_total"], 18_000);
+    assert_eq!(server.requests().len(), 1, "invalid arguments are not sent");
+    assert_eq!(server.requests()[0].json()["response"]["budget"]["max_chars_total"], 18_000);
 }
 
 #[test]
 fn connector_searches_the_configured_workspace() {
-    let server = StandIn::start(|_, _| found());
+    let server = MockServer::start(|_, _| found());
     let home = Home::new();
     let arguments = ["mcp", "--profile", "connector", "--workspace-id", ORGANIZATION];
     let input = calling(1, "search", json!({"query": "tides"})) + &request(2, "tools/list", json!({}));
@@ -85,7 +85,7 @@ fn connector_searches_the_configured_workspace() {
     let expected = json!([{"id": ORGANIZATION, "title": "Tides", "url": "https://a.example/tides"}]);
     assert_eq!(messages[0]["result"]["structuredContent"]["results"], expected);
     assert_eq!(messages[1]["result"]["tools"].as_array().map(Vec::len), Some(2));
-    let scope = server.asked()[0].json()["scope"].clone();
+    let scope = server.requests()[0].json()["scope"].clone();
     assert_eq!(scope, json!({"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION}));
     assert_eq!(home.run_at(&server, &["mcp", "--workspace-id", "mine"]).code, Some(2));
 }
@@ -94,7 +94,7 @@ fn connector_searches_the_configured_workspace() {
 fn service_errors_are_tool_results_without_the_key() {
     let home = Home::new();
     let call = calling(1, "search", json!({"query": "x"}));
-    let server = StandIn::start(|_, _| Reply::error(403, "insufficient_scope"));
+    let server = MockServer::start(|_, _| Reply::error(403, "insufficient_scope"));
     let done = with_input(home.command_at(&server, &["mcp"]), &call);
     let expected =
         json!({"code": "insufficient_scope", "message": "it is insufficient_scope", "details": {"field": "query"}});
@@ -120,7 +120,7 @@ fn missing_key_prevents_start() {
 
 #[test]
 fn slow_request_does_not_block_others_and_can_be_cancelled() {
-    let server = StandIn::start(|asked, _| match asked.line.contains("/v1/search") {
+    let server = MockServer::start(|request, _| match request.line.contains("/v1/search") {
         true => Reply::Silence(Duration::from_secs(30)),
         false => Reply::error(403, "insufficient_scope"),
     });

@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::mock_server::{MockServer, Reply, Request};
 use crate::program::{Home, finish};
-use crate::stand_in::{Asked, Reply, StandIn};
 
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 
@@ -16,8 +16,8 @@ fn search() -> Value {
         "warnings": [{ "code": "rerank_unavailable", "message": "first-stage order" }] })
 }
 
-fn document(asked: &Asked, whole: &str) -> Value {
-    let content = &asked.json()["content"];
+fn document(request: &Request, whole: &str) -> Value {
+    let content = &request.json()["content"];
     let range = &content["range"];
     let start = usize::try_from(range["start_char"].as_u64().unwrap_or(0)).unwrap();
     let most = range["max_chars"].as_u64().or(content["max_chars"].as_u64()).unwrap_or(u64::MAX);
@@ -37,7 +37,7 @@ fn document(asked: &Asked, whole: &str) -> Value {
 
 #[test]
 fn search_flags_reach_the_service() {
-    let server = StandIn::start(|_, _| Reply::json(200, &search()));
+    let server = MockServer::start(|_, _| Reply::json(200, &search()));
     let arguments = [
         "search",
         "how",
@@ -79,8 +79,8 @@ fn search_flags_reach_the_service() {
     ];
     let done = Home::new().run_at(&server, &arguments);
     assert_eq!(done.json(), [search()]);
-    let asked = &server.asked()[0];
-    assert_eq!(asked.header("x-session-id"), Some(ID));
+    let request = &server.requests()[0];
+    assert_eq!(request.header("x-session-id"), Some(ID));
     let expected = json!({
         "query": "how do tides work", "max_results": 5, "client_model": "m", "search_queries": ["tide cause"],
         "scope": { "indexes": ["web", "workspace"], "workspace_id": ID },
@@ -90,12 +90,12 @@ fn search_flags_reach_the_service() {
         "freshness_policy": { "freshness": "pw", "published_after": "2026-01-01" },
         "response": { "verbosity": "full", "budget": { "max_chars_total": 900, "on_exceed": "error" } },
     });
-    assert_eq!(asked.json(), expected);
+    assert_eq!(request.json(), expected);
 }
 
 #[test]
 fn search_output_is_sanitized_and_has_warnings() {
-    let server = StandIn::start(|_, _| Reply::json(200, &search()));
+    let server = MockServer::start(|_, _| Reply::json(200, &search()));
     let done = Home::new().run_at(&server, &["search", "tides"]);
     assert_eq!(done.code, Some(0), "{done:#?}");
     assert!(done.stdout.contains("https://a.example/tides") && done.stdout.contains("Tides ␛[31mred"), "{done:#?}");
@@ -108,16 +108,16 @@ fn search_output_is_sanitized_and_has_warnings() {
 #[test]
 fn piped_content_is_unchanged() {
     let whole = "# Tides\r\n\u{1b}[31m潮\n";
-    let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, whole)));
+    let server = MockServer::start(move |request, _| Reply::json(200, &document(request, whole)));
     let done = Home::new().run_at(&server, &["read", ID]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), whole));
     assert!(done.stderr.contains("Tides  https://a.example/"), "{done:#?}");
-    assert_eq!(server.asked()[0].json(), json!({ "doc_id": ID, "content": { "max_chars": 20000 } }));
+    assert_eq!(server.requests()[0].json(), json!({ "doc_id": ID, "content": { "max_chars": 20000 } }));
 }
 
 #[test]
 fn long_document_is_read_in_parts_or_whole() {
-    let server = StandIn::start(|asked, _| Reply::json(200, &document(asked, "0123456789\n")));
+    let server = MockServer::start(|request, _| Reply::json(200, &document(request, "0123456789\n")));
     let home = Home::new();
     let part = home.run_at(&server, &["read", "https://a.example/", "--max-chars", "4", "--start", "2"]);
     assert_eq!(part.stdout, "2345\n");
@@ -131,8 +131,8 @@ fn long_document_is_read_in_parts_or_whole() {
 
 #[test]
 fn document_without_content_is_not_found() {
-    let server = StandIn::start(|asked, _| {
-        let mut body = document(asked, "");
+    let server = MockServer::start(|request, _| {
+        let mut body = document(request, "");
         body.as_object_mut().unwrap().remove("content");
         body["warnings"] = json!([{ "code": "content_unavailable", "message": "it could not be fetched" }]);
         Reply::json(200, &body)
@@ -144,7 +144,7 @@ fn document_without_content_is_not_found() {
 
 #[test]
 fn feedback_is_stored() {
-    let server = StandIn::start(|_, _| {
+    let server = MockServer::start(|_, _| {
         let access = json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
         let body = json!({ "request_id": ID, "session_id": ID, "accepted": true, "feedback_id": ID, "access": access });
         Reply::json(200, &body)
@@ -154,13 +154,13 @@ fn feedback_is_stored() {
     assert_eq!((done.code, done.stdout), (Some(0), format!("stored as {ID}\n")));
     let expected =
         json!({ "event_type": "result_helpful", "doc_id": ID, "search_id": ID, "rank": 2, "comment": "good" });
-    assert_eq!(server.asked()[0].json(), expected);
+    assert_eq!(server.requests()[0].json(), expected);
 }
 
 #[test]
 fn closed_pipe_is_success() {
     let whole = "x".repeat(1 << 20);
-    let server = StandIn::start(move |asked, _| Reply::json(200, &document(asked, &whole)));
+    let server = MockServer::start(move |request, _| Reply::json(200, &document(request, &whole)));
     let home = Home::new();
     let mut command = home.command_at(&server, &["read", ID, "--all", "--quiet"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

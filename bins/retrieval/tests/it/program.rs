@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::stand_in::StandIn;
+use crate::mock_server::MockServer;
 
 pub const KEY: &str = "rk_test_key_that_is_secret";
 
@@ -45,7 +45,7 @@ impl Home {
     }
 
     /// Returns a command with a key and the URL of the fake service.
-    pub fn command_at(&self, server: &StandIn, arguments: &[&str]) -> Command {
+    pub fn command_at(&self, server: &MockServer, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
         command.env("RETRIEVAL_BASE_URL", server.address()).env("RETRIEVAL_API_KEY", KEY);
         command
@@ -55,7 +55,7 @@ impl Home {
         done(self.command(arguments).output().unwrap())
     }
 
-    pub fn run_at(&self, server: &StandIn, arguments: &[&str]) -> Done {
+    pub fn run_at(&self, server: &MockServer, arguments: &[&str]) -> Done {
         done(self.command_at(server, arguments).output().unwrap())
     }
 }

@@ -12,8 +12,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::json;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::program::{Home, KEY};
-use crate::stand_in::{Reply, StandIn};
 
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 const COLUMNS: u16 = 40;
@@ -69,7 +69,7 @@ fn wait_for_prompt(pty: &Pty) {
 
 #[test]
 fn typed_key_is_hidden() {
-    let server = StandIn::start(|_, _| Reply::json(200, &json!({ "request_id": ID, "files": [] })));
+    let server = MockServer::start(|_, _| Reply::json(200, &json!({ "request_id": ID, "files": [] })));
     let (home, mut pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command(&["login", "--base-url", server.address()]));
     wait_for_prompt(&pty);
@@ -95,7 +95,7 @@ fn interrupted_prompt_restores_the_terminal() {
 fn tables_fit_the_window_and_names_are_sanitized() {
     let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z" },
         { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z" }]);
-    let server = StandIn::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
+    let server = MockServer::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
     let (home, pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command_at(&server, &["files", "list", "--color", "never"]));
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -110,7 +110,7 @@ fn tables_fit_the_window_and_names_are_sanitized() {
 fn json_on_a_terminal_is_sanitized_and_equal() {
     let body = json!({ "request_id": ID, "files": [], "note": "\u{9b}2J" });
     let sent = body.clone();
-    let server = StandIn::start(move |_, _| Reply::json(200, &sent));
+    let server = MockServer::start(move |_, _| Reply::json(200, &sent));
     let (home, pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command_at(&server, &["files", "list", "--json"]));
     assert_eq!(child.wait().unwrap().code(), Some(0));

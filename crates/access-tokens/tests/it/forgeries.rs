@@ -1,6 +1,6 @@
-//! Tokens that somebody else made, or made something of.
+//! Forged, altered and malformed tokens.
 
-use access_tokens::{AccessTokens, KeyTiming, Refusal, TokenError};
+use access_tokens::{AccessTokens, KeyTiming, Rejection, TokenError};
 use proptest::prelude::*;
 use ring::hmac;
 use serde_json::{Value, json};
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use crate::issuer::{Endpoint, NOW, claims};
 use crate::signing::{Signer, SigningKey, base64url};
 
-async fn refusal(tokens: &AccessTokens, token: &str) -> Refusal {
+async fn rejection(tokens: &AccessTokens, token: &str) -> Rejection {
     match tokens.verify(token, NOW).await {
-        Err(TokenError::Refused(refusal)) => refusal,
+        Err(TokenError::Rejected(rejection)) => rejection,
         other => panic!("{token}: {other:?}"),
     }
 }
 
 #[tokio::test]
-async fn what_was_signed_cannot_be_changed() {
+async fn altered_token_is_rejected() {
     for key in [SigningKey::rsa("k"), SigningKey::p256("k"), SigningKey::ed25519("k")] {
         let tokens = Endpoint::publishing(&[&key]).await.tokens(KeyTiming::default());
         let token = key.token(&claims());
         assert!(tokens.verify(&token, NOW).await.is_ok());
         let parts: Vec<&str> = token.split('.').collect();
-        let mut richer = claims();
-        richer["scope"] = json!("everything");
-        let payload = base64url(richer.to_string());
+        let mut elevated = claims();
+        elevated["scope"] = json!("everything");
+        let payload = base64url(elevated.to_string());
         let header = base64url(json!({ "alg": key.algorithm(), "kid": "k", "typ": "JWT" }).to_string());
         let zeros = base64url([0; 64]);
         for changed in [
@@ -34,24 +34,24 @@ async fn what_was_signed_cannot_be_changed() {
             format!("{}.{}.", parts[0], parts[1]),
             format!("{}.{}.{}", parts[0], parts[1], base64url("short")),
         ] {
-            assert_eq!(refusal(&tokens, &changed).await, Refusal::Signature, "{changed}");
+            assert_eq!(rejection(&tokens, &changed).await, Rejection::Signature, "{changed}");
         }
     }
 }
 
 #[tokio::test]
-async fn another_key_of_the_same_name_signs_nothing() {
+async fn other_key_with_the_same_id_is_rejected() {
     let (ours, theirs) = (SigningKey::p256("k"), SigningKey::p256("k"));
     let tokens = Endpoint::publishing(&[&ours]).await.tokens(KeyTiming::default());
-    assert_eq!(refusal(&tokens, &theirs.token(&claims())).await, Refusal::Signature);
-    // Nor one that the token brings along.
+    assert_eq!(rejection(&tokens, &theirs.token(&claims())).await, Rejection::Signature);
+    // A key embedded in the token is ignored.
     let header = json!({ "alg": "ES256", "kid": "k", "jwk": theirs.jwk(), "jku": "http://127.0.0.1:1/" });
     let token = theirs.sign(&header.to_string(), &claims().to_string());
-    assert_eq!(refusal(&tokens, &token).await, Refusal::Signature);
+    assert_eq!(rejection(&tokens, &token).await, Rejection::Signature);
 }
 
 #[tokio::test]
-async fn a_public_key_is_no_shared_secret() {
+async fn public_key_is_not_accepted_as_shared_secret() {
     let key = SigningKey::rsa("k");
     let tokens = Endpoint::publishing(&[&key]).await.tokens(KeyTiming::default());
     let Signer::Rs256(pair) = &key.signer else { unreachable!("an RSA key") };
@@ -59,35 +59,42 @@ async fn a_public_key_is_no_shared_secret() {
         [pair.public().as_ref().to_vec(), key.jwk()["n"].as_str().unwrap().into(), key.jwk().to_string().into()];
     for secret in secrets {
         let secret = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-        // With the name of the shared-secret algorithm, and under the flag of the real one.
-        for (name, expected) in [("HS256", Refusal::Algorithm), ("RS256", Refusal::Signature)] {
+        // Declared as the shared-secret algorithm, and disguised as the real one.
+        for (name, expected) in [("HS256", Rejection::Algorithm), ("RS256", Rejection::Signature)] {
             let header = json!({ "alg": name, "kid": "k" });
             let signed = format!("{}.{}", base64url(header.to_string()), base64url(claims().to_string()));
             let token = format!("{signed}.{}", base64url(hmac::sign(&secret, signed.as_bytes())));
-            assert_eq!(refusal(&tokens, &token).await, expected);
+            assert_eq!(rejection(&tokens, &token).await, expected);
         }
     }
 }
 
 #[tokio::test]
-async fn the_header_decides_nothing_and_must_fit() {
+async fn header_must_match_the_key() {
     let (rsa, ed) = (SigningKey::rsa("r"), SigningKey::ed25519("e"));
     let tokens = Endpoint::publishing(&[&rsa, &ed]).await.tokens(KeyTiming::default());
     let signed = |header: Value| ed.sign(&header.to_string(), &claims().to_string());
     for name in ["none", "None", "NONE", "", "HS256", "HS512", "RS384", "PS256", "ES384", "ES256K", "rs256", "eddsa"] {
-        assert_eq!(refusal(&tokens, &signed(json!({ "alg": name, "kid": "e" }))).await, Refusal::Algorithm, "{name}");
+        assert_eq!(
+            rejection(&tokens, &signed(json!({ "alg": name, "kid": "e" }))).await,
+            Rejection::Algorithm,
+            "{name}"
+        );
     }
     let unsigned = format!("{}.{}.", base64url(r#"{"alg":"none"}"#), base64url(claims().to_string()));
-    assert_eq!(refusal(&tokens, &unsigned).await, Refusal::Algorithm);
-    assert_eq!(refusal(&tokens, &signed(json!({ "alg": "EdDSA", "kid": "r" }))).await, Refusal::KeyMismatch);
-    assert_eq!(refusal(&tokens, &signed(json!({ "alg": "RS256", "kid": "e" }))).await, Refusal::KeyMismatch);
-    assert_eq!(refusal(&tokens, &signed(json!({ "alg": "ES256", "kid": "e" }))).await, Refusal::KeyMismatch);
+    assert_eq!(rejection(&tokens, &unsigned).await, Rejection::Algorithm);
+    assert_eq!(rejection(&tokens, &signed(json!({ "alg": "EdDSA", "kid": "r" }))).await, Rejection::KeyMismatch);
+    assert_eq!(rejection(&tokens, &signed(json!({ "alg": "RS256", "kid": "e" }))).await, Rejection::KeyMismatch);
+    assert_eq!(rejection(&tokens, &signed(json!({ "alg": "ES256", "kid": "e" }))).await, Rejection::KeyMismatch);
     for crit in [json!(["b64"]), json!([]), json!(null)] {
         let header = json!({ "alg": "EdDSA", "kid": "e", "crit": crit, "b64": false });
-        assert_eq!(refusal(&tokens, &signed(header)).await, Refusal::Critical);
+        assert_eq!(rejection(&tokens, &signed(header)).await, Rejection::Critical);
     }
     for typ in [json!("dpop+jwt"), json!("logout+jwt"), json!(""), json!(7)] {
-        assert_eq!(refusal(&tokens, &signed(json!({ "alg": "EdDSA", "kid": "e", "typ": typ }))).await, Refusal::Type);
+        assert_eq!(
+            rejection(&tokens, &signed(json!({ "alg": "EdDSA", "kid": "e", "typ": typ }))).await,
+            Rejection::Type
+        );
     }
     for typ in ["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt"] {
         assert!(tokens.verify(&signed(json!({ "alg": "EdDSA", "kid": "e", "typ": typ })), NOW).await.is_ok(), "{typ}");
@@ -96,7 +103,7 @@ async fn the_header_decides_nothing_and_must_fit() {
 }
 
 #[tokio::test]
-async fn what_is_no_token_is_malformed_and_has_no_keys_fetched() {
+async fn malformed_token_triggers_no_fetch() {
     let key = SigningKey::ed25519("e");
     let issuer = Endpoint::publishing(&[&key]).await;
     let tokens = issuer.tokens(KeyTiming::default());
@@ -129,13 +136,13 @@ async fn what_is_no_token_is_malformed_and_has_no_keys_fetched() {
     }
     let mut expired = claims();
     expired["exp"] = json!(1);
-    assert_eq!(refusal(&tokens, &key.token(&expired)).await, Refusal::Expired);
-    assert_eq!(issuer.asked(), 0);
+    assert_eq!(rejection(&tokens, &key.token(&expired)).await, Rejection::Expired);
+    assert_eq!(issuer.requests(), 0);
 }
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(
+    fn arbitrary_text_never_panics(
         text in ".{0,200}",
         header in "\\{(\"(alg|kid|typ|crit)\":(\"(EdDSA|RS256|ES256|k|JWT)\"|null|-?[0-9]{1,25}|\\[\\]|\"\\\\ud800\"),?){0,4}\\}",
         payload in "\\{(\"(iss|aud|exp|nbf|iat|sub|scope)\":(\"[a-z:/. ]{0,24}\"|-?[0-9]{1,25}(e[0-9]{1,3})?|\\[\"a\"\\]),?){0,7}\\}",

@@ -1,4 +1,4 @@
-//! An issuer: what it says, and an endpoint that publishes its keys.
+//! Test issuer: claims of its tokens, and an endpoint that publishes its keys.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,39 +18,39 @@ pub const AUDIENCE: &str = "https://api.example";
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00:00 UTC);
 pub const LEEWAY: i64 = 60;
 
-/// The claims of a good token.
+/// Returns the claims of a valid token.
 pub fn claims() -> Value {
     let now = NOW.unix_timestamp();
     json!({ "iss": ISSUER, "aud": AUDIENCE, "sub": "user-1", "iat": now, "exp": now + 300, "scope": "search:read" })
 }
 
-/// How the endpoint answers.
+/// Behaviour of the endpoint.
 #[derive(Clone)]
 pub enum Answer {
     Document(Vec<u8>),
-    /// A whole answer, status line and all.
+    /// Complete response, including the status line.
     Raw(String),
-    /// A good beginning, then a byte now and then.
+    /// Valid start, then single bytes at intervals.
     Slow,
-    /// The connection is closed.
-    Away,
+    /// Closes the connection.
+    Closed,
 }
 
 pub struct Endpoint {
     pub url: String,
     answer: Arc<Mutex<Answer>>,
-    asked: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Endpoint {
     pub async fn start(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/jwks", listener.local_addr().unwrap());
-        let (answer, asked) = (Arc::new(Mutex::new(answer)), Arc::new(AtomicUsize::new(0)));
-        let endpoint = Self { url, answer: Arc::clone(&answer), asked: Arc::clone(&asked) };
+        let (answer, requests) = (Arc::new(Mutex::new(answer)), Arc::new(AtomicUsize::new(0)));
+        let endpoint = Self { url, answer: Arc::clone(&answer), requests: Arc::clone(&requests) };
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                asked.fetch_add(1, Ordering::SeqCst);
+                requests.fetch_add(1, Ordering::SeqCst);
                 let answer = answer.lock().unwrap().clone();
                 tokio::spawn(async move {
                     let mut request = Vec::new();
@@ -73,7 +73,7 @@ impl Endpoint {
                                 stream.write_all(b" ").await?;
                             }
                         }
-                        Answer::Away => Ok(()),
+                        Answer::Closed => Ok(()),
                     }
                 });
             }
@@ -93,9 +93,9 @@ impl Endpoint {
         *self.answer.lock().unwrap() = answer;
     }
 
-    /// How often it was asked.
-    pub fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+    /// Returns the number of requests so far.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
     }
 
     pub fn tokens(&self, timing: KeyTiming) -> Arc<AccessTokens> {

@@ -1,5 +1,5 @@
-//! Tokens signed here, and an issuer on loopback that publishes the keys.
-#![expect(clippy::unwrap_used, reason = "a test may end early")]
+//! Tokens signed by test keys, and an issuer on loopback that publishes the keys.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod claims;
 mod forgeries;

@@ -1,12 +1,12 @@
-//! Which of the keys that an issuer publishes are used.
+//! Selection among the issuer's published keys.
 
-use access_tokens::{KeyTiming, Refusal, TokenError};
+use access_tokens::{KeyTiming, Rejection, TokenError};
 use serde_json::{Value, json};
 
 use crate::issuer::{Answer, Endpoint, NOW, claims};
 use crate::signing::{SigningKey, base64url, set};
 
-/// What becomes of a token signed by `key` when the issuer publishes `document`.
+/// Verifies a token signed by `key` when the issuer publishes `document`.
 async fn outcome(document: &Value, key: &SigningKey) -> Result<(), TokenError> {
     let issuer = Endpoint::start(Answer::Document(document.to_string().into_bytes())).await;
     issuer.tokens(KeyTiming::default()).verify(&key.token(&claims()), NOW).await.map(drop)
@@ -18,7 +18,7 @@ fn unusable(name: &str, value: Value, mut jwk: Value) -> Value {
 }
 
 #[tokio::test]
-async fn keys_of_another_use_or_strength_are_passed_over_and_the_rest_counts() {
+async fn unusable_keys_are_skipped() {
     let (rsa, p256, ed) = (SigningKey::rsa("r"), SigningKey::p256("p"), SigningKey::ed25519("e"));
     let good = SigningKey::p256("good");
     let short = |bytes: usize| base64url(vec![0xc5; bytes]);
@@ -45,13 +45,13 @@ async fn keys_of_another_use_or_strength_are_passed_over_and_the_rest_counts() {
         (&ed, unusable("x", json!(short(57)), ed.jwk())),
     ] {
         let document = json!({ "keys": [bad, null, 7, [], {}, good.jwk()] });
-        assert_eq!(outcome(&document, key).await, Err(TokenError::Refused(Refusal::UnknownKey)), "{document}");
+        assert_eq!(outcome(&document, key).await, Err(TokenError::Rejected(Rejection::UnknownKey)), "{document}");
         assert_eq!(outcome(&document, &good).await, Ok(()));
     }
     for (name, value) in [("use", json!("sig")), ("key_ops", json!(["verify"])), ("alg", json!("RS256"))] {
         assert_eq!(outcome(&json!({ "keys": [unusable(name, value, rsa.jwk())] }), &rsa).await, Ok(()));
     }
-    // A sign byte before the modulus, as some encoders leave it.
+    // Some encoders leave a sign byte before the modulus.
     let modulus = [&[0][..], &ring_modulus(&rsa)].concat();
     let padded = unusable("n", json!(base64url(modulus)), rsa.jwk());
     assert_eq!(outcome(&json!({ "keys": [padded] }), &rsa).await, Ok(()));
@@ -63,23 +63,23 @@ fn ring_modulus(key: &SigningKey) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_key_without_a_name_is_used_when_it_is_the_only_one_that_fits() {
+async fn unnamed_key_is_used_if_only_one_fits() {
     let (rsa, p256) = (SigningKey::rsa("r"), SigningKey::p256("p"));
     let nameless = SigningKey::ed25519("e").nameless();
     let document = set(&[&rsa, &p256, &nameless]);
     assert_eq!(outcome(&document, &nameless).await, Ok(()));
-    // A token without a name, of an issuer whose keys have names.
+    // A token without `kid`, from an issuer whose keys have one.
     let silent = SigningKey { kid: None, signer: SigningKey::rsa("r").signer };
     assert_eq!(outcome(&document, &silent).await, Ok(()));
     let (one, other) = (SigningKey::p256("1").nameless(), SigningKey::p256("2").nameless());
-    assert_eq!(outcome(&set(&[&one, &other]), &one).await, Err(TokenError::Refused(Refusal::AmbiguousKey)));
-    // A token with a name, of an issuer whose keys have none.
+    assert_eq!(outcome(&set(&[&one, &other]), &one).await, Err(TokenError::Rejected(Rejection::AmbiguousKey)));
+    // A token with `kid`, from an issuer whose keys have none.
     let named = SigningKey { kid: Some("r"), signer: SigningKey::rsa("r").signer };
     assert_eq!(outcome(&set(&[&SigningKey::rsa("r").nameless()]), &named).await, Ok(()));
 }
 
 #[tokio::test]
-async fn keys_of_one_name_are_told_apart_by_what_they_are() {
+async fn keys_with_the_same_id_are_all_tried() {
     let keys = [SigningKey::rsa("k"), SigningKey::p256("k"), SigningKey::p256("k")];
     let document = set(&[&keys[0], &keys[1], &keys[2]]);
     for key in &keys {
@@ -88,11 +88,11 @@ async fn keys_of_one_name_are_told_apart_by_what_they_are() {
 }
 
 #[tokio::test]
-async fn a_hundred_keys_are_enough() {
+async fn keys_beyond_a_hundred_are_ignored() {
     let (first, last) = (SigningKey::p256("first"), SigningKey::p256("last"));
     let mut keys = vec![first.jwk(); 100];
     keys.push(last.jwk());
     let document = json!({ "keys": keys });
     assert_eq!(outcome(&document, &first).await, Ok(()));
-    assert_eq!(outcome(&document, &last).await, Err(TokenError::Refused(Refusal::UnknownKey)));
+    assert_eq!(outcome(&document, &last).await, Err(TokenError::Rejected(Rejection::UnknownKey)));
 }

@@ -1,4 +1,4 @@
-//! Keys that sign tokens, as an issuer has them.
+//! Signing keys of a test issuer.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,7 +7,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, RSA_PKCS1_SHA256};
 use ring::signature::{EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair};
 use serde_json::{Value, json};
 
-/// Made for these tests with `openssl genpkey` (PKCS #1, DER), and used nowhere else.
+/// Generated for these tests with `openssl genpkey` (PKCS #1, DER).
 const RSA_TEST_KEY: &[u8] = include_bytes!("rsa_test_key.der");
 
 pub enum Signer {
@@ -82,12 +82,12 @@ impl SigningKey {
         header
     }
 
-    /// A token that says `claims`.
+    /// Returns a signed token with these claims.
     pub fn token(&self, claims: &Value) -> String {
         self.sign(&self.header().to_string(), &claims.to_string())
     }
 
-    /// Any header and payload.
+    /// Signs any header and payload.
     pub fn sign(&self, header: &str, payload: &str) -> String {
         let signed = format!("{}.{}", base64url(header), base64url(payload));
         let signature = match &self.signer {
@@ -103,7 +103,7 @@ impl SigningKey {
     }
 }
 
-/// What the issuer publishes (RFC 7517, section 5).
+/// Returns the JWK set of the keys (RFC 7517, section 5).
 pub fn set(keys: &[&SigningKey]) -> Value {
     json!({ "keys": keys.iter().map(|key| key.jwk()).collect::<Vec<_>>() })
 }

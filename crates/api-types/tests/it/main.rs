@@ -7,7 +7,7 @@ use api_types::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The field path that a body is refused at, or `None` when it is accepted. `.` is the root.
+/// Returns the path of the refused field, `.` for the root, or `None` if the body is accepted.
 fn refused_at<T: DeserializeOwned>(body: &Value) -> Option<String> {
     let text = body.to_string();
     let mut json = serde_json::Deserializer::from_str(&text);
@@ -46,7 +46,7 @@ fn other_requests_refuse_unknown_fields_at_every_depth() {
 }
 
 #[test]
-fn null_is_accepted_exactly_where_the_interface_says_so() {
+fn null_is_accepted_only_for_nullable_fields() {
     check_search(json!({"query": "x", "search_queries": null, "scope": {"indexes": null}}), None);
     for field in ["client_model", "filters", "freshness_policy", "max_results", "response", "scope", "session_id"] {
         check_search(json!({"query": "x", field: null}), Some(field));
@@ -71,7 +71,7 @@ fn null_is_accepted_exactly_where_the_interface_says_so() {
 }
 
 #[test]
-fn objects_and_words_have_no_other_form() {
+fn objects_and_enums_have_one_json_form() {
     for field in ["filters", "freshness_policy", "response", "scope", "source_policy"] {
         check_search(json!({"query": "x", field: []}), Some(field));
         check_search(json!({"query": "x", field: "x"}), Some(field));
@@ -98,7 +98,7 @@ fn objects_and_words_have_no_other_form() {
 }
 
 #[test]
-fn integers_may_be_written_with_a_fraction_of_zero() {
+fn integers_accept_a_zero_fraction() {
     let request: SearchRequest = serde_json::from_value(json!({"query": "x", "max_results": 20.0})).unwrap();
     assert_eq!(request.max_results, 20);
     check_search(json!({"query": "x", "response": {"budget": {"max_chars_total": 4e3}}}), None);
@@ -113,14 +113,14 @@ fn integers_may_be_written_with_a_fraction_of_zero() {
 }
 
 #[test]
-fn schema_annotations_are_ignored_whatever_they_hold() {
+fn schema_annotations_of_any_type_are_ignored() {
     check_search(json!({"query": "x", "$schema": "https://example.com/schemas/SearchRequest.json"}), None);
     check_search(json!({"query": "x", "$schema": {"any": [1]}}), None);
     assert_eq!(refused_at::<IndexRequest>(&json!({"$schema": "x"})), None);
 }
 
 #[test]
-fn an_unknown_verbosity_is_read_and_a_non_string_is_not() {
+fn unknown_verbosity_is_accepted_if_a_string() {
     let request: SearchRequest =
         serde_json::from_value(json!({"query": "x", "response": {"verbosity": "chatty"}})).unwrap();
     assert_eq!(request.response.verbosity, Verbosity::Unrecognized("chatty".to_owned()));
@@ -240,7 +240,7 @@ fn every_schema_is_found_by_its_name_and_described() {
 }
 
 #[test]
-fn nullable_lists_of_a_result_are_left_out_or_null_or_shown() {
+fn nullable_lists_are_omitted_null_or_present() {
     let hit = |labels: Value| {
         let mut hit =
             json!({"rank": 1, "doc_id": "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d", "canonical_url": "https://a.example/"});
@@ -256,7 +256,7 @@ fn nullable_lists_of_a_result_are_left_out_or_null_or_shown() {
 }
 
 #[test]
-fn codes_are_snake_case_with_a_status_that_exists() {
+fn codes_are_snake_case_with_a_known_status() {
     for code in ErrorCode::ALL {
         assert!(code.as_str().chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{}", code.as_str());
         assert!((400..=503).contains(&code.status()));
@@ -266,7 +266,7 @@ fn codes_are_snake_case_with_a_status_that_exists() {
 }
 
 #[test]
-fn what_a_newer_server_says_is_read_as_unknown_and_not_published() {
+fn unknown_codes_of_newer_servers_are_readable_but_unpublished() {
     let warning: api_types::Warning =
         serde_json::from_value(json!({"code": "something_new", "message": "x", "details": {}})).unwrap();
     assert_eq!(warning.code, api_types::WarningCode::Unknown);

@@ -1,4 +1,4 @@
-//! The content block: the selected text, in the asked format, cut to the asked range.
+//! Content block of a read: the selected text in the requested format and range.
 
 use docstore::StoredCapture;
 use model::CaptureId;
@@ -7,6 +7,7 @@ use retrieval_core::{chars, plain};
 use super::passages;
 use super::{ContentFormat, ContentView, ReadRequest, ReadWarning, Selection};
 
+/// Renders the content block. Adds warnings for truncated content and stale ranges.
 pub fn render(
     stored: &StoredCapture,
     chosen: &[usize],
@@ -27,16 +28,16 @@ pub fn render(
     {
         warnings.push(ReadWarning::StaleRange { requested, latest });
     }
-    let (field, most) = match range.and_then(|range| range.max_chars) {
-        Some(most) => ("content.range.max_chars", Some(most)),
+    let (field, limit) = match range.and_then(|range| range.max_chars) {
+        Some(max_chars) => ("content.range.max_chars", Some(max_chars)),
         None => ("content.max_chars", request.max_chars),
     };
     let from = usize::try_from(start).unwrap_or(usize::MAX);
-    let most_chars = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let max_chars = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let rest = &full[chars::byte_offset(&full, from)..];
-    let (text, char_count) = chars::slice(rest, 0, most_chars);
+    let (text, char_count) = chars::slice(rest, 0, max_chars);
     let truncated = text.len() < rest.len();
-    if truncated && let Some(max_chars) = most {
+    if truncated && let Some(max_chars) = limit {
         warnings.push(ReadWarning::ContentTruncated { field, max_chars });
     }
     ContentView {

@@ -1,4 +1,4 @@
-//! From a caller's target to a document that it may see.
+//! Lookup of a target among the documents that the viewer may see.
 
 use docstore::Document;
 use ingest::clock::to_date_time;
@@ -9,9 +9,10 @@ use super::{DocumentView, Target};
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
+/// Result of a lookup.
 pub enum Found {
     Stored(Box<Document>),
-    /// A web address that was never read, and what can be said of it.
+    /// A web page that was never read, with the metadata that its URL implies.
     Unknown {
         canonical_url: String,
         document: Box<DocumentView>,
@@ -19,6 +20,10 @@ pub enum Found {
 }
 
 impl App {
+    /// Finds the target.
+    ///
+    /// # Errors
+    /// `DocumentNotFound` if it is not granted or does not exist, `Invalid` for a malformed URL.
     pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
         let organization_id = viewer.organization_id;
         match target {
@@ -38,7 +43,7 @@ impl App {
         }
     }
 
-    /// Another organization's document and one that does not exist answer alike.
+    /// Finds a workspace document. Another organization's document and a missing one fail with the same error.
     async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<Found> {
         let organization_id = viewer.organization_id;
         let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;

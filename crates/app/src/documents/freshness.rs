@@ -1,4 +1,4 @@
-//! Whether what is stored of a web page answers a request, or the page is fetched first.
+//! Freshness of captures: decides if a web page must be fetched before a read.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use model::{CaptureFormat, Collection, Timestamp};
 
 use super::{ReadRequest, Selection};
 
-/// How old captures may become.
+/// Maximum ages of captures.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureLifetimes {
-    /// Of those that come from a search result.
+    /// Captures of text from a search result.
     pub snippet: Duration,
-    /// Of those that were fetched whole.
+    /// Captures of a whole page.
     pub document: Duration,
 }
 
-/// Whether the page must be fetched.
+/// Returns true if the page must be fetched to answer the request.
 pub fn needs_fetch(
     document: &Document,
     capture: Option<&Capture>,
@@ -36,7 +36,7 @@ pub fn needs_fetch(
         || (is_snippet && request.selection == Selection::FullDocument)
 }
 
-/// Whether the capture holds what a search result showed, not the whole page.
+/// Returns true if the capture holds only the text of a search result, not the whole page.
 pub fn is_snippet(capture: &Capture) -> bool {
     capture.format == CaptureFormat::Text
 }
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_fetched_when_its_capture_has_had_its_time() {
+    fn expired_capture_is_fetched_again() {
         let whole = request(Selection::FullDocument);
         for (format, age, expected) in [
             (CaptureFormat::Markdown, 0, false),
             (CaptureFormat::Markdown, 901, false),
             (CaptureFormat::Markdown, 86_399, false),
             (CaptureFormat::Markdown, 86_400, true),
-            // From a clock ahead of ours.
+            // Captured by a server whose clock is ahead.
             (CaptureFormat::Markdown, -60, false),
         ] {
             assert_eq!(fetched(&document(), Some(&capture(format, age)), &whole), expected, "{format} {age}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_read_or_has_no_text_is_fetched() {
+    fn missing_or_empty_capture_is_fetched() {
         let whole = request(Selection::FullDocument);
         assert!(fetched(&document(), None, &whole));
         let empty = Capture { content: " \n".to_owned(), ..capture(CaptureFormat::Markdown, 0) };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_document_is_more_than_a_snippet() {
+    fn snippet_does_not_satisfy_a_full_document_read() {
         assert!(fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(Selection::FullDocument)));
         for selection in [Selection::None, Selection::QueryRelevant, Selection::TopPassages, Selection::PassageIds] {
             assert!(!fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(selection)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_alone_and_files_are_never_fetched() {
+    fn metadata_reads_and_workspace_files_never_fetch() {
         let metadata = Include { metadata: true, passages: false, capture_history: false, content: false };
         let metadata = ReadRequest { include: metadata, ..request(Selection::FullDocument) };
         assert!(!fetched(&document(), None, &metadata));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_be_stale_is_fetched_once() {
+    fn stale_document_is_fetched_once() {
         let whole = request(Selection::FullDocument);
         let stale = Document { stale_at: Some(NOW - Duration::from_secs(10)), ..document() };
         assert!(fetched(&stale, Some(&capture(CaptureFormat::Markdown, 20)), &whole));

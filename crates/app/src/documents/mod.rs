@@ -1,4 +1,4 @@
-//! Reading one document: what it is, its content, passages to cite.
+//! Reads of one document: metadata, content, and passages to cite.
 
 mod content;
 mod find;
@@ -8,7 +8,7 @@ pub(crate) mod passages;
 use docstore::{Document, Grant, StoredCapture};
 use ingest::PageError;
 use ingest::clock::to_date_time;
-use ingest::pages::{Seen, Wanted};
+use ingest::pages::{PageRequest, SeenCapture};
 use model::{CaptureFormat, CaptureId, Collection, DocId, PassageId};
 use time::OffsetDateTime;
 
@@ -17,13 +17,14 @@ use crate::{App, Error, Viewer};
 use find::Found;
 pub use freshness::CaptureLifetimes;
 
-/// Which document: `doc_id` wins when a caller sends both.
+/// Document to read. `doc_id` takes precedence if a caller sends both.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Target {
     DocId(DocId),
     Url(String),
 }
 
+/// Part of the content to return.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Selection {
     None,
@@ -39,7 +40,7 @@ pub enum ContentFormat {
     Markdown,
 }
 
-/// Which sections the answer carries.
+/// Sections of the response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Include {
     pub metadata: bool,
@@ -51,20 +52,23 @@ pub struct Include {
 impl Include {
     pub const ALL: Include = Include { metadata: true, passages: true, capture_history: true, content: true };
 
-    /// Only the `doc` block is asked for: nothing is fetched.
+    /// Returns true if only the `doc` block is requested, for which no page is fetched.
     pub fn metadata_only(self) -> bool {
         !(self.passages || self.capture_history || self.content)
     }
 }
 
+/// Range of the selected text, in characters.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Range {
     pub start_char: u64,
     /// Overrides `ReadRequest::max_chars`.
     pub max_chars: Option<u64>,
+    /// Capture that the caller's offsets refer to.
     pub capture_id: Option<CaptureId>,
 }
 
+/// A validated read.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
     pub target: Target,
@@ -83,9 +87,9 @@ pub struct ReadOutcome {
     pub document: DocumentView,
     pub content: Option<ContentView>,
     pub passages: Option<Vec<PassageView>>,
-    /// `None` when the section was not asked for or no capture exists.
+    /// `None` if the section was not requested or no capture exists.
     pub capture_history: Option<Vec<CaptureView>>,
-    /// The latest capture, whatever was included.
+    /// Latest capture, independent of the included sections.
     pub capture: Option<CaptureView>,
     pub warnings: Vec<ReadWarning>,
 }
@@ -112,7 +116,7 @@ pub struct ContentView {
     pub text: String,
     pub truncated: bool,
     pub char_count: u64,
-    /// 0 unless a range was read.
+    /// 0 unless a range was requested.
     pub start_char: u64,
 }
 
@@ -122,7 +126,7 @@ pub struct PassageView {
     pub doc_id: DocId,
     pub ordinal: u32,
     pub text: String,
-    /// `[start, end)` in characters of the full markdown content; only when offsets were asked for.
+    /// `[start, end)` in characters of the full markdown content; only if offsets were requested.
     pub chars: Option<(u64, u64)>,
     pub section_heading: Option<String>,
     pub section_path: Vec<String>,
@@ -154,8 +158,8 @@ pub enum ReadWarning {
 }
 
 impl App {
-    /// Reads a document that the viewer may see, fetching a web page when what is stored of it does not answer the
-    /// request. Reading by URL grants the document to the organization.
+    /// Reads a document that the viewer may see. Fetches a web page if its stored capture does not answer the request.
+    /// Reading by URL grants the document to the organization.
     pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
         let mut found = self.find_document(viewer, &request.target).await?;
         let mut stored = self.stored_capture(viewer, &found).await?;
@@ -163,7 +167,7 @@ impl App {
         if let Some(page) = self.page_to_fetch(&found, stored.as_ref(), &request) {
             match self.pages.read(page).await {
                 Ok(()) => {}
-                // The last good capture stays; a snippet is none of a full document.
+                // The last good capture stays, but a snippet cannot stand in for the full document.
                 Err(PageError::Unreadable) => {
                     is_whole = !stored.as_ref().is_some_and(|stored| freshness::is_snippet(&stored.capture));
                 }
@@ -194,14 +198,19 @@ impl App {
         }
     }
 
-    /// The page that must be fetched before the request can be answered, and what is known of it.
-    fn page_to_fetch(&self, found: &Found, stored: Option<&StoredCapture>, request: &ReadRequest) -> Option<Wanted> {
+    /// Returns the page that must be fetched before the request can be answered, if any.
+    fn page_to_fetch(
+        &self,
+        found: &Found,
+        stored: Option<&StoredCapture>,
+        request: &ReadRequest,
+    ) -> Option<PageRequest> {
         let given_url = match &request.target {
             Target::Url(url) => Some(url.clone()),
             Target::DocId(_) => None,
         };
         match found {
-            Found::Unknown { canonical_url, .. } => (!request.include.metadata_only()).then(|| Wanted {
+            Found::Unknown { canonical_url, .. } => (!request.include.metadata_only()).then(|| PageRequest {
                 canonical_url: canonical_url.clone(),
                 given_url,
                 seen: None,
@@ -209,10 +218,10 @@ impl App {
             Found::Stored(document) => {
                 let capture = stored.map(|stored| &stored.capture);
                 let lifetimes = self.options.capture_lifetimes;
-                freshness::needs_fetch(document, capture, request, lifetimes, self.clock.now()).then(|| Wanted {
+                freshness::needs_fetch(document, capture, request, lifetimes, self.clock.now()).then(|| PageRequest {
                     canonical_url: document.canonical_url.clone(),
                     given_url,
-                    seen: capture.map(Seen::from),
+                    seen: capture.map(SeenCapture::from),
                 })
             }
         }
@@ -228,7 +237,8 @@ impl App {
     }
 }
 
-/// `is_whole`: the capture holds what was asked for, or nothing better can be had.
+/// Builds the outcome from a stored capture. `is_whole` is false if a full document was requested and only a snippet is
+/// available.
 fn outcome(document: &Document, stored: StoredCapture, is_whole: bool, request: &ReadRequest) -> ReadOutcome {
     let mut warnings = Vec::new();
     let capture = capture_view(&stored);
@@ -253,7 +263,7 @@ fn outcome(document: &Document, stored: StoredCapture, is_whole: bool, request: 
     }
 }
 
-/// The `doc` block alone: there is no content, and unless only metadata was asked for the answer says so.
+/// Returns the `doc` block alone, with a warning unless only metadata was requested.
 fn without_content(document: DocumentView, request: &ReadRequest) -> ReadOutcome {
     let warnings = if request.include.metadata_only() { Vec::new() } else { vec![ReadWarning::ContentUnavailable] };
     ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }

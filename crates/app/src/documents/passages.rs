@@ -1,4 +1,4 @@
-//! Which passages of a document an answer carries.
+//! Selection of the passages that a response contains.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use retrieval_core::select;
 
 use super::{PassageView, ReadRequest, ReadWarning, Selection};
 
-/// How many passages `query_relevant` and `top_passages` choose.
-const CHOSEN: usize = 5;
+/// Passages that `query_relevant` and `top_passages` select.
+const MAX_SELECTED: usize = 5;
 
-/// Positions of the passages that the selection asks for, in document order.
+/// Returns the positions of the selected passages in document order. Adds a warning for unknown passage ids.
 pub fn choose(
     stored: &StoredCapture,
     language: Option<&str>,
@@ -25,11 +25,11 @@ pub fn choose(
         Selection::PassageIds => by_ids(stored, &request.passage_ids, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
             let Some(query) = request.query.as_deref().filter(|query| !query.trim().is_empty()) else {
-                return (0..count.min(CHOSEN)).collect();
+                return (0..count.min(MAX_SELECTED)).collect();
             };
             let spans: Vec<PassageSpan> = stored.passages.iter().map(span).collect();
             let mut best = select::query_relevant(query, &stored.capture.content, &spans, language);
-            best.truncate(CHOSEN);
+            best.truncate(MAX_SELECTED);
             best.sort_unstable();
             best
         }
@@ -71,12 +71,12 @@ fn passage_view(content: &str, passage: &Passage, offsets: bool) -> PassageView 
     }
 }
 
-/// The slice of the content that the passage is. Empty should the row and the content ever disagree.
+/// Returns the passage's slice of the content; empty if its offsets do not fit the content.
 pub fn text<'a>(content: &'a str, passage: &Passage) -> &'a str {
     content.get(unsigned(passage.byte_start) as usize..unsigned(passage.byte_end) as usize).unwrap_or_default()
 }
 
-/// The passage as the core knows it.
+/// Converts a stored passage to the span that `retrieval_core` works with.
 pub fn span(passage: &Passage) -> PassageSpan {
     let offset = |n: i32| usize::try_from(n).unwrap_or(0);
     PassageSpan {

@@ -1,6 +1,6 @@
-//! The private knowledge base: uploads, the list of files, indexing runs.
+//! Workspace files: uploads, listing, deletion and indexing runs.
 
-pub(crate) mod room;
+pub(crate) mod quota;
 
 use std::collections::HashMap;
 
@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
+/// Rows per page of a listing.
 const PAGE: i64 = 5_000;
 
 #[derive(Clone, Debug)]
@@ -65,10 +66,13 @@ impl From<IndexRun> for RunView {
 }
 
 impl App {
-    /// A URL that takes exactly one upload of exactly the declared size, under the sanitized name.
+    /// Returns a URL for one upload of exactly the declared size, under the sanitized name.
+    ///
+    /// # Errors
+    /// `Invalid` if no usable name remains or the quota is exhausted, `FileTooLarge`, `UnsupportedFileType`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
         let name = file_types::sanitize(&request.filename)
-            .ok_or_else(|| Error::invalid("filename", "no usable name is left of `filename`"))?;
+            .ok_or_else(|| Error::invalid("filename", "`filename` has no usable characters"))?;
         check_type(&name)?;
         let max_object_bytes = self.options.max_object_bytes;
         if request.size > max_object_bytes {
@@ -76,7 +80,7 @@ impl App {
         }
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, &name);
-        self.make_room(organization_id, &object_key).await?;
+        self.reserve_quota(organization_id, &object_key).await?;
         let file = File {
             object_key: object_key.clone(),
             organization_id,
@@ -99,20 +103,21 @@ impl App {
         Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
     }
 
-    /// A new name counts against the organization's limit; a known one is a replacement.
-    async fn make_room(&self, organization_id: OrganizationId, object_key: &str) -> Result<()> {
+    /// Reserves quota for a new name. A known name is a replacement and needs none.
+    async fn reserve_quota(&self, organization_id: OrganizationId, object_key: &str) -> Result<()> {
         let known = self.store.find_file(organization_id, object_key.to_owned()).await?;
         if known.is_some_and(|file| file.withdrawn_at.is_none()) {
             return Ok(());
         }
-        let most = self.options.max_files_per_organization;
-        if !self.file_counts.take_place(&self.store, organization_id, most).await? {
-            return Err(Error::invalid("filename", format!("the organization has {most} files, which is the maximum")));
+        let max_files = self.options.max_files_per_organization;
+        if !self.file_quota.reserve(&self.store, organization_id, max_files).await? {
+            let message = format!("the organization has {max_files} files, which is the maximum");
+            return Err(Error::invalid("filename", message));
         }
         Ok(())
     }
 
-    /// The files that storage holds, by name.
+    /// Returns the files in storage, sorted by name.
     pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>> {
         let organization_id = viewer.organization_id;
         let mut known: HashMap<String, File> = HashMap::new();
@@ -149,8 +154,8 @@ impl App {
         Ok(files)
     }
 
-    /// Deletes the file. Its document answers nowhere from this moment, whatever becomes of storage; a run then takes
-    /// its rows away. `false` when there was neither a file nor a document of this name.
+    /// Deletes a file. Its document is hidden at once, even if storage fails; a run then removes its rows. Returns false if
+    /// neither a file nor a document has this name.
     pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
@@ -164,7 +169,7 @@ impl App {
         if existed {
             self.blobs.delete(&object_key).await?;
         }
-        // Only now: a run that is quicker than we are would take the object away before we have seen it.
+        // Start the run last: an earlier one could delete the object before `head` sees it.
         if queued {
             self.wake_runner();
         } else if existed {
@@ -173,7 +178,7 @@ impl App {
         Ok(existed || hidden)
     }
 
-    /// Queues a run, or joins the one that waits already.
+    /// Queues a run, or returns the one that is already queued.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
         let run = self.store.request_run(self.queued_run(viewer, mode)).await?;
         self.wake_runner();
@@ -190,6 +195,10 @@ impl App {
         }
     }
 
+    /// Returns the state of a run of the viewer's organization.
+    ///
+    /// # Errors
+    /// `SyncNotFound` for a malformed or unknown id.
     pub async fn run_status(&self, viewer: &Viewer, sync_id: &str) -> Result<RunView> {
         let sync_id: SyncId = sync_id.parse().map_err(|_| Error::SyncNotFound)?;
         let run = self.store.find_run(viewer.organization_id, sync_id).await?;

@@ -7,10 +7,10 @@ use docstore::LoadedDocument;
 use model::Collection;
 use retrieval_core::statistics::CollectionStatistics;
 
-use super::retrieve::Policy;
+use super::source_policy::SourcePolicy;
 use super::vectors::RankedDocument;
 
-/// Factor on the score of a preferred domain: wins against equals and near equals, and does not lift documents that hardly
+/// Factor on the score of a preferred domain: enough to win against near equals, too little to lift documents that hardly
 /// match.
 const PREFERENCE: f64 = 1.5;
 
@@ -66,7 +66,7 @@ impl CandidateList {
 
     /// Replaces all scores by a model's, given in the order of the candidates, and sorts by them. Ties keep their order.
     pub fn sort_by_model(&mut self, scores: &[f32]) {
-        // Some models return probabilities, others log-odds, which the logistic function turns into probabilities.
+        // Some models return probabilities, others log-odds; the logistic function turns those into probabilities.
         let log_odds = scores.iter().any(|score| !(0.0..=1.0).contains(score));
         let probability =
             |score: f32| if log_odds { 1.0 / (1.0 + (-f64::from(score)).exp()) } else { f64::from(score) };
@@ -82,7 +82,7 @@ impl CandidateList {
     }
 
     /// Returns the best `max_results` candidates, best first, with the policy's domains preferred.
-    pub fn best(mut self, policy: &Policy, max_results: usize) -> Vec<Candidate> {
+    pub fn best(mut self, policy: &SourcePolicy, max_results: usize) -> Vec<Candidate> {
         if policy.has_preference() {
             for candidate in &mut self.candidates {
                 if policy.prefers(&candidate.document.host) {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn duplicates_are_one_result_on_the_web_only() {
         let scores = [(0.0, 0.9), (0.0, 0.8), (0.0, 0.7), (0.0, 0.6)];
-        let policy = Policy::default();
+        let policy = SourcePolicy::default();
         assert_eq!(positions(&list(Collection::Web, &scores).best(&policy, 10)), [0, 2]);
         assert_eq!(positions(&workspace(&scores).best(&policy, 10)), [0, 1, 2, 3]);
         assert_eq!(positions(&workspace(&scores).best(&policy, 2)), [0, 1]);
@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn preferred_domain_wins_against_near_equals_only() {
-        let policy = Policy { include: vec![Domain::parse("host2.example").unwrap()], ..Policy::default() };
+        let include_domains = vec![Domain::parse("host2.example").unwrap()];
+        let policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
         let best = |score| positions(&workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, score)]).best(&policy, 3));
         assert_eq!(best(0.7), [2, 0, 1]);
         assert_eq!(best(0.1), [0, 1, 2]);

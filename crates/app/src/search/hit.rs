@@ -86,8 +86,7 @@ pub fn build_hits(
 
 /// Returns the positions of the passages to quote, best first.
 fn best_passages(request: &SearchRequest, candidate: &Candidate, loaded: &LoadedDocument) -> Vec<usize> {
-    // A document that ranking read in part, or that changed since, is searched again: few documents are, and only those
-    // that are shown.
+    // Documents that ranking read in part, or that changed since, are searched again: only few, and only if shown.
     let same = candidate.document.state.capture_id == loaded.capture.capture_id;
     if !(candidate.complete && same) && request.detail > Detail::Ids {
         let spans: Vec<PassageSpan> = loaded.passages.iter().map(stored_passages::span).collect();

@@ -6,6 +6,7 @@ mod rank;
 pub(crate) mod record;
 mod retrieve;
 pub(crate) mod second_stage;
+mod source_policy;
 pub(crate) mod vectors;
 
 use std::collections::HashMap;
@@ -15,18 +16,17 @@ use std::time::{Duration, Instant};
 use docstore::{Grant, LoadedDocument, Search};
 use engine::SearchEngine;
 use futures_util::future::try_join_all;
-use model::{BalanceReason, Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
+use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
-use retrieval_core::domain::Domain;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::{App, Error, Viewer, accounts};
+use crate::{App, Error, Viewer};
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
-use retrieve::Policy;
 use second_stage::Order;
 pub use second_stage::SecondStage;
+pub use source_policy::SourcePolicy;
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -46,13 +46,6 @@ pub struct SearchRequest {
     pub source_policy: SourcePolicy,
     /// Amount of text to prepare for each hit.
     pub detail: Detail,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct SourcePolicy {
-    pub include_domains: Vec<Domain>,
-    pub exclude_domains: Vec<Domain>,
-    pub require_domain_match: bool,
 }
 
 /// Amount of text that the answer shows; no more is read or computed.
@@ -78,18 +71,17 @@ pub struct SearchOutcome {
 }
 
 impl App {
-    /// Searches. Refunds a billed search that fails for a reason other than the request.
+    /// Searches. Refunds a billed search that fails through no fault of the caller.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
         let collections = collections(viewer, &request)?;
-        let policy = Policy::from(&request.source_policy);
         let search_id = SearchId(Uuid::now_v7());
-        self.charge(viewer, search_id).await?;
-        let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, &policy, search_id).await;
+        self.charge_search(viewer, search_id).await?;
+        let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
         if let Err(error) = &outcome
-            && error.is_ours()
+            && error.is_server_fault()
         {
-            self.refund(viewer, search_id).await;
+            self.refund_search(viewer, search_id).await;
         }
         outcome
     }
@@ -100,17 +92,15 @@ impl App {
         viewer: &Viewer,
         request: Arc<SearchRequest>,
         collections: &[Collection],
-        policy: &Policy,
         search_id: SearchId,
     ) -> Result<SearchOutcome> {
         let mut watch = Stopwatch::start();
-        let retrieving =
-            collections.iter().map(|collection| self.retrieve(engine.as_ref(), &request, *collection, policy));
+        let retrieving = collections.iter().map(|collection| self.retrieve(engine.as_ref(), &request, *collection));
         let lists = try_join_all(retrieving).await?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
-        let (best, order) = self.rank(&request, lists, policy).await?;
+        let (best, order) = self.rank(&request, lists).await?;
         let hits = self.build_and_record(viewer, &request, search_id, best).await?;
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
@@ -129,7 +119,6 @@ impl App {
         &self,
         request: &Arc<SearchRequest>,
         mut lists: Vec<CandidateList>,
-        policy: &Policy,
     ) -> Result<(Vec<Candidate>, Order)> {
         let ranking = self.runtime.spawn_blocking({
             let request = Arc::clone(request);
@@ -141,7 +130,7 @@ impl App {
         });
         let mut lists = ranking.await.map_err(Error::internal)?;
         let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
-        let best = lists.into_iter().map(|list| list.best(policy, request.max_results));
+        let best = lists.into_iter().map(|list| list.best(&request.source_policy, request.max_results));
         let best = best.reduce(|web, workspace| blend::interleave(web, workspace, request.max_results));
         Ok((best.unwrap_or_default(), order))
     }
@@ -202,37 +191,6 @@ impl App {
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         self.searches.record(row, granted).await
     }
-
-    async fn charge(&self, viewer: &Viewer, search_id: SearchId) -> Result<()> {
-        let cents = i64::from(self.options.search_cents);
-        if !viewer.billed || cents == 0 {
-            return Ok(());
-        }
-        let balance = self.post_search(viewer, -cents, BalanceReason::Search, search_id).await?;
-        balance.map(|_| ()).ok_or(Error::InsufficientBalance)
-    }
-
-    async fn post_search(
-        &self,
-        viewer: &Viewer,
-        cents: i64,
-        reason: BalanceReason,
-        search_id: SearchId,
-    ) -> Result<Option<i64>> {
-        let search = Some((search_id, &viewer.identity));
-        accounts::post(&self.store, viewer.organization_id, cents, reason, search, self.clock.now()).await
-    }
-
-    async fn refund(&self, viewer: &Viewer, search_id: SearchId) {
-        let cents = i64::from(self.options.search_cents);
-        if !viewer.billed || cents == 0 {
-            return;
-        }
-        if let Err(error) = self.post_search(viewer, cents, BalanceReason::Refund, search_id).await {
-            let organization_id = viewer.organization_id;
-            tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
-        }
-    }
 }
 
 /// Returns the collections to search, the web first.
@@ -244,7 +202,7 @@ fn collections(viewer: &Viewer, request: &SearchRequest) -> Result<Vec<Collectio
     }
     if request.indexes.contains(&IndexName::Workspace) {
         if request.workspace_id != Some(own) {
-            // The same answer whether or not such an organization exists.
+            // The same error whether or not such an organization exists.
             let message = "workspace_id must be the id of the API key's organization";
             return Err(Error::invalid("scope.workspace_id", message));
         }

@@ -1,7 +1,7 @@
 //! Batched writes of ranked lists: one transaction stores all searches that end while the previous one commits.
 //!
-//! A transaction costs the database about the same for one list as for twenty, and each commit invalidates what readers
-//! cached of the database file.
+//! A transaction costs the database about as much for twenty lists as for one, and each commit invalidates pages of the
+//! database file that readers have cached.
 
 use docstore::{Docstore, Grant, Search, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -54,10 +54,10 @@ async fn write(store: Docstore, mut ended: mpsc::Receiver<EndedSearch>) {
             let outcome = match &together {
                 Ok(()) => Ok(()),
                 Err(StoreError::Unavailable(why)) => Err(StoreError::Unavailable(why.clone())),
-                // One list that cannot be stored does not fail the others.
+                // A list that cannot be stored must not fail the others.
                 Err(_) => store.record_searches(vec![search], granted).await,
             };
-            // A caller that is gone gave up its answer; the list is stored all the same.
+            // The caller may have disconnected; the list is stored regardless.
             let _ = recorded.send(outcome);
         }
     }

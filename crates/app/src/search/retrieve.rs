@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use docstore::LoadedDocument;
-use engine::{Filters, FirstStageAnswer, FirstStageRequest, Hit, SearchEngine};
+use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
 use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::phrase::Phrase;
@@ -17,69 +17,35 @@ use super::{SearchRequest, SourcePolicy};
 use crate::error::Result;
 use crate::{App, Error};
 
-/// Domains that a caller wants.
-#[derive(Clone, Debug, Default)]
-pub struct Policy {
-    pub include: Vec<Domain>,
-    pub exclude: Vec<Domain>,
-    pub require: bool,
-}
-
-impl From<&SourcePolicy> for Policy {
-    fn from(policy: &SourcePolicy) -> Self {
-        Self {
-            include: policy.include_domains.clone(),
-            exclude: policy.exclude_domains.clone(),
-            require: policy.require_domain_match,
-        }
-    }
-}
-
-impl Policy {
-    /// Returns true if the policy removes results.
-    fn drops(&self) -> bool {
-        !self.exclude.is_empty() || self.require
-    }
-
-    /// Returns true if the policy prefers some results and keeps the others.
-    pub fn has_preference(&self) -> bool {
-        !self.require && !self.include.is_empty()
-    }
-
-    /// Returns true if the policy prefers this host.
-    pub fn prefers(&self, host: &str) -> bool {
-        self.has_preference() && self.include.iter().any(|domain| domain.contains(host))
-    }
-}
-
 impl App {
+    /// Returns the candidates of one collection.
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
         request: &Arc<SearchRequest>,
         collection: Collection,
-        policy: &Policy,
     ) -> Result<CandidateList> {
+        let policy = &request.source_policy;
         let base = FirstStageRequest {
             collection,
             texts: texts(request),
             exact_phrase: request.exact_match,
-            ranked_by: Some(request.query.clone()),
+            rerank_text: Some(request.query.clone()),
             filters: filters(request),
-            limit: engine.depth(request.max_results),
+            limit: engine.candidate_limit(request.max_results),
         };
-        // `source_policy` applies to web results only.
         if collection != Collection::Web {
             return self.load(request, self.ask(engine, &base).await?, collection).await;
         }
-        if policy.require && policy.include.is_empty() {
+        if policy.require_domain_match && policy.include_domains.is_empty() {
             // No document is inside an empty list of domains.
             let unfiltered = self.ask(engine, &base).await?;
             let filtered = unfiltered.hits.len().min(request.max_results);
             return Ok(CandidateList { filtered, ..CandidateList::empty(collection) });
         }
         if policy.drops() {
-            let kept = with_domains(&base, if policy.require { &policy.include } else { &[] }, &policy.exclude);
+            let required: &[Domain] = if policy.require_domain_match { &policy.include_domains } else { &[] };
+            let kept = with_domains(&base, required, &policy.exclude_domains);
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
             let kept = self.with_preferred(engine, &base, kept, policy).await?;
@@ -96,39 +62,38 @@ impl App {
         &self,
         engine: &dyn SearchEngine,
         base: &FirstStageRequest,
-        mut answer: FirstStageAnswer,
-        policy: &Policy,
-    ) -> Result<FirstStageAnswer> {
+        mut answer: FirstStageResponse,
+        policy: &SourcePolicy,
+    ) -> Result<FirstStageResponse> {
         if !policy.has_preference() {
             return Ok(answer);
         }
-        let preferred = self.ask(engine, &with_domains(base, &policy.include, &policy.exclude)).await?;
+        let preferred = self.ask(engine, &with_domains(base, &policy.include_domains, &policy.exclude_domains)).await?;
         let known: HashSet<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         answer.hits.extend(preferred.hits.into_iter().filter(|hit| !known.contains(&hit.doc_id)));
         Ok(answer)
     }
 
-    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageAnswer> {
+    async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageResponse> {
         match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
             Ok(answer) => Ok(answer?),
             Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
         }
     }
 
-    /// Looks up the terms of the engine's hits, and reads and analyses the documents whose terms are not cached. Documents
-    /// that the docstore does not return (deleted a moment ago, or of another tenant) are left out here, whatever the
-    /// state of the index.
+    /// Looks up the terms of the engine's hits; documents whose terms are not cached are read and analysed. The docstore
+    /// decides: hits that it does not return (just deleted, or another tenant's) are dropped, whatever the index says.
     async fn load(
         &self,
         request: &Arc<SearchRequest>,
-        answer: FirstStageAnswer,
+        answer: FirstStageResponse,
         collection: Collection,
     ) -> Result<CandidateList> {
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
         if request.exact_match || self.second_stage.reads_texts() {
-            // An exact phrase is looked for in the text, and a model ranks by it.
+            // Phrase matching and models need the text.
             unknown = doc_ids;
         } else if !doc_ids.is_empty() {
             for state in self.store.find_latest_states(collection, doc_ids).await? {
@@ -175,7 +140,7 @@ impl App {
     }
 
     /// Analyses documents on a blocking thread, for a search that reads `limit` bytes of each, and caches their terms.
-    /// Documents without the exact phrase that the request asks for are left out.
+    /// Documents without a requested exact phrase are dropped.
     async fn analyse(
         &self,
         request: &Arc<SearchRequest>,
@@ -229,7 +194,7 @@ fn contains(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
     texts.into_iter().flatten().any(|text| phrase.is_in(text, document.language.as_deref()))
 }
 
-/// Returns the texts to search for: the rewrites, the first of which replaces the query at the index.
+/// Returns the texts to search for: the rewrites if there are any, otherwise the query.
 fn texts(request: &SearchRequest) -> Vec<String> {
     let rewrites: Vec<String> = request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
     if rewrites.is_empty() { vec![request.query.clone()] } else { rewrites }
@@ -253,9 +218,9 @@ fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]
     request
 }
 
-/// Counts the results that the policy removed before `max_results` were kept. The filtered ranking is the unfiltered one
+/// Counts the results that the policy removed before `max_results` were kept: the filtered ranking is the unfiltered one
 /// without the removed results.
-fn count_dropped(unfiltered: &FirstStageAnswer, kept: &FirstStageAnswer, max_results: usize) -> usize {
+fn count_dropped(unfiltered: &FirstStageResponse, kept: &FirstStageResponse, max_results: usize) -> usize {
     let kept: HashSet<DocId> = kept.hits.iter().map(|hit| hit.doc_id).collect();
     let mut dropped = 0;
     let mut taken = 0;

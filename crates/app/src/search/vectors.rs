@@ -1,4 +1,4 @@
-//! Cache of documents' terms: without it, most of a search is spent on analysing its candidates again.
+//! Cache of documents' terms: without it, most of a search's time goes into analysing its candidates again.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,12 +15,11 @@ use crate::documents::passages as stored_passages;
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
 
-/// Minimum of analysed content, so that a document is not analysed again for each search that reads a larger share of
-/// it.
+/// Minimum bytes of analysed content, so that later searches that read a little more find it cached.
 const LEAST_BYTES: usize = 64 * 1024;
 
 thread_local! {
-    /// Keeps stems from one document to the next.
+    /// Reuses stems across documents.
     static ANALYZERS: RefCell<Analyzers> = RefCell::default();
 }
 
@@ -63,7 +62,7 @@ impl RankedDocument {
     }
 }
 
-/// The documents that recent searches ranked.
+/// Documents that recent searches ranked, by id.
 #[derive(Clone)]
 pub struct VectorCache(moka::sync::Cache<DocId, Arc<RankedDocument>>);
 

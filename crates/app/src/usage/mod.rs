@@ -1,4 +1,4 @@
-//! What requests cost and how they went: recorded without making them wait, and told.
+//! Usage of each organization: recorded in the background, reported as an overview.
 
 pub mod overview;
 mod window;
@@ -19,23 +19,26 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{App, Identity};
 
-/// Events that wait at most; more are counted and dropped rather than let a request wait.
+/// Maximum number of queued events; further events are dropped and counted, so that no request waits.
 const QUEUE: usize = 10_000;
+/// Events per transaction.
 const BATCH: usize = 2_000;
-const PAUSE: Duration = Duration::from_millis(500);
-/// How long events wait for a database that is away, while the queue takes what else comes.
-const PATIENCE: Duration = Duration::from_secs(30);
-const RETRY: Duration = Duration::from_secs(1);
-/// How often single requests that have had their time are looked for, and how many go at a time.
-const PRUNE_EVERY: Duration = Duration::from_secs(60);
-const PRUNE_AT_ONCE: i64 = 20_000;
+/// Time to gather events between transactions.
+const GATHER: Duration = Duration::from_millis(500);
+/// Time to retry a batch while the database is unavailable, after which the batch is dropped.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval between deletions of expired events.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
+/// Events deleted per transaction.
+const PRUNE_BATCH: i64 = 20_000;
 
-/// One authenticated request that was answered.
+/// An authenticated request and its response.
 #[derive(Clone, Debug)]
 pub struct UsageEvent {
     pub organization_id: OrganizationId,
     pub identity: Identity,
-    /// The route's pattern with its method, such as `POST /v1/search`.
+    /// Method and route pattern, such as `POST /v1/search`.
     pub route: &'static str,
     pub status: u16,
     pub duration: Duration,
@@ -43,18 +46,20 @@ pub struct UsageEvent {
 }
 
 enum Message {
-    /// With the key that was used, where it was one.
+    /// An event and the API key of its request, if it had one.
     Event(Row, Option<ApiKeyId>),
+    /// Signals once all earlier events are written.
     Flush(oneshot::Sender<()>),
 }
 
+/// Queue of usage events in front of the database.
 pub(crate) struct Recorder {
     queue: mpsc::Sender<Message>,
     dropped: AtomicU64,
 }
 
 impl Recorder {
-    /// Single requests are kept for `retention`; their counts for ever.
+    /// Starts the writer and the pruner. Events are kept for `retention`, aggregated counts forever.
     pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
         tokio::spawn(write(store.clone(), events, !retention.is_zero()));
@@ -62,17 +67,18 @@ impl Recorder {
         Self { queue, dropped: AtomicU64::new(0) }
     }
 
+    /// Returns once all queued events are written.
     pub async fn flush(&self) {
         let (done, written) = oneshot::channel();
         if self.queue.send(Message::Flush(done)).await.is_ok() {
-            // An error means that the writer is gone: there is nothing left to wait for.
+            // An error means that the writer has stopped.
             let _ = written.await;
         }
     }
 }
 
 impl App {
-    /// Never waits.
+    /// Queues an event without waiting.
     pub fn record_usage(&self, event: UsageEvent) {
         let key = match event.identity {
             Identity::ApiKey(id) => Some(id),
@@ -90,56 +96,57 @@ impl App {
             metrics::counter!("retrieval_usage_events_dropped_total").increment(1);
             let dropped = self.usage.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if dropped.is_power_of_two() {
-                tracing::warn!(dropped, "usage events were dropped: the database does not keep up");
+                tracing::warn!(dropped, "usage events dropped: the database does not keep up");
             }
         }
     }
 }
 
-/// Gathers events for a moment and writes them together, and once for each key when it was last used.
+/// Writes events in batches, and the last use of each key once per batch.
 async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
-        let (mut rows, mut used, mut waiting) = (Vec::new(), HashMap::new(), Vec::new());
-        let was_all = messages.len() < BATCH;
+        let (mut rows, mut last_used, mut flushes) = (Vec::new(), HashMap::new(), Vec::new());
+        let queue_is_empty = messages.len() < BATCH;
         for message in messages.drain(..) {
             match message {
                 Message::Event(row, key) => {
                     if let Some(key) = key {
-                        let last = used.entry(key).or_insert(row.created_at);
+                        let last = last_used.entry(key).or_insert(row.created_at);
                         *last = row.created_at.max(*last);
                     }
                     rows.push(row);
                 }
-                Message::Flush(done) => waiting.push(done),
+                Message::Flush(done) => flushes.push(done),
             }
         }
         record(&store, rows, keep_events).await;
-        if !used.is_empty()
-            && let Err(error) = store.touch_api_keys(used.into_iter().collect()).await
+        if !last_used.is_empty()
+            && let Err(error) = store.touch_api_keys(last_used.into_iter().collect()).await
         {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the last use of keys was not recorded");
+            tracing::warn!(error = &error as &dyn std::error::Error, "recording the last use of keys failed");
         }
-        // Under load there is more to write already.
-        if waiting.is_empty() && was_all {
-            tokio::time::sleep(PAUSE).await;
+        // Under load the next batch is already queued.
+        if flushes.is_empty() && queue_is_empty {
+            tokio::time::sleep(GATHER).await;
         }
-        for done in waiting {
+        for done in flushes {
             let _ = done.send(());
         }
     }
 }
 
+/// Writes one batch, with retries while the database is unavailable.
 async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     if rows.is_empty() {
         return;
     }
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + RETRY_TIMEOUT;
     loop {
         match store.record_usage(rows.clone(), keep_events).await {
             Ok(()) => return,
             Err(StoreError::Unavailable(_) | StoreError::Conflict) if tokio::time::Instant::now() < deadline => {
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(RETRY_INTERVAL).await;
             }
             Err(error) => {
                 let (error, events) = (&error as &dyn std::error::Error, rows.len());
@@ -151,16 +158,17 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     }
 }
 
+/// Deletes expired events periodically.
 async fn prune(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) {
     loop {
-        tokio::time::sleep(PRUNE_EVERY).await;
-        // In parts, so that nobody waits for long behind one of them.
+        tokio::time::sleep(PRUNE_INTERVAL).await;
+        // In batches, so that other writers never wait long.
         loop {
-            match store.prune_usage_events(clock.now() - retention, PRUNE_AT_ONCE).await {
-                Ok(pruned) if pruned as i64 >= PRUNE_AT_ONCE => {}
+            match store.prune_usage_events(clock.now() - retention, PRUNE_BATCH).await {
+                Ok(pruned) if pruned as i64 >= PRUNE_BATCH => {}
                 Ok(_) => break,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "old usage events were not pruned");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "pruning usage events failed");
                     break;
                 }
             }

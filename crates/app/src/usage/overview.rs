@@ -1,4 +1,4 @@
-//! What an organization's credentials did in a window of time.
+//! Overview of an organization's requests in a time window.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,18 +11,19 @@ use super::window::{Part, Window};
 use crate::error::Result;
 use crate::{App, Identity, Viewer};
 
-/// The route whose requests are paid for.
+/// Billed route.
 const SEARCH: &str = "POST /v1/search";
 
+/// A validated usage request.
 #[derive(Clone, Debug)]
 pub struct UsageRequest {
     pub window: Window,
-    /// Only requests of these keys; empty: of all credentials.
+    /// Keys to include; empty for all credentials, access tokens included.
     pub api_key_ids: Vec<ApiKeyId>,
     pub group_by: GroupBy,
 }
 
-/// What a series is made of for each value of.
+/// Dimension whose values each get a series.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum GroupBy {
     #[default]
@@ -32,25 +33,26 @@ pub enum GroupBy {
     StatusClass,
 }
 
+/// Totals, breakdowns and series of one window.
 #[derive(Clone, Debug)]
 pub struct UsageOverview {
     pub window: Window,
     pub headline: Totals,
-    /// Requests descending.
+    /// Sorted by requests, descending.
     pub endpoints: Vec<EndpointUsage>,
-    /// Every key of the organization that was asked for, requests descending.
+    /// Every requested key, with or without requests; sorted by requests, descending.
     pub keys: Vec<KeyUsage>,
-    /// One for each bucket.
+    /// Totals per bucket.
     pub latency: Vec<(OffsetDateTime, Totals)>,
     pub search: Totals,
-    /// For each group one for each bucket.
+    /// One point per group and bucket.
     pub series: Vec<SeriesPoint>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     pub requests: i64,
-    /// Answers of 400 and more.
+    /// Responses with status 400 or above.
     pub errors: i64,
     pub avg_duration_ms: f64,
     pub p95_duration_ms: f64,
@@ -84,6 +86,7 @@ pub fn key_state(key: &ApiKey, now: Timestamp) -> KeyState {
     }
 }
 
+/// Requests of one group in one bucket.
 #[derive(Clone, Debug)]
 pub struct SeriesPoint {
     pub bucket: OffsetDateTime,
@@ -94,7 +97,7 @@ pub struct SeriesPoint {
 }
 
 impl App {
-    /// The overview, of this organization alone.
+    /// Returns the usage of the viewer's organization.
     pub async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview> {
         let organization_id = viewer.organization_id;
         let mut counts = Counts::new(&request);
@@ -139,6 +142,7 @@ impl App {
     }
 }
 
+/// Aggregated counts of any set of requests.
 #[derive(Clone, Debug, Default)]
 struct Count {
     requests: i64,
@@ -179,11 +183,11 @@ struct Point {
     errors: i64,
 }
 
-/// All that an overview shows, while it is added up.
+/// Accumulator of an overview.
 struct Counts {
     window: Window,
     group_by: GroupBy,
-    /// Identities that count; `None`: all.
+    /// Identities to count; all if `None`.
     wanted: Option<HashSet<String>>,
     all: Count,
     by_route: BTreeMap<String, Count>,
@@ -248,7 +252,7 @@ impl Counts {
         let labels: HashMap<String, &ApiKey> =
             keys.iter().map(|key| (Identity::ApiKey(key.id).rate_key(), key)).collect();
         if self.group_by == GroupBy::None {
-            // Zeros are an answer too.
+            // Without any request the series is all zeros, not empty.
             self.by_group.entry(String::new()).or_default();
         }
         let mut series = Vec::with_capacity(self.by_group.len() * buckets.len());
@@ -275,10 +279,10 @@ impl Counts {
             .map(|(route, count)| EndpointUsage { route: route.clone(), totals: count.totals() })
             .collect();
         endpoints.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.totals.requests));
-        let asked = |key: &&ApiKey| request.api_key_ids.is_empty() || request.api_key_ids.contains(&key.id);
+        let requested = |key: &&ApiKey| request.api_key_ids.is_empty() || request.api_key_ids.contains(&key.id);
         let mut key_usage: Vec<KeyUsage> = keys
             .iter()
-            .filter(asked)
+            .filter(requested)
             .map(|key| KeyUsage {
                 api_key_id: key.id,
                 key_prefix: key.prefix.clone(),
@@ -301,15 +305,15 @@ impl Counts {
     }
 }
 
-/// Returns the display name of a status class, an access token or the MCP route; other groups keep their name. The table of
-/// operations has the names of operations.
+/// Returns the display name of a status class, an access token or the MCP route; other groups keep their name. Display names
+/// of operations are in the table of operations.
 pub fn label(group: &str) -> String {
     let known = match group {
         "POST /mcp" => "MCP",
         "2xx" => "Success",
         "4xx" => "Client error",
         "5xx" => "Server error",
-        // A subject of access tokens: enough of it to tell it from others.
+        // A prefix is enough to distinguish subjects.
         other => match other.strip_prefix("sub:") {
             Some(id) => return format!("Access token {}", id.get(..8).unwrap_or(id)),
             None => other,

@@ -1,4 +1,4 @@
-//! Which requests an overview is made of, and from which tables their counts come.
+//! Time window of an overview, and the tables that its counts come from.
 
 use docstore::{DAY, HOUR};
 use ingest::clock::{from_date_time, to_date_time};
@@ -9,11 +9,11 @@ use crate::Error;
 use crate::error::Result;
 
 const DEFAULT_WINDOW: Duration = Duration::days(30);
-/// Buckets of an hour, and an answer that stays readable.
+/// Longest window with hourly buckets, which bounds the size of the response.
 const LONGEST_BY_HOUR: Duration = Duration::days(8);
 const LONGEST: Duration = Duration::days(400);
 
-/// The length of a series' buckets.
+/// Length of a bucket.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Interval {
     Hour,
@@ -30,7 +30,7 @@ impl Interval {
     }
 }
 
-/// `[from, to)`.
+/// Half-open time window `[from, to)`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Window {
     pub(super) from: Timestamp,
@@ -38,18 +38,20 @@ pub struct Window {
     pub interval: Interval,
 }
 
-/// A part of a window, and what is counted there.
+/// A part of a window and the table that is read for it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Part {
-    /// Single requests: of hours that the window cuts.
+    /// Single requests, for the partial hours at the ends.
     Requests { from: Timestamp, to: Timestamp },
-    /// Whole hours or days.
+    /// Rollups of whole hours or days; `period` is in milliseconds.
     Rollups { period: i64, from: Timestamp, to: Timestamp },
 }
 
 impl Window {
-    /// Without `to` the window ends now, without `from` it begins 30 days before its end. What has not happened yet is
-    /// left out.
+    /// Resolves a requested window. `to` defaults to now, `from` to 30 days before the end. The future is cut off.
+    ///
+    /// # Errors
+    /// `Invalid` if the window is empty, starts in the future or is longer than its interval allows.
     pub fn resolve(
         from: Option<OffsetDateTime>,
         to: Option<OffsetDateTime>,
@@ -88,7 +90,7 @@ impl Window {
         to_date_time(self.to)
     }
 
-    /// The starts of all buckets; the first one may begin before the window.
+    /// Iterates over the starts of all buckets. The first bucket may start before the window.
     pub(super) fn buckets(&self) -> impl Iterator<Item = Timestamp> {
         let length = self.interval.milliseconds();
         let first = self.bucket_of(self.from).as_millis();
@@ -97,13 +99,14 @@ impl Window {
     }
 
     pub(super) fn bucket_of(&self, at: Timestamp) -> Timestamp {
-        down(at, self.interval.milliseconds())
+        round_down(at, self.interval.milliseconds())
     }
 
-    /// Together exactly the window: single requests at its ends, whole hours, and days between where a bucket is a day.
+    /// Splits the window into parts without gaps or overlaps: single requests at the ends, then whole hours, and whole days in
+    /// between if a bucket is a day.
     pub(super) fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
-        let (first_hour, last_hour) = (up(self.from, HOUR), down(self.to, HOUR));
+        let (first_hour, last_hour) = (round_up(self.from, HOUR), round_down(self.to, HOUR));
         if first_hour >= last_hour {
             parts.push(Part::Requests { from: self.from, to: self.to });
             return parts;
@@ -111,7 +114,7 @@ impl Window {
         let requests = |from, to| (from < to).then_some(Part::Requests { from, to });
         let rollups = |period, from, to| (from < to).then_some(Part::Rollups { period, from, to });
         parts.extend(requests(self.from, first_hour));
-        let (first_day, last_day) = (up(first_hour, DAY), down(last_hour, DAY));
+        let (first_day, last_day) = (round_up(first_hour, DAY), round_down(last_hour, DAY));
         if self.interval == Interval::Hour || first_day >= last_day {
             parts.extend(rollups(HOUR, first_hour, last_hour));
         } else {
@@ -124,12 +127,12 @@ impl Window {
     }
 }
 
-fn down(at: Timestamp, period: i64) -> Timestamp {
+fn round_down(at: Timestamp, period: i64) -> Timestamp {
     Timestamp::from_millis(at.as_millis().div_euclid(period) * period)
 }
 
-fn up(at: Timestamp, period: i64) -> Timestamp {
-    down(Timestamp::from_millis(at.as_millis().saturating_add(period - 1)), period)
+fn round_up(at: Timestamp, period: i64) -> Timestamp {
+    round_down(Timestamp::from_millis(at.as_millis().saturating_add(period - 1)), period)
 }
 
 #[cfg(test)]
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_now_and_is_a_month_long() {
+    fn default_window_is_the_last_30_days() {
         let window = resolve(None, None, Interval::Day).unwrap();
         assert_eq!((window.from(), window.to()), (NOW - Duration::days(30), NOW));
         assert_eq!(window.buckets().count(), 31);
@@ -159,24 +162,24 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_make_no_sense_are_refused() {
-        let refused = |from, to, interval| match resolve(from, to, interval) {
+    fn invalid_windows_are_rejected() {
+        let rejected = |from, to, interval| match resolve(from, to, interval) {
             Err(Error::Invalid { field, .. }) => field,
             other => panic!("{other:?}"),
         };
         let days = Duration::days;
-        assert_eq!(refused(Some(NOW), Some(NOW), Interval::Day), "from");
-        assert_eq!(refused(Some(NOW), Some(NOW - days(1)), Interval::Day), "from");
-        assert_eq!(refused(Some(NOW + days(1)), Some(NOW + days(2)), Interval::Day), "from");
-        assert_eq!(refused(Some(NOW + days(1)), None, Interval::Day), "from");
-        assert_eq!(refused(Some(NOW - days(9)), None, Interval::Hour), "interval");
-        assert_eq!(refused(None, None, Interval::Hour), "interval");
-        assert_eq!(refused(Some(OffsetDateTime::UNIX_EPOCH), None, Interval::Day), "from");
+        assert_eq!(rejected(Some(NOW), Some(NOW), Interval::Day), "from");
+        assert_eq!(rejected(Some(NOW), Some(NOW - days(1)), Interval::Day), "from");
+        assert_eq!(rejected(Some(NOW + days(1)), Some(NOW + days(2)), Interval::Day), "from");
+        assert_eq!(rejected(Some(NOW + days(1)), None, Interval::Day), "from");
+        assert_eq!(rejected(Some(NOW - days(9)), None, Interval::Hour), "interval");
+        assert_eq!(rejected(None, None, Interval::Hour), "interval");
+        assert_eq!(rejected(Some(OffsetDateTime::UNIX_EPOCH), None, Interval::Day), "from");
         assert!(resolve(Some(NOW - days(8) + Duration::SECOND), None, Interval::Hour).is_ok());
     }
 
     #[test]
-    fn parts_are_together_the_window() {
+    fn parts_cover_the_window_exactly() {
         let at = |from, to, interval| resolve(Some(from), Some(to), interval).unwrap();
         for window in [
             at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-05 09:45 UTC), Interval::Day),
@@ -195,8 +198,8 @@ mod tests {
                     }
                     Part::Rollups { period, from, to } => {
                         assert!(
-                            down(from, period) == from
-                                && down(to, period) == to
+                            round_down(from, period) == from
+                                && round_down(to, period) == to
                                 && period <= window.interval.milliseconds()
                         );
                         (from, to)

@@ -1,4 +1,4 @@
-//! PostgreSQL: one pool for everything, TLS by rustls where the URL asks for it.
+//! PostgreSQL backend: one pool, TLS by rustls if the URL asks for it.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -11,20 +11,20 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncC
 use model::DocId;
 use tokio_postgres::config::SslMode;
 
-use crate::backend::CONNECTION_WAIT;
+use crate::backend::CONNECTION_TIMEOUT;
 use crate::error::{Result, StoreError};
 
 pub type Conn = AsyncPgConnection;
 
-/// Locks the selected rows and passes over those that another transaction holds.
+/// Locks the selected rows and skips rows locked by another transaction.
 macro_rules! lock_free_rows {
     ($query:expr) => {
         $query.for_update().skip_locked()
     };
 }
 
-/// Locks the selected rows against change, in the order of the query, and waits for those that another transaction
-/// holds. Select them in the order of their keys: two transactions that lock in different orders end in a deadlock.
+/// Locks the selected rows against change, in the order of the query, and waits for locks of other transactions. Select
+/// in key order: two transactions that lock in different orders deadlock.
 macro_rules! lock_rows {
     ($query:expr) => {
         $query.for_no_key_update()
@@ -32,17 +32,17 @@ macro_rules! lock_rows {
 }
 
 /// Locks the selected rows against deletion, in the order of the query.
-macro_rules! keep_rows {
+macro_rules! lock_rows_against_deletion {
     ($query:expr) => {
         $query.for_key_share()
     };
 }
 
-/// Inserts the rows, however many.
+/// Inserts any number of rows, in batches.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {
         async {
-            for rows in crate::backend::statements($rows) {
+            for rows in crate::backend::batches($rows) {
                 diesel_async::RunQueryDsl::execute(diesel::insert_into($table).values(rows), $connection).await?;
             }
             diesel::QueryResult::Ok(())
@@ -51,12 +51,12 @@ macro_rules! insert_rows {
     };
 }
 
-/// Inserts the rows, however many, leaving those that exist already as they are. Two transactions that insert the
-/// same rows must do so in the same order.
+/// Inserts any number of rows, in batches, and skips existing ones. Insert in key order: two transactions that insert
+/// the same rows in different orders deadlock.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {
         async {
-            for rows in crate::backend::statements($rows) {
+            for rows in crate::backend::batches($rows) {
                 let insert = diesel::insert_into($table).values(rows).on_conflict_do_nothing();
                 diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
@@ -69,19 +69,19 @@ macro_rules! insert_missing_rows {
 #[path = "../queries/mod.rs"]
 pub mod queries;
 
-/// Documents are locked in this many groups, so that a batch of any size takes few locks: the server's table of them
-/// is of a fixed size.
-const DOCUMENT_LOCKS: u16 = 64;
+/// Number of lock groups for documents. A batch of any size takes at most this many locks, since the server's lock table
+/// has a fixed size.
+const DOCUMENT_LOCK_GROUPS: u16 = 64;
 
-/// Any number: it tells these locks from others.
+/// Arbitrary number that distinguishes these advisory locks from others.
 const DOCUMENT_LOCK_CLASS: i32 = 0x646f_6373;
 
-/// Until the end of the transaction nobody else stores these documents, known or new.
+/// Locks documents, known or new, against being stored by another transaction until this one ends.
 ///
-/// A row lock cannot do that: there is no row yet to lock of a document that two transactions are about to insert.
+/// Row locks are not enough: a document that two transactions are about to insert has no row yet.
 async fn lock_documents(connection: &mut Conn, doc_ids: &[DocId]) -> Result<()> {
-    let group = |id: &DocId| i32::from(id.0.as_u128() as u16 % DOCUMENT_LOCKS);
-    // In order, each once: two batches never wait for each other crosswise.
+    let group = |id: &DocId| i32::from(id.0.as_u128() as u16 % DOCUMENT_LOCK_GROUPS);
+    // Sorted and deduplicated, so that two batches cannot deadlock.
     let groups: BTreeSet<i32> = doc_ids.iter().map(group).collect();
     diesel::sql_query("SELECT pg_advisory_xact_lock($1, lock_group) FROM unnest($2) AS lock_group")
         .bind::<Integer, _>(DOCUMENT_LOCK_CLASS)
@@ -100,14 +100,13 @@ impl Pools {
     pub fn open(url: &str, connections: usize) -> Result<Self> {
         let mut config = ManagerConfig::<Conn>::default();
         config.custom_setup = Box::new(|url| Box::pin(connect(url)));
-        // A connection that the server closed is noticed without a test query, which would cost every operation a
-        // second round trip.
+        // A closed connection is detected without a test query, which would cost every operation a round trip.
         config.recycling_method = RecyclingMethod::Fast;
         let manager = AsyncDieselConnectionManager::<Conn>::new_with_config(url, config);
         let pool = Pool::builder(manager)
             .max_size(connections)
-            .wait_timeout(Some(CONNECTION_WAIT))
-            .create_timeout(Some(CONNECTION_WAIT))
+            .wait_timeout(Some(CONNECTION_TIMEOUT))
+            .create_timeout(Some(CONNECTION_TIMEOUT))
             .runtime(deadpool::Runtime::Tokio1)
             .build()
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -122,7 +121,7 @@ impl Pools {
         self.reader().await
     }
 
-    /// Runs the body on one snapshot of the database: what several queries find belongs together.
+    /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -144,15 +143,15 @@ impl Pools {
     }
 }
 
-/// Reads the address. The message on failure holds nothing of it that could be a part of the password.
+/// Parses a database URL. The error message never contains a part of the password.
 pub fn parse(url: &str) -> Result<tokio_postgres::Config, String> {
     let config: tokio_postgres::Config = url.parse().map_err(|error: tokio_postgres::Error| {
         let message = describe(&error);
-        // It names the parameter, which an unescaped `?` makes of the rest of a password.
-        if message.contains("unknown option") { "it has an unknown parameter".to_owned() } else { message }
+        // The message quotes the parameter, which is the rest of the password if that contains an unescaped `?`.
+        if message.contains("unknown option") { "unknown parameter".to_owned() } else { message }
     })?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err("it names no host".to_owned());
+        return Err("missing host".to_owned());
     }
     Ok(config)
 }
@@ -169,7 +168,7 @@ async fn connect(url: &str) -> ConnectionResult<Conn> {
         let (client, connection) = config.connect(tls).await.map_err(|error| bad(describe(&error)))?;
         AsyncPgConnection::try_from_client_and_connection(client, connection).await?
     };
-    // A statement that runs for this long is a fault; without a limit it would hold its connection for ever.
+    // No statement legitimately runs this long; without a limit a stuck one would hold its connection forever.
     connection
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")
         .await
@@ -177,7 +176,7 @@ async fn connect(url: &str) -> ConnectionResult<Conn> {
     Ok(connection)
 }
 
-/// A Unix socket needs no TLS.
+/// Returns true if all hosts are Unix sockets, which need no TLS.
 fn is_local(config: &tokio_postgres::Config) -> bool {
     config.get_hosts().iter().all(|host| matches!(host, tokio_postgres::config::Host::Unix(_)))
 }
@@ -189,7 +188,7 @@ fn describe(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// Made once: it reads every certificate of the system.
+/// Returns the shared TLS configuration. It is built once, since that reads all certificates of the system.
 fn tls_config() -> &'static rustls::ClientConfig {
     static CONFIG: OnceLock<rustls::ClientConfig> = OnceLock::new();
     CONFIG.get_or_init(new_tls_config)
@@ -198,7 +197,7 @@ fn tls_config() -> &'static rustls::ClientConfig {
 fn new_tls_config() -> rustls::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    // The operator's own authorities, where the system has them.
+    // Certificate authorities that the operator installed on the system.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
         .with_safe_default_protocol_versions()

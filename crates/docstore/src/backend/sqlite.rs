@@ -1,4 +1,4 @@
-//! SQLite: bundled, in WAL mode, many readers and one writer.
+//! SQLite backend: bundled library, WAL mode, many readers and one writer.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,40 +10,39 @@ use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
-use crate::backend::CONNECTION_WAIT;
+use crate::backend::CONNECTION_TIMEOUT;
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
 
-/// SQLite has one writer at a time: there are no other transaction's rows to pass over or to wait for.
+/// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_free_rows {
     ($query:expr) => {
         $query
     };
 }
 
-/// As above.
+/// Returns the query unchanged: SQLite has one writer at a time.
 macro_rules! lock_rows {
     ($query:expr) => {
         $query
     };
 }
 
-/// As above.
-macro_rules! keep_rows {
+/// Returns the query unchanged: SQLite has one writer at a time.
+macro_rules! lock_rows_against_deletion {
     ($query:expr) => {
         $query
     };
 }
 
-/// Inserts the rows, however many: several in one statement, which diesel knows for SQLite only in its synchronous
-/// form.
+/// Inserts any number of rows, in batches. diesel supports multi-row inserts on SQLite only in its synchronous API.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
-                for rows in crate::backend::statements(rows) {
+                for rows in crate::backend::batches(rows) {
                     diesel::RunQueryDsl::execute(diesel::insert_into($table).values(rows), connection)?;
                 }
                 Ok(())
@@ -52,13 +51,13 @@ macro_rules! insert_rows {
     }};
 }
 
-/// Inserts the rows, however many, leaving those that exist already as they are.
+/// Inserts any number of rows, in batches, and skips existing ones.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
-                for rows in crate::backend::statements(rows) {
+                for rows in crate::backend::batches(rows) {
                     diesel::RunQueryDsl::execute(diesel::insert_or_ignore_into($table).values(rows), connection)?;
                 }
                 Ok(())
@@ -70,15 +69,14 @@ macro_rules! insert_missing_rows {
 #[path = "../queries/mod.rs"]
 pub mod queries;
 
-/// SQLite has one writer at a time: a transaction that writes has all documents to itself.
+/// Does nothing: SQLite has one writer at a time.
 async fn lock_documents(_connection: &mut Conn, _doc_ids: &[DocId]) -> Result<()> {
     Ok(())
 }
 
-/// Set for every connection. `busy_timeout` comes first, so that the others wait for a lock instead of
-/// failing; `NORMAL` with WAL survives a killed process, and a power cut may lose the last commits but
-/// never the database's integrity.
-const SETUP: &str = "PRAGMA busy_timeout = 10000;
+/// Settings of every connection. `busy_timeout` comes first, so that the others wait for a lock instead of failing.
+/// `NORMAL` with WAL survives a killed process; a power failure may lose the last commits, never integrity.
+const PRAGMAS: &str = "PRAGMA busy_timeout = 10000;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA foreign_keys = ON;
@@ -88,7 +86,7 @@ const SETUP: &str = "PRAGMA busy_timeout = 10000;
 #[derive(Clone)]
 pub struct Pools {
     readers: Pool<Conn>,
-    /// One connection: SQLite has one writer at a time anyway, and waiting here is fair and cheap.
+    /// Single connection: SQLite has one writer at a time, and waiting in the pool is fair and cheap.
     writer: Pool<Conn>,
 }
 
@@ -96,7 +94,7 @@ impl Pools {
     pub fn open(path: &Path, readers: usize) -> Result<Self> {
         let url = path.to_str().ok_or_else(|| StoreError::InvalidUrl {
             url: path.display().to_string(),
-            message: "the path is not UTF-8".to_owned(),
+            message: "the path is not valid UTF-8".to_owned(),
         })?;
         Ok(Self { readers: pool(url, readers)?, writer: pool(url, 1)? })
     }
@@ -109,7 +107,7 @@ impl Pools {
         self.writer.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 
-    /// Runs the body on one snapshot of the database: what several queries find belongs together.
+    /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -119,8 +117,8 @@ impl Pools {
         connection.transaction(async move |connection| body(connection).await).await
     }
 
-    /// Runs the body in one transaction that holds the write lock from its start: a deferred one that
-    /// reads first and writes later fails under concurrency instead of waiting.
+    /// Runs the body in one transaction that holds the write lock from its start. A deferred transaction that reads
+    /// before it writes would fail under concurrency instead of waiting.
     pub async fn write<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -131,14 +129,15 @@ impl Pools {
     }
 }
 
-/// Several processes that open a new file at once all want to change its journal mode, and SQLite refuses all but one
-/// of them at once, whatever `busy_timeout` says: waiting would be a deadlock between two readers who both want to
-/// write. Those who are refused try again.
-async fn set_up(connection: &mut Conn) -> QueryResult<()> {
-    let end = Instant::now() + CONNECTION_WAIT;
+/// Applies the settings to a new connection, with retries while the database is locked.
+///
+/// Processes that open a new file concurrently all change its journal mode. SQLite rejects all but one immediately,
+/// regardless of `busy_timeout`: waiting would deadlock two readers that both want to write.
+async fn apply_pragmas(connection: &mut Conn) -> QueryResult<()> {
+    let deadline = Instant::now() + CONNECTION_TIMEOUT;
     loop {
-        match connection.batch_execute(SETUP).await {
-            Err(error) if is_locked(&error) && Instant::now() < end => {
+        match connection.batch_execute(PRAGMAS).await {
+            Err(error) if is_locked(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             outcome => return outcome,
@@ -147,7 +146,7 @@ async fn set_up(connection: &mut Conn) -> QueryResult<()> {
 }
 
 fn is_locked(error: &diesel::result::Error) -> bool {
-    matches!(error, diesel::result::Error::DatabaseError(_, of) if of.message() == SQLITE_BUSY)
+    matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message() == SQLITE_BUSY)
 }
 
 fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
@@ -156,17 +155,17 @@ fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
         let url = url.to_owned();
         Box::pin(async move {
             let mut connection = Conn::establish(&url).await?;
-            set_up(&mut connection).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+            apply_pragmas(&mut connection).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
             Ok(connection)
         })
     });
-    // A file does not go away: a test query before every operation would only cost time.
+    // A connection to a file does not break, so a test query before every operation would be wasted.
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::<Conn>::new_with_config(url, config);
     Pool::builder(manager)
         .max_size(connections)
-        .wait_timeout(Some(CONNECTION_WAIT * 6))
-        .create_timeout(Some(CONNECTION_WAIT))
+        .wait_timeout(Some(CONNECTION_TIMEOUT * 6))
+        .create_timeout(Some(CONNECTION_TIMEOUT))
         .runtime(deadpool::Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Unavailable(error.to_string()))

@@ -9,7 +9,7 @@ use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization};
 use crate::schema::{api_keys, organizations};
 use crate::types::Bind;
 
-pub async fn check_answers(connection: &mut Conn) -> Result<()> {
+pub async fn ping(connection: &mut Conn) -> Result<()> {
     let _: Option<OrganizationId> =
         organizations::table.select(organizations::id).first(connection).await.optional()?;
     Ok(())
@@ -81,7 +81,7 @@ pub async fn revoke_api_key(
         .await?;
     let key: Option<ApiKey> =
         api_keys::table.find(Bind(key_id)).select(ApiKey::as_select()).first(connection).await.optional()?;
-    // Who revokes a key knows its id alone.
+    // The caller knows only the id of the key.
     if let Some(key) = key.as_ref().filter(|_| revoked > 0) {
         audit::record(connection, AuditEntry { organization_id: Some(key.organization_id), ..entry }).await?;
     }
@@ -89,7 +89,7 @@ pub async fn revoke_api_key(
 }
 
 pub async fn touch_api_keys(connection: &mut Conn, mut used: Vec<(ApiKeyId, Timestamp)>) -> Result<()> {
-    // Several instances note the same keys: in one order, none waits for another crosswise.
+    // Instances update the same keys concurrently: updating in key order rules out deadlocks.
     used.sort_unstable();
     for (key_id, at) in used {
         diesel::update(api_keys::table.find(Bind(key_id)))

@@ -5,33 +5,32 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
 
 use super::Conn;
-use crate::backend::VALUES_AT_ONCE;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
 use crate::types::{Bind, bind_all};
 
-/// Stores the ranked lists and grants what they show to the organizations that saw them.
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
     let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
     insert_rows!(connection, searches::table, rows)?;
-    grant(connection, granted).await
+    insert_grants(connection, granted).await
 }
 
-/// A document may be deleted between a search that shows it and this: then there is nothing to grant, and the searches
-/// that were recorded with it are kept.
-async fn grant(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
-    // In one order, each once, so that transactions that grant the same never wait for each other crosswise.
+/// Inserts grants of existing documents. A document may have been deleted since the search; that must not fail the
+/// searches recorded in the same transaction.
+async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
+    // Sorted and deduplicated, so that transactions with the same grants cannot deadlock.
     granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
     granted.dedup_by_key(|grant| (grant.doc_id, grant.organization_id));
     let mut doc_ids: Vec<DocId> = granted.iter().map(|grant| grant.doc_id).collect();
     doc_ids.dedup();
     let mut existing: HashSet<DocId> = HashSet::with_capacity(doc_ids.len());
-    for part in doc_ids.chunks(VALUES_AT_ONCE) {
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let query =
-            documents::table.filter(documents::doc_id.eq_any(bind_all(part.iter().copied()))).order(documents::doc_id);
-        let found: Vec<DocId> = keep_rows!(query.select(documents::doc_id)).load(connection).await?;
+            documents::table.filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied()))).order(documents::doc_id);
+        let found: Vec<DocId> = lock_rows_against_deletion!(query.select(documents::doc_id)).load(connection).await?;
         existing.extend(found);
     }
     granted.retain(|grant| existing.contains(&grant.doc_id));
@@ -54,7 +53,7 @@ pub async fn find_search(
 }
 
 pub async fn grant_document(connection: &mut Conn, granted: Grant) -> Result<()> {
-    grant(connection, vec![granted]).await
+    insert_grants(connection, vec![granted]).await
 }
 
 pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
@@ -67,8 +66,6 @@ pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, 
     Ok(found.is_some())
 }
 
-/// Events of all organizations, for the operator alone, oldest first, after the one given by its time and id: each with
-/// the search that it is about, and the title and address of the document.
 pub async fn export_feedback(
     connection: &mut Conn,
     after: Option<(Timestamp, FeedbackId)>,

@@ -8,13 +8,12 @@ use crate::rows::{AuditEntry, AuditFilter};
 use crate::schema::audit_entries;
 use crate::types::Bind;
 
-/// Called in the transaction of the change that the entry tells of.
+/// Inserts an audit entry. Call it in the transaction of the change that it records.
 pub async fn record(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
     diesel::insert_into(audit_entries::table).values(entry).execute(connection).await?;
     Ok(())
 }
 
-/// Entries of all organizations, for the operator alone, newest first, before the one given by its time and id.
 pub async fn list_audit_entries(
     connection: &mut Conn,
     filter: AuditFilter,

@@ -11,11 +11,9 @@ use crate::rows::{AuditEntry, BalanceEntry};
 use crate::schema::{balance_entries, balances, searches};
 use crate::types::Bind;
 
-/// What balances are spent on.
+/// Route that spending is attributed to.
 const SEARCH_ROUTE: &str = "POST /v1/search";
 
-/// Adds the entry and changes the balance by it. Returns the new balance, or `None` (and nothing is written) where it
-/// would fall below zero or rise beyond 64 bits.
 pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> Result<Option<i64>> {
     if entry.cents >= 0 {
         diesel::insert_into(balances::table)
@@ -25,8 +23,8 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
             .execute(connection)
             .await?;
     }
-    // The condition and the change are one statement: two debits cannot both see the last cent. It adds nothing to the
-    // stored number: where that overflows, PostgreSQL fails and SQLite goes on with a rounded one.
+    // Condition and change are one statement, so that two debits cannot both spend the last cent. The condition does no
+    // arithmetic on the stored value: on overflow PostgreSQL fails and SQLite continues with a rounded float.
     let least = 0_i64.saturating_sub(entry.cents);
     let most = i64::MAX.saturating_sub(entry.cents.max(0));
     let changed = diesel::update(balances::table.find(Bind(entry.organization_id)))
@@ -43,7 +41,6 @@ pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> R
     find_balance(connection, organization_id).await
 }
 
-/// A change by hand: the same, told of in the audit log.
 pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: AuditEntry) -> Result<Option<i64>> {
     let balance = post_balance_entry(connection, posted).await?;
     if balance.is_some() {
@@ -79,7 +76,7 @@ pub async fn refund_searches(
     from: Timestamp,
     now: Timestamp,
 ) -> Result<usize> {
-    // Whoever refunds has the balance, so that two instances that look at the same time do not both do so.
+    // Locks the balance, so that two instances cannot both issue a refund.
     let balance = lock_rows!(balances::table.find(Bind(organization_id)).select(balances::cents));
     if balance.first::<i64>(connection).await.optional()?.is_none() {
         return Ok(0);
@@ -108,7 +105,6 @@ pub async fn refund_searches(
     Ok(refunded)
 }
 
-/// The ledger of an organization, oldest first, after the entry given by its time and id.
 pub async fn list_balance_entries(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -128,7 +124,6 @@ pub async fn list_balance_entries(
     Ok(query.load(connection).await?)
 }
 
-/// Cents, or `None` for an organization that never had a balance.
 pub async fn find_balance(connection: &mut Conn, organization_id: OrganizationId) -> Result<Option<i64>> {
     Ok(balances::table.find(Bind(organization_id)).select(balances::cents).first(connection).await.optional()?)
 }

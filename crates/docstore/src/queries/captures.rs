@@ -6,25 +6,26 @@ use model::{CaptureFormat, CaptureId, DocId, IndexName, Timestamp};
 
 use super::outbox::enqueue_documents;
 use super::{Conn, lock_documents};
-use crate::backend::VALUES_AT_ONCE;
-use crate::documents::{NewDocument, Saved};
+use crate::backend::MAX_VALUES_PER_STATEMENT;
+use crate::documents::{NewDocument, SaveOutcome};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, passages};
 use crate::types::{Bind, bind_all};
 
-/// Stores documents with their captures, and queues those that changed for their index, all in the
-/// caller's transaction. A document that comes twice in one batch is stored as it came last. The answer
-/// is in the order of the batch.
-pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now: Timestamp) -> Result<Vec<Saved>> {
+pub async fn save_documents(
+    connection: &mut Conn,
+    batch: Vec<NewDocument>,
+    now: Timestamp,
+) -> Result<Vec<SaveOutcome>> {
     let mut doc_ids: Vec<DocId> = batch.iter().map(|new| new.document.doc_id).collect();
     doc_ids.sort_unstable();
     doc_ids.dedup();
     lock_documents(connection, &doc_ids).await?;
-    let stored = stored_versions(connection, &doc_ids).await?;
+    let stored = load_stored(connection, &doc_ids).await?;
     let last: HashMap<DocId, usize> =
         batch.iter().enumerate().map(|(position, new)| (new.document.doc_id, position)).collect();
-    let mut outcome = vec![Saved::Unchanged; batch.len()];
+    let mut outcome = vec![SaveOutcome::Unchanged; batch.len()];
     let mut changes = Changes::default();
     for (position, new) in batch.into_iter().enumerate() {
         if last.get(&new.document.doc_id) == Some(&position) {
@@ -35,30 +36,32 @@ pub async fn save_documents(connection: &mut Conn, batch: Vec<NewDocument>, now:
     Ok(outcome)
 }
 
-/// Which content a stored capture has.
-struct StoredContent {
+/// Identity of the content of a stored capture.
+struct ContentKey {
     format: CaptureFormat,
     digest: String,
 }
 
-impl StoredContent {
-    /// A snippet that says the same as the whole page is still another capture.
-    fn is_of(&self, capture: &Capture) -> bool {
+impl ContentKey {
+    /// Returns true if the contents are equal. A snippet with the text of the whole page still differs in format.
+    fn matches(&self, capture: &Capture) -> bool {
         self.format == capture.format && self.digest == capture.content_digest
     }
 }
 
-/// The stored row and what its latest capture holds, by document. The rows stay as they are until the end of the
-/// transaction: a document that is removed meanwhile must not come back by what was read here.
-async fn stored_versions(
+/// Loads known documents and the content of their latest captures.
+///
+/// Locks the rows until the end of the transaction: otherwise a document removed in between would be restored by what was
+/// read here.
+async fn load_stored(
     connection: &mut Conn,
     doc_ids: &[DocId],
-) -> Result<HashMap<DocId, (Document, Option<StoredContent>)>> {
+) -> Result<HashMap<DocId, (Document, Option<ContentKey>)>> {
     let mut stored = HashMap::new();
-    for part in doc_ids.chunks(VALUES_AT_ONCE) {
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let known: Vec<Document> = lock_rows!(
             documents::table
-                .filter(documents::doc_id.eq_any(bind_all(part.iter().copied())))
+                .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
                 .order(documents::doc_id)
                 .select(Document::as_select())
         )
@@ -70,8 +73,8 @@ async fn stored_versions(
             .select((captures::doc_id, captures::format, captures::content_digest))
             .load(connection)
             .await?;
-        let mut contents: HashMap<DocId, StoredContent> =
-            contents.into_iter().map(|(doc_id, format, digest)| (doc_id, StoredContent { format, digest })).collect();
+        let mut contents: HashMap<DocId, ContentKey> =
+            contents.into_iter().map(|(doc_id, format, digest)| (doc_id, ContentKey { format, digest })).collect();
         stored.extend(known.into_iter().map(|document| {
             let content = contents.remove(&document.doc_id);
             (document.doc_id, (document, content))
@@ -80,14 +83,14 @@ async fn stored_versions(
     Ok(stored)
 }
 
-/// The writes of one batch, gathered so that each table is written in few statements.
+/// Writes of one batch, collected so that each table needs few statements.
 #[derive(Default)]
 struct Changes {
     inserted: Vec<Document>,
     updated: Vec<Document>,
-    /// Documents whose older captures go.
+    /// Documents whose older captures are deleted.
     replaced: Vec<DocId>,
-    /// Captures whose content was read again and is the same.
+    /// Stored captures that were read again with the same content.
     reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
     passages: Vec<Passage>,
@@ -95,7 +98,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<StoredContent>)>) -> Saved {
+    fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<ContentKey>)>) -> SaveOutcome {
         let NewDocument { mut document, capture, passages } = new;
         let doc_id = document.doc_id;
         let index = document.collection.index();
@@ -107,38 +110,38 @@ impl Changes {
                 self.queued.insert((index, doc_id));
             }
             self.inserted.push(document);
-            return Saved::Stored;
+            return SaveOutcome::Stored;
         };
         document.first_seen_at = before.first_seen_at;
         document.listed |= before.listed;
         document.stale_at = before.stale_at;
-        // What a run read of a file that was deleted meanwhile must not bring it back. What is read later does.
+        // Content that was read before the removal must not restore the document; content read later does.
         document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
-        let same_content = content.as_ref().is_some_and(|content| content.is_of(&capture));
-        let saved = if !same_content {
+        let same_content = content.as_ref().is_some_and(|content| content.matches(&capture));
+        let outcome = if !same_content {
             document.latest_capture_id = Some(capture.capture_id);
             self.replaced.push(doc_id);
             self.captures.push(capture);
             self.passages.extend(passages);
-            Saved::Stored
+            SaveOutcome::Stored
         } else {
             document.latest_capture_id = before.latest_capture_id;
             if let Some(capture_id) = before.latest_capture_id {
                 self.reread.push((capture_id, capture));
             }
-            if says_the_same(&document, before) { Saved::Unchanged } else { Saved::Described }
+            if has_same_metadata(&document, before) { SaveOutcome::Unchanged } else { SaveOutcome::MetadataChanged }
         };
-        if saved != Saved::Unchanged && document.listed {
+        if outcome != SaveOutcome::Unchanged && document.listed {
             self.queued.insert((index, doc_id));
         }
         self.updated.push(document);
-        saved
+        outcome
     }
 
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
         insert_rows!(connection, documents::table, self.inserted)?;
-        for part in self.replaced.chunks(VALUES_AT_ONCE) {
-            let old = captures::table.filter(captures::doc_id.eq_any(bind_all(part.iter().copied())));
+        for chunk in self.replaced.chunks(MAX_VALUES_PER_STATEMENT) {
+            let old = captures::table.filter(captures::doc_id.eq_any(bind_all(chunk.iter().copied())));
             diesel::delete(old).execute(connection).await?;
         }
         for document in self.updated {
@@ -167,8 +170,8 @@ impl Changes {
     }
 }
 
-/// Whether the rows differ in nothing but the times of reading.
-fn says_the_same(new: &Document, before: &Document) -> bool {
+/// Returns true if the rows are equal except for the times of reading.
+fn has_same_metadata(new: &Document, before: &Document) -> bool {
     let timeless = |document: &Document| Document {
         last_seen_at: Timestamp::UNIX_EPOCH,
         last_crawled_at: None,
@@ -178,8 +181,6 @@ fn says_the_same(new: &Document, before: &Document) -> bool {
     timeless(new) == timeless(before)
 }
 
-/// The latest capture was found to be what the page still says: it counts as read at `now`. Nothing, when it has been
-/// replaced meanwhile.
 pub async fn confirm_capture(
     connection: &mut Conn,
     doc_id: DocId,

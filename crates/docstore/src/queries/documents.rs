@@ -6,14 +6,13 @@ use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use super::outbox::enqueue_documents;
-use crate::backend::VALUES_AT_ONCE;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, grants, passages};
 use crate::types::{Bind, bind_all};
 
-/// A document of the shared web or of the organization's own workspace.
 pub async fn find_document_by_url(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -29,7 +28,6 @@ pub async fn find_document_by_url(
         .optional()?)
 }
 
-/// A page of the shared web with its latest capture, listed or not.
 pub async fn find_web_page(
     connection: &mut Conn,
     canonical_url: String,
@@ -45,7 +43,6 @@ pub async fn find_web_page(
         .optional()?)
 }
 
-/// The content of this web page is out of date. Nothing for a workspace document: what it holds is its file's to say.
 pub async fn mark_stale(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -65,7 +62,6 @@ pub async fn mark_stale(
     Ok(())
 }
 
-/// A document that was granted to the organization.
 pub async fn find_granted_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -83,7 +79,6 @@ pub async fn find_granted_document(
         .optional()?)
 }
 
-/// The latest capture of a document that the caller has found visible, with its passages.
 pub async fn find_latest_capture(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -108,8 +103,6 @@ pub async fn find_latest_capture(
     Ok(Some(StoredCapture { capture, passages }))
 }
 
-/// The documents of one collection with their latest captures, in no particular order. Ids of other collections and of removed documents are
-/// left out.
 pub async fn load_documents(
     connection: &mut Conn,
     collection: Collection,
@@ -136,7 +129,6 @@ pub async fn load_documents(
         .collect())
 }
 
-/// Which content the documents of one collection have now, in no particular order.
 pub async fn find_latest_states(
     connection: &mut Conn,
     collection: Collection,
@@ -175,7 +167,6 @@ async fn passages_by_capture(
     Ok(by_capture)
 }
 
-/// What an index must know of these documents: all tenants together, for the indexer alone.
 pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<Vec<(Document, Capture)>> {
     Ok(documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
@@ -187,7 +178,6 @@ pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Re
         .await?)
 }
 
-/// Ids of every listed document with a capture, web or workspace, in id order after `after`.
 pub async fn list_indexable_documents(
     connection: &mut Conn,
     index: IndexName,
@@ -213,7 +203,6 @@ pub async fn list_indexable_documents(
     Ok(query.load(connection).await?)
 }
 
-/// Ids of all documents of one organization's workspace, removed ones included.
 pub async fn list_workspace_documents(connection: &mut Conn, organization_id: OrganizationId) -> Result<Vec<DocId>> {
     Ok(documents::table
         .filter(documents::organization_id.eq(Bind(organization_id)))
@@ -222,7 +211,6 @@ pub async fn list_workspace_documents(connection: &mut Conn, organization_id: Or
         .await?)
 }
 
-/// From now on the document answers nowhere; its rows stay until they are purged.
 pub async fn hide_workspace_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -245,8 +233,8 @@ pub async fn hide_workspace_document(
     Ok(hidden > 0)
 }
 
-/// Deletes those of the documents that are in this workspace, with their captures, passages and grants. Returns how
-/// many there were.
+/// Deletes the documents that belong to this workspace, with their captures, passages and grants, and enqueues them.
+/// Returns the number deleted.
 pub async fn purge_workspace_documents(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -256,12 +244,12 @@ pub async fn purge_workspace_documents(
     let mut doc_ids = doc_ids;
     doc_ids.sort_unstable();
     let mut purged = 0;
-    for part in doc_ids.chunks(VALUES_AT_ONCE) {
-        // Locked in order first: a search that is granted them at the same time does so too.
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        // Locked in key order before the deletion, as concurrent grants do; otherwise the two could deadlock.
         let known: Vec<DocId> = lock_rows!(
             documents::table
                 .filter(documents::organization_id.eq(Bind(organization_id)))
-                .filter(documents::doc_id.eq_any(bind_all(part.iter().copied())))
+                .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
                 .order(documents::doc_id)
                 .select(documents::doc_id)
         )

@@ -3,14 +3,13 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, FileOutcome, OrganizationId, SyncId, Timestamp};
 
 use super::{Conn, documents, runs};
-use crate::backend::VALUES_AT_ONCE;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::nul::strip_nul;
 use crate::rows::{File, IndexRun, Withdrawal};
 use crate::schema::files;
 use crate::types::Bind;
 
-/// Makes the row of a name, or renews its upload time when there is one. `Conflict` when the key is another's.
 pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
     let file = File { content_type: file.content_type.map(strip_nul), ..file };
     let content_type = file.content_type.clone();
@@ -21,7 +20,7 @@ pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
         files::created_at.eq(Bind(created_at)),
         files::withdrawn_at.eq(Bind(None::<Timestamp>)),
     ));
-    // By its full name: an upsert has a condition of its own kind.
+    // Fully qualified: `filter` of an upsert comes from another trait than that of the prelude.
     let registered =
         diesel::query_dsl::methods::FilterDsl::filter(upsert, files::organization_id.eq(Bind(organization_id)))
             .execute(connection)
@@ -48,7 +47,6 @@ pub async fn count_files(connection: &mut Conn, organization_id: OrganizationId)
     Ok(files.filter(files::withdrawn_at.is_null()).count().get_result(connection).await?)
 }
 
-/// The organization's files in key order.
 pub async fn list_files(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -67,7 +65,6 @@ pub async fn list_files(
     Ok(query.load(connection).await?)
 }
 
-/// The files that this run was the last to work on, in key order: of whatever organization, for the operator alone.
 pub async fn list_files_of_run(
     connection: &mut Conn,
     sync_id: SyncId,
@@ -86,7 +83,7 @@ pub async fn list_files_of_run(
     Ok(query.load(connection).await?)
 }
 
-/// In one step, so that a caller who dies afterwards leaves nothing half deleted: the run deletes the object, too.
+// One transaction, so that a crash of the caller leaves nothing half deleted: the run also deletes the object.
 pub async fn withdraw_file(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -116,15 +113,14 @@ pub async fn withdraw_file(
     Ok(Some(Withdrawal { hidden, queued }))
 }
 
-/// Forgets names whose object is gone.
-pub async fn forget_files(
+pub async fn delete_files(
     connection: &mut Conn,
     organization_id: OrganizationId,
     object_keys: Vec<String>,
 ) -> Result<()> {
-    for part in object_keys.chunks(VALUES_AT_ONCE) {
+    for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
         diesel::delete(files::table.filter(files::organization_id.eq(Bind(organization_id))))
-            .filter(files::object_key.eq_any(part.to_vec()))
+            .filter(files::object_key.eq_any(chunk.to_vec()))
             .execute(connection)
             .await?;
     }

@@ -1,7 +1,8 @@
-//! Every query of the docstore, written once. This folder is compiled once for each backend: `Conn` and
-//! the macros are those of the backend module that includes it (see `backend/`).
+//! Queries of all operations, written once and compiled once for each backend. `Conn` and the macros are those of the
+//! backend module that includes this folder.
 //!
-//! A query on tenant data takes the organization and names it in its condition.
+//! Operations are documented in `operations.rs`. A query on tenant data takes the organization and names it in its
+//! condition.
 
 pub mod accounts;
 pub mod activity;

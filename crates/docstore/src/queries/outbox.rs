@@ -3,13 +3,13 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, IndexName, Timestamp};
 
 use super::Conn;
-use crate::backend::VALUES_AT_ONCE;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
-use crate::rows::{NewOutboxEntry, OutboxEntry, OutboxWork};
+use crate::outbox_work::OutboxWork;
+use crate::rows::{NewOutboxEntry, OutboxEntry};
 use crate::schema::{leases, outbox};
 use crate::types::Bind;
 
-/// Queues documents for their index, in the caller's transaction.
 pub async fn enqueue_documents(
     connection: &mut Conn,
     index: IndexName,
@@ -34,7 +34,6 @@ async fn enqueue(
     Ok(())
 }
 
-/// The oldest entries of one index.
 pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64) -> Result<Vec<OutboxEntry>> {
     Ok(outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
@@ -46,13 +45,12 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
 }
 
 pub async fn complete_outbox(connection: &mut Conn, ids: Vec<i64>) -> Result<()> {
-    for chunk in ids.chunks(VALUES_AT_ONCE) {
+    for chunk in ids.chunks(MAX_VALUES_PER_STATEMENT) {
         diesel::delete(outbox::table.filter(outbox::id.eq_any(chunk.to_vec()))).execute(connection).await?;
     }
     Ok(())
 }
 
-/// The ids of the oldest and the newest entry of one index.
 pub async fn outbox_bounds(connection: &mut Conn, index: IndexName) -> Result<Option<(i64, i64)>> {
     let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
@@ -66,7 +64,6 @@ pub async fn count_outbox(connection: &mut Conn, index: IndexName) -> Result<i64
     Ok(outbox::table.filter(outbox::index_name.eq(Bind(index))).count().get_result(connection).await?)
 }
 
-/// Takes or renews the lease. `false` while another owner's has not expired.
 pub async fn acquire_lease(
     connection: &mut Conn,
     name: String,

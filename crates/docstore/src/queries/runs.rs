@@ -6,15 +6,14 @@ use super::Conn;
 use super::captures::save_documents;
 use super::documents::purge_workspace_documents;
 use crate::error::{Result, StoreError};
+use crate::file_result::FileResult;
 use crate::rows::IndexRun;
-use crate::runs::FileResult;
 use crate::schema::{files, index_runs};
 use crate::types::{Bind, bind_all};
 
-/// Attempts to queue a run. Each lost one means that another request queued a run and a worker claimed it in between.
+/// Attempts to queue a run. An attempt fails if another request queues a run and a worker claims it in between.
 const REQUEST_ATTEMPTS: usize = 5;
 
-/// Queues the run, or returns the one that waits already (made a full one if the new one is).
 pub async fn request_run(connection: &mut Conn, run: IndexRun) -> Result<IndexRun> {
     for _ in 0..REQUEST_ATTEMPTS {
         if let Some(waiting) = join_waiting_run(connection, &run).await? {
@@ -28,13 +27,14 @@ pub async fn request_run(connection: &mut Conn, run: IndexRun) -> Result<IndexRu
         if queued > 0 {
             return Ok(run);
         }
-        // Another request came first by a moment: its run waits now, if it was not claimed at once.
+        // Lost the race against another request: its run is queued now, unless it has already been claimed.
     }
     Err(StoreError::Conflict)
 }
 
+/// Returns the organization's queued run, upgraded to a full one if `run` is full.
 async fn join_waiting_run(connection: &mut Conn, run: &IndexRun) -> Result<Option<IndexRun>> {
-    // Locked, so that a worker does not claim it as incremental while it is made a full one.
+    // Locked, so that no worker claims it as incremental during the upgrade.
     let waiting: Option<IndexRun> = lock_rows!(
         index_runs::table
             .filter(index_runs::organization_id.eq(Bind(run.organization_id)))
@@ -69,13 +69,10 @@ pub async fn find_run(
         .optional()?)
 }
 
-/// A run of whatever organization, for the operator alone.
 pub async fn find_any_run(connection: &mut Conn, sync_id: SyncId) -> Result<Option<IndexRun>> {
     Ok(index_runs::table.find(Bind(sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
-/// Takes over a run whose worker died, else the oldest queued one of an organization without a run in
-/// flight. `None` when there is nothing to do.
 pub async fn claim_run(
     connection: &mut Conn,
     owner: String,
@@ -96,7 +93,7 @@ pub async fn claim_run(
     let run = match abandoned {
         Some(run) => run,
         None => {
-            // In the same statement: a list read before it may be older than the run that it finds.
+            // A subquery in the same statement: a list that was read earlier could be outdated.
             let other_runs = diesel::alias!(index_runs as other_runs);
             let busy = other_runs
                 .filter(other_runs.field(index_runs::state).eq_any(bind_all(in_flight)))
@@ -128,7 +125,6 @@ pub async fn claim_run(
     Ok(index_runs::table.find(Bind(run.sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
-/// Every run in flight may be taken over at once.
 pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
     Ok(diesel::update(index_runs::table.filter(index_runs::lease_expires_at.is_not_null()))
         .set(index_runs::lease_expires_at.eq(Bind(Timestamp::UNIX_EPOCH)))
@@ -136,7 +132,6 @@ pub async fn expire_run_leases(connection: &mut Conn) -> Result<usize> {
         .await?)
 }
 
-/// Keeps the run. `false` when it belongs to another worker by now.
 pub async fn extend_run_lease(
     connection: &mut Conn,
     sync_id: SyncId,
@@ -150,7 +145,6 @@ pub async fn extend_run_lease(
     Ok(kept > 0)
 }
 
-/// The plan stands: `enumerated` files were found.
 pub async fn begin_running(connection: &mut Conn, sync_id: SyncId, owner: String, enumerated: i64) -> Result<bool> {
     let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
         .set((index_runs::state.eq(Bind(RunState::Running)), index_runs::enumerated.eq(enumerated)))
@@ -159,8 +153,6 @@ pub async fn begin_running(connection: &mut Conn, sync_id: SyncId, owner: String
     Ok(kept > 0)
 }
 
-/// Stores what became of a batch of files, with the run's counters. `false`, and nothing is stored, when
-/// the run belongs to another worker by now.
 pub async fn record_file_results(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -195,7 +187,6 @@ pub async fn record_file_results(
     Ok(true)
 }
 
-/// Purges documents whose object is gone and counts them. `false` as above.
 pub async fn record_deletions(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -204,7 +195,7 @@ pub async fn record_deletions(
     doc_ids: Vec<DocId>,
     now: Timestamp,
 ) -> Result<bool> {
-    // First whether the run is still ours: what is deleted must be counted.
+    // Verifies ownership of the run first, since deletions must be counted.
     if !add_counts(connection, sync_id, owner.clone(), RunStats::default()).await? {
         return Ok(false);
     }
@@ -213,6 +204,7 @@ pub async fn record_deletions(
     add_counts(connection, sync_id, owner, counts).await
 }
 
+/// Adds to the run's counters. Returns false if another worker owns the run.
 async fn add_counts(connection: &mut Conn, sync_id: SyncId, owner: String, counts: RunStats) -> Result<bool> {
     let add = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
@@ -229,7 +221,6 @@ async fn add_counts(connection: &mut Conn, sync_id: SyncId, owner: String, count
     Ok(kept > 0)
 }
 
-/// Ends the run, for good. `false` as above.
 pub async fn finish_run(
     connection: &mut Conn,
     sync_id: SyncId,

@@ -11,18 +11,17 @@ use crate::rows::{BalanceEntry, DAY, HOUR, UsageEvent, UsageRollup};
 use crate::schema::{balance_entries, usage_events, usage_rollups};
 use crate::types::Bind;
 
-/// Organization, period, start, identity, route: in the order of the table's key, in which cells are locked.
-type Cell = (OrganizationId, i64, Timestamp, String, String);
+/// Primary key of a rollup: organization, period, start, identity, route. Rollups are locked in this order.
+type RollupKey = (OrganizationId, i64, Timestamp, String, String);
 
-/// Counts requests into their hours and days, and stores them one by one where that is asked for.
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {
-    let mut cells: BTreeMap<Cell, (UsageRollup, DurationHistogram)> = BTreeMap::new();
+    let mut rollups: BTreeMap<RollupKey, (UsageRollup, DurationHistogram)> = BTreeMap::new();
     for event in &events {
         for period in [HOUR, DAY] {
             let start = start_of(period, event.created_at);
-            let cell = (event.organization_id, period, start, event.identity.clone(), event.route.clone());
+            let key = (event.organization_id, period, start, event.identity.clone(), event.route.clone());
             let (rollup, histogram) =
-                cells.entry(cell.clone()).or_insert_with(|| (empty(cell), DurationHistogram::default()));
+                rollups.entry(key.clone()).or_insert_with(|| (empty_rollup(key), DurationHistogram::default()));
             rollup.requests += 1;
             rollup.client_errors += i64::from((400..500).contains(&event.status));
             rollup.server_errors += i64::from(event.status >= 500);
@@ -30,8 +29,8 @@ pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_e
             histogram.record(u64::try_from(event.duration_us).unwrap_or(0));
         }
     }
-    for (cell, (more, histogram)) in cells {
-        add_to(connection, cell, more, histogram).await?;
+    for (key, (increment, histogram)) in rollups {
+        add_to_rollup(connection, key, increment, histogram).await?;
     }
     if keep_events {
         insert_rows!(connection, usage_events::table, events)?;
@@ -39,19 +38,18 @@ pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_e
     Ok(())
 }
 
-/// The cell as a primary key.
-fn key(
-    (organization_id, period, start, identity, route): Cell,
+fn bind_key(
+    (organization_id, period, start, identity, route): RollupKey,
 ) -> (Bind<OrganizationId>, i64, Bind<Timestamp>, String, String) {
     (Bind(organization_id), period, Bind(start), identity, route)
 }
 
-/// The start of the period that a time lies in.
+/// Returns the start of the period that contains a time.
 fn start_of(period: i64, at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.as_millis().div_euclid(period) * period)
 }
 
-fn empty((organization_id, period, start, identity, route): Cell) -> UsageRollup {
+fn empty_rollup((organization_id, period, start, identity, route): RollupKey) -> UsageRollup {
     UsageRollup {
         organization_id,
         period,
@@ -67,39 +65,49 @@ fn empty((organization_id, period, start, identity, route): Cell) -> UsageRollup
     }
 }
 
-/// A cell exists before it is locked and changed: of two instances that meet in a new one, neither is lost.
-async fn add_to(connection: &mut Conn, cell: Cell, more: UsageRollup, histogram: DurationHistogram) -> Result<()> {
-    make(connection, cell.clone()).await?;
-    let row = usage_rollups::table.find(key(cell.clone()));
+/// Adds an increment to a rollup. The row is created before it is locked, so that two instances that create the same
+/// rollup both count.
+async fn add_to_rollup(
+    connection: &mut Conn,
+    key: RollupKey,
+    increment: UsageRollup,
+    histogram: DurationHistogram,
+) -> Result<()> {
+    create_rollup(connection, key.clone()).await?;
+    let row = usage_rollups::table.find(bind_key(key.clone()));
     let stored: Vec<u8> = lock_rows!(row.select(usage_rollups::histogram)).first(connection).await?;
-    let mut all = DurationHistogram::from_bytes(&stored).unwrap_or_default();
-    all.merge(&histogram);
-    diesel::update(usage_rollups::table.find(key(cell)))
+    let mut merged = DurationHistogram::from_bytes(&stored).unwrap_or_default();
+    merged.merge(&histogram);
+    diesel::update(usage_rollups::table.find(bind_key(key)))
         .set((
-            usage_rollups::requests.eq(usage_rollups::requests + more.requests),
-            usage_rollups::client_errors.eq(usage_rollups::client_errors + more.client_errors),
-            usage_rollups::server_errors.eq(usage_rollups::server_errors + more.server_errors),
-            usage_rollups::duration_us.eq(usage_rollups::duration_us + more.duration_us),
-            usage_rollups::histogram.eq(all.to_bytes()),
+            usage_rollups::requests.eq(usage_rollups::requests + increment.requests),
+            usage_rollups::client_errors.eq(usage_rollups::client_errors + increment.client_errors),
+            usage_rollups::server_errors.eq(usage_rollups::server_errors + increment.server_errors),
+            usage_rollups::duration_us.eq(usage_rollups::duration_us + increment.duration_us),
+            usage_rollups::histogram.eq(merged.to_bytes()),
         ))
         .execute(connection)
         .await?;
     Ok(())
 }
 
-async fn make(connection: &mut Conn, cell: Cell) -> Result<()> {
-    diesel::insert_into(usage_rollups::table).values(empty(cell)).on_conflict_do_nothing().execute(connection).await?;
+async fn create_rollup(connection: &mut Conn, key: RollupKey) -> Result<()> {
+    diesel::insert_into(usage_rollups::table)
+        .values(empty_rollup(key))
+        .on_conflict_do_nothing()
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
-/// What an entry of the ledger spends (or gives back) is counted in the same transaction.
+/// Adds the spending or the refund of a ledger entry to the rollups. Call it in the transaction of the entry.
 pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: &str) -> Result<()> {
     let Some(identity) = &entry.identity else { return Ok(()) };
     for period in [HOUR, DAY] {
         let start = start_of(period, entry.created_at);
-        let cell = (entry.organization_id, period, start, identity.clone(), route.to_owned());
-        make(connection, cell.clone()).await?;
-        diesel::update(usage_rollups::table.find(key(cell)))
+        let key = (entry.organization_id, period, start, identity.clone(), route.to_owned());
+        create_rollup(connection, key.clone()).await?;
+        diesel::update(usage_rollups::table.find(bind_key(key)))
             .set(usage_rollups::spend_cents.eq(usage_rollups::spend_cents - entry.cents))
             .execute(connection)
             .await?;
@@ -107,7 +115,6 @@ pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: 
     Ok(())
 }
 
-/// The cells of one organization that start in `[from, to)`, in order of their start.
 pub async fn list_usage_rollups(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -126,7 +133,6 @@ pub async fn list_usage_rollups(
         .await?)
 }
 
-/// The single requests of one organization in `[from, to)`, as far as they are kept.
 pub async fn list_usage_events(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -142,7 +148,6 @@ pub async fn list_usage_events(
         .await?)
 }
 
-/// What was spent in `[from, to)`: time, identity and cents of each entry, refunds as negative cents.
 pub async fn list_spending(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -160,7 +165,6 @@ pub async fn list_spending(
     Ok(entries.into_iter().map(|(at, identity, cents)| (at, identity, -cents)).collect())
 }
 
-/// Forgets single requests of before `before`; at most about `limit` of them. Returns how many.
 pub async fn prune_usage_events(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     let newest: Option<Timestamp> = usage_events::table
         .filter(usage_events::created_at.lt(Bind(before)))

@@ -10,7 +10,7 @@ row! {
     pub struct Organization {
         pub id: OrganizationId,
         pub name: String,
-        /// Billed organizations pay for searches from their balance.
+        /// True if searches are charged to the balance.
         pub billed: bool,
         pub created_at: Timestamp,
     }
@@ -23,9 +23,9 @@ row! {
         pub id: ApiKeyId,
         pub organization_id: OrganizationId,
         pub name: String,
-        /// The first characters of the key, to recognize it by; never enough to use it.
+        /// First characters of the key, for display; too few to use it.
         pub prefix: String,
-        /// SHA-256 of the whole key: the key itself is stored nowhere.
+        /// SHA-256 of the whole key. The key itself is never stored.
         pub digest: Vec<u8>,
         pub scopes: Vec<Scope>,
         pub limit_rps: Option<i32>,
@@ -42,12 +42,12 @@ row! {
     pub struct BalanceEntry {
         pub id: BalanceEntryId,
         pub organization_id: OrganizationId,
-        /// Positive: paid in or refunded; negative: spent.
+        /// Positive for deposits and refunds, negative for spending.
         pub cents: i64,
         pub reason: BalanceReason,
         pub search_id: Option<SearchId>,
         pub created_at: Timestamp,
-        /// Who spent it; `None` for what was paid in.
+        /// Identity that was charged or refunded; `None` for deposits.
         pub identity: Option<String>,
     }
 }

@@ -14,7 +14,7 @@ row! {
         pub identity: String,
         pub session_id: SessionId,
         pub query: String,
-        /// The ranked list, best first.
+        /// Ranked documents, best first.
         pub results: Vec<DocId>,
         pub created_at: Timestamp,
     }
@@ -41,7 +41,7 @@ row! {
     }
 }
 
-/// An event with what it is about, as far as that is still there.
+/// Feedback event with its search and its document, if they still exist.
 #[derive(Clone, Debug)]
 pub struct FeedbackExport {
     pub event: Feedback,

@@ -6,26 +6,26 @@ use crate::schema::audit_entries;
 use crate::types::{Details, row};
 
 row! {
-    /// What was changed by hand, by whom. Written in the transaction of the change.
+    /// Record of an administrative change, written in the transaction of the change.
     #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
     #[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
     pub struct AuditEntry {
         pub id: AuditEntryId,
         pub created_at: Timestamp,
-        /// Who did it, such as `cli:alice@host`.
+        /// Person or program that made the change, such as `cli:alice@host`.
         pub actor: String,
         pub action: AuditAction,
-        /// Whose it is. It may be gone by now.
+        /// Organization that the subject belongs to. It may have been deleted since.
         pub organization_id: Option<OrganizationId>,
-        /// What was changed: an organization, a key, an entry of the ledger.
+        /// Changed object: an organization, an API key, or a ledger entry.
         pub subject_id: Option<Uuid>,
-        /// What it was changed to. Never a secret.
+        /// New values. Never contains secrets.
         pub details: Details,
     }
 }
 
 impl AuditEntry {
-    /// An entry that says no more than who did what.
+    /// Returns an entry without organization, subject and details.
     pub fn new(id: AuditEntryId, now: Timestamp, actor: &str, action: AuditAction) -> Self {
         Self {
             id,
@@ -39,11 +39,11 @@ impl AuditEntry {
     }
 }
 
-/// Which entries are listed: those that meet all that is given.
+/// Conditions on listed entries. All given ones must hold.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
     pub organization_id: Option<OrganizationId>,
     pub action: Option<AuditAction>,
-    /// Of this time or later.
+    /// Earliest creation time, inclusive.
     pub since: Option<Timestamp>,
 }

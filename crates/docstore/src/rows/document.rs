@@ -15,9 +15,9 @@ row! {
         )]
         pub collection: Collection,
         pub canonical_url: String,
-        /// The address as it was given, before it was made canonical.
+        /// URL as given, before canonicalization.
         pub source_url: String,
-        /// Where the stored object is; workspace documents only.
+        /// URI of the stored object; workspace documents only.
         pub source_uri: Option<String>,
         pub title: Option<String>,
         pub description: Option<String>,
@@ -28,15 +28,15 @@ row! {
         pub published_at: Option<Timestamp>,
         pub first_seen_at: Timestamp,
         pub last_seen_at: Timestamp,
-        /// When its content was last read.
+        /// Time at which the content was last read.
         pub last_crawled_at: Option<Timestamp>,
         pub latest_capture_id: Option<CaptureId>,
-        /// Set from the moment a document is deleted until its rows are purged: it answers nowhere.
+        /// Time of deletion. The document is hidden from all reads until its rows are purged.
         pub removed_at: Option<Timestamp>,
-        /// Whether it belongs into its index. A web page that was only read by its address does not: the address may be a
-        /// secret of who knew it. Once listed, it stays so.
+        /// True if the document belongs in its index. A web page that was only read by URL is not listed, since the URL
+        /// may be secret. Never reset to false.
         pub listed: bool,
-        /// When somebody said that the content is out of date: an older capture is not good any more.
+        /// Time at which the content was reported as outdated. Older captures must not be served.
         pub stale_at: Option<Timestamp>,
     }
 }
@@ -49,20 +49,21 @@ row! {
         pub doc_id: DocId,
         pub captured_at: Timestamp,
         pub format: CaptureFormat,
-        /// `sha256:` and the hex digest of the content.
+        /// Hex digest of the content, prefixed with `sha256:`.
         pub content_digest: String,
         pub content: String,
         pub headings: Strings,
-        /// Where it was fetched from, behind all redirects; `None` for what was imported or uploaded.
+        /// Final URL after redirects; `None` for imported or uploaded content.
         pub fetched_from: Option<String>,
-        /// What the server there calls this state of the page (RFC 9110, 8.8).
+        /// `ETag` header of the origin server (RFC 9110, 8.8.3).
         pub etag: Option<String>,
+        /// `Last-Modified` header of the origin server (RFC 9110, 8.8.2).
         pub last_modified: Option<String>,
     }
 }
 
 row! {
-    /// A slice of its capture's content: bytes `[byte_start, byte_end)`.
+    /// Slice `[byte_start, byte_end)` of the content of its capture.
     #[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
     #[diesel(table_name = passages, treat_none_as_default_value = false)]
     pub struct Passage {
@@ -74,7 +75,7 @@ row! {
         pub byte_end: i32,
         pub char_start: i32,
         pub char_end: i32,
-        /// Headings from the outermost to the passage's own.
+        /// Headings above the passage, outermost first.
         pub section_path: Strings,
     }
 }

@@ -5,7 +5,7 @@ use crate::schema::files;
 use crate::types::row;
 
 row! {
-    /// A name that an organization may upload to. Whether the object exists is storage's word.
+    /// File name registered for upload. The object itself may not exist yet; object storage is authoritative.
     #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
     #[diesel(table_name = files, treat_none_as_default_value = false)]
     pub struct File {
@@ -15,36 +15,37 @@ row! {
         pub doc_id: DocId,
         pub content_type: Option<String>,
         pub created_at: Timestamp,
-        /// What storage said of the object when it was last read to its end.
+        /// ETag of the object when it was last processed completely.
         pub processed_etag: Option<String>,
+        /// Size of the object in bytes when it was last processed completely.
         pub processed_size: Option<i64>,
         pub outcome: Option<FileOutcome>,
-        /// Why it failed.
+        /// Reason of a failure.
         pub reason: Option<String>,
         pub last_run_id: Option<SyncId>,
-        /// When its owner deleted it; `None` again once a new upload is asked for.
+        /// Time at which the owner deleted the file; reset to `None` when a new upload is registered.
         pub withdrawn_at: Option<Timestamp>,
     }
 }
 
 impl File {
-    /// Whether an object of this age is what its owner deleted, and not a later upload.
+    /// Returns true if an object with this modification time is the one that the owner deleted, not a later upload.
     pub fn is_withdrawn(&self, last_modified: Timestamp) -> bool {
         self.withdrawn_at.is_some_and(|at| last_modified <= at)
     }
 }
 
-/// What became of a deletion.
+/// Result of deleting a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Withdrawal {
-    /// Whether there was a document to hide.
+    /// True if a document was hidden.
     pub hidden: bool,
-    /// Whether a run waits that will see to the rest.
+    /// True if a run is queued that will complete the deletion.
     pub queued: bool,
 }
 
 row! {
-    /// What a run learned of one file.
+    /// Columns that a run updates after processing a file.
     #[derive(AsChangeset, Clone, Debug)]
     #[diesel(table_name = files, treat_none_as_null = true)]
     pub struct FileChanges {

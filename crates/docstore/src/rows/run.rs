@@ -29,7 +29,7 @@ row! {
 }
 
 impl IndexRun {
-    /// Returns a run that waits for a worker, with all counters at 0.
+    /// Returns a queued run with all counters at 0.
     pub fn queued(sync_id: SyncId, organization_id: OrganizationId, mode: RunMode, now: Timestamp) -> Self {
         Self {
             sync_id,

@@ -5,7 +5,7 @@ use crate::schema::{usage_events, usage_rollups};
 use crate::types::row;
 
 row! {
-    /// One request.
+    /// Single request.
     #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
     #[diesel(table_name = usage_events, treat_none_as_default_value = false)]
     pub struct UsageEvent {
@@ -19,28 +19,30 @@ row! {
 }
 
 row! {
-    /// The requests of one identity to one route in one hour or day.
+    /// Totals of the requests of one identity to one route in one hour or day.
     #[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
     #[diesel(table_name = usage_rollups)]
     pub struct UsageRollup {
         pub organization_id: OrganizationId,
-        /// Milliseconds: [`HOUR`] or [`DAY`].
+        /// Length in milliseconds: [`HOUR`] or [`DAY`].
         pub period: i64,
-        /// A multiple of the period since the Unix epoch.
+        /// Start of the period, a multiple of its length since the Unix epoch.
         pub start: Timestamp,
         pub identity: String,
         pub route: String,
         pub requests: i64,
-        /// Answers of 400 to 499.
+        /// Responses with status 400-499.
         pub client_errors: i64,
-        /// Answers of 500 and more.
+        /// Responses with status 500 or higher.
         pub server_errors: i64,
         pub duration_us: i64,
         pub spend_cents: i64,
-        /// Of durations in microseconds; see [`DurationHistogram`](crate::DurationHistogram).
+        /// Encoded [`DurationHistogram`](crate::DurationHistogram) of durations in microseconds.
         pub histogram: Vec<u8>,
     }
 }
 
+/// Milliseconds in an hour.
 pub const HOUR: i64 = 3_600_000;
+/// Milliseconds in a day.
 pub const DAY: i64 = 24 * HOUR;

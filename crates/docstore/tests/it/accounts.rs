@@ -1,4 +1,4 @@
-//! Organizations and their keys.
+//! Organizations and API keys.
 
 use docstore::{ApiKey, StoreError};
 use model::{ApiKeyId, OrganizationId, Scope};
@@ -7,15 +7,15 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, at, audit_entry, new_organization, organization};
 
 on_both_backends!(
-    organizations_are_listed_in_the_order_of_their_creation,
-    a_key_is_found_by_its_digest_with_its_organization,
-    a_key_keeps_the_time_of_its_first_revocation,
-    one_digest_is_one_key,
-    a_key_without_its_organization_is_refused,
-    the_last_use_never_moves_back,
+    organizations_are_listed_oldest_first,
+    key_is_found_by_digest,
+    revocation_is_idempotent,
+    duplicate_digest_conflicts,
+    key_of_unknown_organization_is_rejected,
+    last_use_is_monotonic,
 );
 
-/// One key has one digest: `digest`, over and over.
+/// Returns a key whose digest repeats one byte.
 pub fn key(organization_id: OrganizationId, digest: u8) -> ApiKey {
     ApiKey {
         id: Uuid::new_v4().into(),
@@ -32,7 +32,7 @@ pub fn key(organization_id: OrganizationId, digest: u8) -> ApiKey {
     }
 }
 
-async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
+async fn organizations_are_listed_oldest_first(db: Database) {
     let mut expected = Vec::new();
     for n in [3, 1, 2] {
         let mut one = organization();
@@ -61,7 +61,7 @@ async fn organizations_are_listed_in_the_order_of_their_creation(db: Database) {
     ));
 }
 
-async fn a_key_is_found_by_its_digest_with_its_organization(db: Database) {
+async fn key_is_found_by_digest(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let our_key = key(ours, 1);
     db.create_api_key(our_key.clone(), audit_entry()).await.unwrap();
@@ -77,7 +77,7 @@ async fn a_key_is_found_by_its_digest_with_its_organization(db: Database) {
     assert_eq!(listed, [our_key.id]);
 }
 
-async fn a_key_keeps_the_time_of_its_first_revocation(db: Database) {
+async fn revocation_is_idempotent(db: Database) {
     let organization_id = new_organization(&db).await;
     let (one, other) = (key(organization_id, 1), key(organization_id, 2));
     db.create_api_key(one.clone(), audit_entry()).await.unwrap();
@@ -86,32 +86,32 @@ async fn a_key_keeps_the_time_of_its_first_revocation(db: Database) {
         let revoked = db.revoke_api_key(one.id, now, audit_entry()).await.unwrap().unwrap();
         assert_eq!((revoked.id, revoked.revoked_at), (one.id, Some(at(1))));
     }
-    // It is still found, so that it can be told from a key that never was.
+    // A revoked key is still found, to distinguish it from an unknown one.
     assert_eq!(db.find_key_by_digest(one.digest).await.unwrap().unwrap().0.revoked_at, Some(at(1)));
     assert_eq!(db.find_key_by_digest(other.digest).await.unwrap().unwrap().0.revoked_at, None);
     assert!(db.revoke_api_key(Uuid::new_v4().into(), NOW, audit_entry()).await.unwrap().is_none());
 }
 
-async fn one_digest_is_one_key(db: Database) {
+async fn duplicate_digest_conflicts(db: Database) {
     let organization_id = new_organization(&db).await;
     db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
     assert!(matches!(db.create_api_key(key(organization_id, 1), audit_entry()).await, Err(StoreError::Conflict)));
     assert_eq!(db.count("api_keys").await, 1);
 }
 
-async fn a_key_without_its_organization_is_refused(db: Database) {
+async fn key_of_unknown_organization_is_rejected(db: Database) {
     assert!(matches!(db.create_api_key(key(Uuid::new_v4().into(), 1), audit_entry()).await, Err(StoreError::Query(_))));
     assert_eq!(db.count("api_keys").await, 0);
 }
 
-async fn the_last_use_never_moves_back(db: Database) {
+async fn last_use_is_monotonic(db: Database) {
     let organization_id = new_organization(&db).await;
     let (one, other, unused) = (key(organization_id, 1), key(organization_id, 2), key(organization_id, 3));
     for key in [&one, &other, &unused] {
         db.create_api_key(key.clone(), audit_entry()).await.unwrap();
     }
     db.touch_api_keys(vec![(one.id, at(5)), (other.id, at(1)), (Uuid::new_v4().into(), NOW)]).await.unwrap();
-    // Another instance comes later with what it saw earlier.
+    // Another instance reports an earlier use later.
     db.touch_api_keys(vec![(other.id, at(2)), (one.id, at(3))]).await.unwrap();
     db.touch_api_keys(vec![]).await.unwrap();
     for (key, expected) in [(one, Some(at(5))), (other, Some(at(2))), (unused, None)] {

@@ -1,4 +1,4 @@
-//! Searches, grants, feedback and usage.
+//! Searches, grants and feedback.
 
 use docstore::{Feedback, Grant, Search};
 use model::{DocId, FeedbackEvent, OrganizationId};
@@ -7,12 +7,12 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, new_organization, page};
 
 on_both_backends!(
-    a_search_is_found_by_its_own_organization,
-    searches_grant_what_they_show,
-    a_document_that_went_meanwhile_costs_no_search,
-    a_large_batch_of_searches_is_stored,
-    feedback_is_stored_as_it_was_given,
-    text_that_postgres_cannot_hold_is_stored_without_it,
+    searches_are_isolated_by_organization,
+    searches_grant_their_results,
+    deleted_document_does_not_fail_search,
+    large_batch_of_searches_is_stored,
+    feedback_round_trips,
+    nul_is_stripped_from_caller_text,
 );
 
 fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
@@ -56,7 +56,7 @@ async fn pages(db: &Database, count: usize) -> Vec<DocId> {
     ids
 }
 
-async fn a_search_is_found_by_its_own_organization(db: Database) {
+async fn searches_are_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let stored = search(ours, &[Uuid::new_v4().into(), Uuid::new_v4().into()]);
     db.record_searches(vec![stored.clone()], vec![]).await.unwrap();
@@ -66,11 +66,11 @@ async fn a_search_is_found_by_its_own_organization(db: Database) {
     assert!(db.find_search(ours, Uuid::new_v4().into()).await.unwrap().is_none());
 }
 
-async fn searches_grant_what_they_show(db: Database) {
+async fn searches_grant_their_results(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let ids = pages(&db, 3).await;
     let rows = vec![search(ours, &ids[..2]), search(theirs, &ids[1..])];
-    // The same grant twice in a batch, and once more in the next one.
+    // A duplicate grant in one batch, and again in the next.
     let granted = vec![grant(ours, ids[0]), grant(ours, ids[1]), grant(ours, ids[0]), grant(theirs, ids[2])];
     db.record_searches(rows, granted.clone()).await.unwrap();
     db.record_searches(vec![search(ours, &ids)], granted).await.unwrap();
@@ -82,7 +82,7 @@ async fn searches_grant_what_they_show(db: Database) {
     assert_eq!((db.count("searches").await, db.count("grants").await), (3, 3));
 }
 
-async fn a_document_that_went_meanwhile_costs_no_search(db: Database) {
+async fn deleted_document_does_not_fail_search(db: Database) {
     let ours = new_organization(&db).await;
     let kept = pages(&db, 1).await[0];
     let purged = Uuid::new_v4().into();
@@ -94,10 +94,10 @@ async fn a_document_that_went_meanwhile_costs_no_search(db: Database) {
     assert!(!db.is_granted(ours, purged).await.unwrap());
 }
 
-async fn a_large_batch_of_searches_is_stored(db: Database) {
+async fn large_batch_of_searches_is_stored(db: Database) {
     let ours = new_organization(&db).await;
     let ids = pages(&db, 100).await;
-    // 70,000 values in searches and 75,000 in grants: more than one statement binds on either backend.
+    // 70,000 values in searches and 75,000 in grants, beyond the bind limit of both backends.
     let rows = vec![(); 10_000].into_iter().map(|()| search(ours, &[])).collect();
     let granted = (0..25_000).map(|n| grant(ours, ids[n % ids.len()])).collect();
     db.record_searches(rows, granted).await.unwrap();
@@ -105,7 +105,7 @@ async fn a_large_batch_of_searches_is_stored(db: Database) {
     db.record_searches(vec![], vec![]).await.unwrap();
 }
 
-async fn feedback_is_stored_as_it_was_given(db: Database) {
+async fn feedback_round_trips(db: Database) {
     let ours = new_organization(&db).await;
     let mut bare = feedback(ours);
     (bare.search_id, bare.doc_id, bare.comment, bare.result_rank) = (None, None, None, None);
@@ -118,11 +118,11 @@ async fn feedback_is_stored_as_it_was_given(db: Database) {
     assert_eq!(lines, ["- -", "good 3"]);
 }
 
-async fn text_that_postgres_cannot_hold_is_stored_without_it(db: Database) {
+async fn nul_is_stripped_from_caller_text(db: Database) {
     let ours = new_organization(&db).await;
     let (mut odd, plain) = (search(ours, &[]), search(ours, &[]));
     odd.query = "a\0b".to_owned();
-    // One caller's NUL must not cost the searches of the others in its batch.
+    // A NUL from one caller must not fail the whole batch.
     db.record_searches(vec![odd.clone(), plain.clone()], vec![]).await.unwrap();
     assert!(db.find_search(ours, plain.search_id).await.unwrap().is_some());
     assert_eq!(db.find_search(ours, odd.search_id).await.unwrap().unwrap().query, "ab");

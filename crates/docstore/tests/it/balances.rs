@@ -1,4 +1,4 @@
-//! Balances: every change explained by an entry, and never below zero.
+//! Balances: every change has a ledger entry, and a balance is never negative.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,13 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, at, new_organization};
 
 on_both_backends!(
-    an_organization_without_a_balance_has_none,
-    entries_add_up_to_the_balance,
-    more_than_the_balance_is_refused_whole,
-    of_many_debits_at_once_as_many_pass_as_the_balance_holds,
-    the_same_entry_twice_counts_once,
-    a_balance_stays_in_its_range,
-    searches_that_were_paid_and_never_recorded_are_refunded_once,
+    balance_is_none_until_first_deposit,
+    entries_sum_to_balance,
+    debit_beyond_balance_is_rejected,
+    concurrent_debits_never_overdraw,
+    duplicate_entry_conflicts,
+    balance_overflow_is_rejected,
+    unrecorded_searches_are_refunded_once,
 );
 
 pub fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
@@ -34,23 +34,23 @@ async fn post(db: &Database, organization_id: OrganizationId, cents: i64) -> Opt
     db.post_balance_entry(entry(organization_id, cents)).await.unwrap()
 }
 
-/// The sum of all entries, of whichever organization.
+/// Returns the sum of all entries of all organizations.
 async fn sum(db: &Database) -> i64 {
     db.number("coalesce(sum(cents), 0)", "balance_entries").await
 }
 
-async fn an_organization_without_a_balance_has_none(db: Database) {
+async fn balance_is_none_until_first_deposit(db: Database) {
     let organization_id = new_organization(&db).await;
     assert_eq!(db.find_balance(organization_id).await.unwrap(), None);
     assert_eq!(post(&db, organization_id, -1).await, None);
     assert_eq!(db.find_balance(organization_id).await.unwrap(), None);
     assert_eq!(db.count("balance_entries").await, 0);
-    // Prepaid with nothing is billed all the same.
+    // A deposit of zero creates a balance.
     assert_eq!(post(&db, organization_id, 0).await, Some(0));
     assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(0));
 }
 
-async fn entries_add_up_to_the_balance(db: Database) {
+async fn entries_sum_to_balance(db: Database) {
     let organization_id = new_organization(&db).await;
     let other = new_organization(&db).await;
     for (cents, balance) in [(100, 100), (-30, 70), (30, 100), (-100, 0), (5, 5)] {
@@ -61,7 +61,7 @@ async fn entries_add_up_to_the_balance(db: Database) {
     assert_eq!(db.find_balance(other).await.unwrap(), None);
 }
 
-async fn more_than_the_balance_is_refused_whole(db: Database) {
+async fn debit_beyond_balance_is_rejected(db: Database) {
     let organization_id = new_organization(&db).await;
     post(&db, organization_id, 10).await;
     assert_eq!(post(&db, organization_id, -11).await, None);
@@ -70,7 +70,7 @@ async fn more_than_the_balance_is_refused_whole(db: Database) {
     assert_eq!(sum(&db).await, 10);
 }
 
-async fn of_many_debits_at_once_as_many_pass_as_the_balance_holds(db: Database) {
+async fn concurrent_debits_never_overdraw(db: Database) {
     let organization_id = new_organization(&db).await;
     post(&db, organization_id, 10).await;
     let debits: Vec<_> = (0..40)
@@ -90,7 +90,7 @@ async fn of_many_debits_at_once_as_many_pass_as_the_balance_holds(db: Database) 
     assert_eq!(db.count("balance_entries").await, 11);
 }
 
-async fn the_same_entry_twice_counts_once(db: Database) {
+async fn duplicate_entry_conflicts(db: Database) {
     let organization_id = new_organization(&db).await;
     let refund = entry(organization_id, 7);
     assert_eq!(db.post_balance_entry(refund.clone()).await.unwrap(), Some(7));
@@ -99,7 +99,7 @@ async fn the_same_entry_twice_counts_once(db: Database) {
     assert_eq!(sum(&db).await, 7);
 }
 
-async fn a_balance_stays_in_its_range(db: Database) {
+async fn balance_overflow_is_rejected(db: Database) {
     let organization_id = new_organization(&db).await;
     assert_eq!(post(&db, organization_id, i64::MAX - 1).await, Some(i64::MAX - 1));
     assert_eq!(post(&db, organization_id, 2).await, None);
@@ -108,7 +108,7 @@ async fn a_balance_stays_in_its_range(db: Database) {
     assert_eq!(db.count("balance_entries").await, 2);
 }
 
-async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Database) {
+async fn unrecorded_searches_are_refunded_once(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     for organization_id in [ours, theirs] {
         post(&db, organization_id, 100).await;
@@ -143,7 +143,7 @@ async fn searches_that_were_paid_and_never_recorded_are_refunded_once(db: Databa
     let expected: HashSet<_> = [given_back, lost.search_id.unwrap()].into();
     assert_eq!(unrecorded.iter().copied().collect::<HashSet<_>>(), expected);
     assert_eq!(db.refund_searches(theirs, unrecorded.clone(), NOW, at(20)).await.unwrap(), 0);
-    // Two instances look at the same time.
+    // Two instances refund concurrently.
     let refund = || db.refund_searches(ours, unrecorded.clone(), NOW, at(20));
     let (one, other) = tokio::join!(refund(), refund());
     assert_eq!(one.unwrap() + other.unwrap(), 1);

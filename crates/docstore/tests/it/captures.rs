@@ -1,40 +1,40 @@
-//! Storing documents with their content.
+//! Saving documents with their content.
 
-use docstore::{DocumentState, Grant, NewDocument, Saved, StoreError};
+use docstore::{DocumentState, Grant, NewDocument, SaveOutcome, StoreError};
 use model::{CaptureFormat, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use crate::support::{Database, NOW, at, documents_of, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
 
 on_both_backends!(
-    a_new_document_is_stored_whole_and_queued,
-    the_same_content_again_moves_only_the_times,
-    changed_content_replaces_capture_and_passages,
-    a_changed_description_keeps_the_capture,
-    a_value_that_is_gone_is_gone_in_the_store,
-    of_a_document_that_comes_twice_the_last_counts,
-    an_empty_batch_is_nothing,
-    a_large_batch_queues_exactly_what_changed,
-    more_rows_than_a_statement_binds_are_stored,
-    a_removed_document_comes_back_when_it_is_read_again,
-    content_read_before_the_removal_does_not_bring_a_document_back,
-    a_removal_while_content_is_stored_holds,
-    two_documents_at_one_address_conflict_and_nothing_is_stored,
-    an_unlisted_page_is_stored_and_never_queued,
-    a_listed_page_stays_listed,
-    a_page_that_becomes_listed_is_queued,
-    a_whole_page_replaces_a_snippet_of_the_same_text,
-    validators_are_those_of_the_last_reading,
-    a_confirmed_capture_is_as_new,
-    a_capture_that_was_replaced_is_not_confirmed,
-    staleness_is_said_by_those_who_were_granted_the_page,
+    new_document_is_stored_and_queued,
+    same_content_updates_only_times,
+    changed_content_replaces_capture,
+    changed_metadata_keeps_capture,
+    removed_metadata_is_cleared,
+    last_duplicate_in_batch_wins,
+    empty_batch_is_accepted,
+    large_batch_queues_only_changes,
+    rows_beyond_bind_limit_are_stored,
+    rereading_restores_removed_document,
+    content_read_before_removal_does_not_restore,
+    removal_wins_over_concurrent_save,
+    duplicate_url_conflicts_and_rolls_back,
+    unlisted_page_is_never_queued,
+    listed_page_stays_listed,
+    newly_listed_page_is_queued,
+    whole_page_replaces_snippet_with_same_text,
+    validators_are_updated_on_rereading,
+    confirmed_capture_updates_times,
+    replaced_capture_is_not_confirmed,
+    only_grantees_can_mark_stale,
 );
 
 async fn queued(db: &Database, index: IndexName) -> Vec<DocId> {
-    documents_of(&db.pending_outbox(index, 100_000).await.unwrap())
+    documents_in(&db.pending_outbox(index, 100_000).await.unwrap())
 }
 
-/// Forgets what was queued so far.
-async fn drain(db: &Database) {
+/// Empties the outbox.
+async fn clear_outbox(db: &Database) {
     db.execute("DELETE FROM outbox").await;
 }
 
@@ -46,16 +46,16 @@ fn read_at(mut new: NewDocument, time: Timestamp) -> NewDocument {
     new
 }
 
-async fn save(db: &Database, new: NewDocument) -> Saved {
+async fn save(db: &Database, new: NewDocument) -> SaveOutcome {
     db.save_documents(vec![new], NOW).await.unwrap()[0]
 }
 
-async fn a_new_document_is_stored_whole_and_queued(db: Database) {
+async fn new_document_is_stored_and_queued(db: Database) {
     let organization_id = new_organization(&db).await;
     let web = page("https://example.com/", "a page of more than ten bytes");
     let own = workspace_document(organization_id, "a.md", "a file");
     let saved = db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
-    assert_eq!(saved, [Saved::Stored, Saved::Stored]);
+    assert_eq!(saved, [SaveOutcome::Stored, SaveOutcome::Stored]);
 
     for (new, collection) in [(web, Collection::Web), (own, Collection::Workspace(organization_id))] {
         let loaded = db.load_documents(collection, vec![new.document.doc_id]).await.unwrap().remove(0);
@@ -68,14 +68,14 @@ async fn a_new_document_is_stored_whole_and_queued(db: Database) {
     }
 }
 
-async fn the_same_content_again_moves_only_the_times(db: Database) {
+async fn same_content_updates_only_times(db: Database) {
     let first = page("https://example.com/", "the same");
     save(&db, first.clone()).await;
-    drain(&db).await;
+    clear_outbox(&db).await;
 
     let again = read_at(page("https://example.com/", "the same"), at(5));
     assert_ne!(again.capture.capture_id, first.capture.capture_id);
-    assert_eq!(save(&db, again).await, Saved::Unchanged);
+    assert_eq!(save(&db, again).await, SaveOutcome::Unchanged);
 
     let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.document.first_seen_at, NOW);
@@ -93,14 +93,14 @@ async fn the_same_content_again_moves_only_the_times(db: Database) {
     assert_eq!(queued(&db, IndexName::Web).await, []);
 }
 
-async fn changed_content_replaces_capture_and_passages(db: Database) {
-    let first = page("https://example.com/", "what it said at first, in four passages");
+async fn changed_content_replaces_capture(db: Database) {
+    let first = page("https://example.com/", "the first version, in four passages");
     let other = page("https://example.com/other", "another page, untouched");
     db.save_documents(vec![first.clone(), other.clone()], NOW).await.unwrap();
-    drain(&db).await;
+    clear_outbox(&db).await;
 
-    let changed = read_at(page("https://example.com/", "what it says now"), at(5));
-    assert_eq!(save(&db, changed.clone()).await, Saved::Stored);
+    let changed = read_at(page("https://example.com/", "the new version"), at(5));
+    assert_eq!(save(&db, changed.clone()).await, SaveOutcome::Stored);
 
     let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.capture, changed.capture);
@@ -109,19 +109,19 @@ async fn changed_content_replaces_capture_and_passages(db: Database) {
     assert_eq!(loaded.document.first_seen_at, NOW);
     assert_eq!(loaded.document.last_seen_at, at(5));
     assert_eq!(queued(&db, IndexName::Web).await, [first.document.doc_id]);
-    // The old ones are gone, the neighbour's are not.
+    // The old rows are deleted; those of the other document remain.
     assert_eq!(db.count("captures").await, 2);
     assert_eq!(db.count("passages").await, (changed.passages.len() + other.passages.len()) as i64);
 }
 
-async fn a_changed_description_keeps_the_capture(db: Database) {
+async fn changed_metadata_keeps_capture(db: Database) {
     let first = page("https://example.com/", "the same");
     save(&db, first.clone()).await;
-    drain(&db).await;
+    clear_outbox(&db).await;
 
     let mut described = page("https://example.com/", "the same");
     described.document.description = Some("Said anew".to_owned());
-    assert_eq!(save(&db, described).await, Saved::Described);
+    assert_eq!(save(&db, described).await, SaveOutcome::MetadataChanged);
 
     let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.document.description.as_deref(), Some("Said anew"));
@@ -130,24 +130,24 @@ async fn a_changed_description_keeps_the_capture(db: Database) {
     assert_eq!(queued(&db, IndexName::Web).await, [first.document.doc_id]);
 }
 
-async fn a_value_that_is_gone_is_gone_in_the_store(db: Database) {
+async fn removed_metadata_is_cleared(db: Database) {
     let first = page("https://example.com/", "the same");
     save(&db, first.clone()).await;
     let mut poorer = page("https://example.com/", "the same");
     poorer.document.title = None;
     poorer.document.published_at = None;
-    assert_eq!(save(&db, poorer).await, Saved::Described);
+    assert_eq!(save(&db, poorer).await, SaveOutcome::MetadataChanged);
     let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
     assert_eq!((loaded.document.title, loaded.document.published_at), (None, None));
 }
 
-async fn of_a_document_that_comes_twice_the_last_counts(db: Database) {
-    let earlier = page("https://example.com/", "what it said earlier");
+async fn last_duplicate_in_batch_wins(db: Database) {
+    let earlier = page("https://example.com/", "the earlier version");
     let between = page("https://example.com/between", "another");
-    let last = page("https://example.com/", "what it said last");
+    let last = page("https://example.com/", "the last version");
     let batch = vec![earlier, between, last.clone()];
     let saved = db.save_documents(batch, NOW).await.unwrap();
-    assert_eq!(saved, [Saved::Unchanged, Saved::Stored, Saved::Stored]);
+    assert_eq!(saved, [SaveOutcome::Unchanged, SaveOutcome::Stored, SaveOutcome::Stored]);
     let loaded = db.load_documents(Collection::Web, vec![last.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.capture, last.capture);
     assert_eq!(loaded.passages, last.passages);
@@ -155,13 +155,13 @@ async fn of_a_document_that_comes_twice_the_last_counts(db: Database) {
     assert_eq!(db.count("outbox").await, 2);
 }
 
-async fn an_empty_batch_is_nothing(db: Database) {
+async fn empty_batch_is_accepted(db: Database) {
     assert_eq!(db.save_documents(vec![], NOW).await.unwrap(), []);
     assert!(db.load_documents(Collection::Web, vec![]).await.unwrap().is_empty());
     assert!(db.load_for_indexing(vec![]).await.unwrap().is_empty());
 }
 
-async fn a_large_batch_queues_exactly_what_changed(db: Database) {
+async fn large_batch_queues_only_changes(db: Database) {
     let organization_id = new_organization(&db).await;
     let batch = |changed: &dyn Fn(usize) -> bool| -> Vec<NewDocument> {
         let content = |n: usize| if changed(n) { format!("{n} anew") } else { format!("{n}") };
@@ -170,9 +170,9 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
         web.chain(own).collect()
     };
     let saved = db.save_documents(batch(&|_| false), NOW).await.unwrap();
-    assert_eq!(saved, [Saved::Stored; 800]);
+    assert_eq!(saved, [SaveOutcome::Stored; 800]);
     assert_eq!((queued(&db, IndexName::Web).await.len(), queued(&db, IndexName::Workspace).await.len()), (500, 300));
-    drain(&db).await;
+    clear_outbox(&db).await;
 
     let third = |n: usize| n.is_multiple_of(3);
     let again = batch(&third);
@@ -180,7 +180,7 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
     let changed: Vec<DocId> = again
         .iter()
         .zip(&saved)
-        .filter(|(_, saved)| **saved == Saved::Stored)
+        .filter(|(_, saved)| **saved == SaveOutcome::Stored)
         .map(|(new, _)| new.document.doc_id)
         .collect();
     assert_eq!(changed.len(), 167 + 100);
@@ -188,7 +188,7 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
         saved
             .iter()
             .enumerate()
-            .all(|(n, saved)| (*saved == Saved::Stored) == third(if n < 500 { n } else { n - 500 }))
+            .all(|(n, saved)| (*saved == SaveOutcome::Stored) == third(if n < 500 { n } else { n - 500 }))
     );
     let mut entries = queued(&db, IndexName::Web).await;
     entries.extend(queued(&db, IndexName::Workspace).await);
@@ -199,58 +199,58 @@ async fn a_large_batch_queues_exactly_what_changed(db: Database) {
     assert_eq!(db.count("captures").await, 800);
 }
 
-async fn more_rows_than_a_statement_binds_are_stored(db: Database) {
+async fn rows_beyond_bind_limit_are_stored(db: Database) {
     // SQLite binds 32,766 values in a statement, PostgreSQL 65,535: 12,000 passages of nine columns and 4,000
-    // documents of seventeen are beyond both.
+    // documents of nineteen exceed both.
     let long = page("https://example.com/long", &"0123456789".repeat(12_000));
-    assert_eq!(save(&db, long.clone()).await, Saved::Stored);
+    assert_eq!(save(&db, long.clone()).await, SaveOutcome::Stored);
     let loaded = db.load_documents(Collection::Web, vec![long.document.doc_id]).await.unwrap().remove(0);
     assert_eq!(loaded.passages.len(), 12_000);
     assert_eq!(loaded.passages, long.passages);
 
     let many: Vec<NewDocument> = (0..4_000).map(|n| page(&format!("https://example.com/{n}"), "short")).collect();
     let saved = db.save_documents(many, NOW).await.unwrap();
-    assert_eq!(saved, vec![Saved::Stored; 4_000]);
+    assert_eq!(saved, vec![SaveOutcome::Stored; 4_000]);
     assert_eq!(db.count("documents").await, 4_001);
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 4_001);
 }
 
-async fn a_removed_document_comes_back_when_it_is_read_again(db: Database) {
+async fn rereading_restores_removed_document(db: Database) {
     let organization_id = new_organization(&db).await;
     let first = workspace_document(organization_id, "a.md", "the same");
     let doc_id = first.document.doc_id;
     save(&db, first.clone()).await;
     assert!(db.hide_workspace_document(organization_id, doc_id, at(1)).await.unwrap());
-    drain(&db).await;
+    clear_outbox(&db).await;
 
     let again = read_at(workspace_document(organization_id, "a.md", "the same"), at(2));
-    assert_eq!(save(&db, again).await, Saved::Described);
+    assert_eq!(save(&db, again).await, SaveOutcome::MetadataChanged);
     let found = db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().unwrap();
     assert_eq!((found.first_seen_at, found.removed_at), (NOW, None));
     assert_eq!(queued(&db, IndexName::Workspace).await, [doc_id]);
 }
 
-async fn content_read_before_the_removal_does_not_bring_a_document_back(db: Database) {
+async fn content_read_before_removal_does_not_restore(db: Database) {
     let organization_id = new_organization(&db).await;
-    let first = workspace_document(organization_id, "a.md", "what it said");
+    let first = workspace_document(organization_id, "a.md", "the old version");
     let doc_id = first.document.doc_id;
     save(&db, first).await;
-    // A run read the object, its owner deletes the file, and only then the run stores what it read.
-    let late = read_at(workspace_document(organization_id, "a.md", "what it says now"), at(1));
+    // A run reads the object, the owner deletes the file, and then the run stores the content.
+    let late = read_at(workspace_document(organization_id, "a.md", "the new version"), at(1));
     assert!(db.hide_workspace_document(organization_id, doc_id, at(2)).await.unwrap());
     save(&db, late.clone()).await;
     assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
 }
 
-async fn a_removal_while_content_is_stored_holds(db: Database) {
+async fn removal_wins_over_concurrent_save(db: Database) {
     let organization_id = new_organization(&db).await;
     for n in 0..40 {
         let name = format!("{n}.md");
-        let first = workspace_document(organization_id, &name, "what it said");
+        let first = workspace_document(organization_id, &name, "the old version");
         let doc_id = first.document.doc_id;
         save(&db, first.clone()).await;
-        let late = read_at(workspace_document(organization_id, &name, "what it says now"), at(1));
+        let late = read_at(workspace_document(organization_id, &name, "the new version"), at(1));
         let (storing, removing) = (db.store.clone(), db.store.clone());
         let storing = tokio::spawn(async move { storing.save_documents(vec![late], at(3)).await.unwrap() });
         let removing = async move { removing.hide_workspace_document(organization_id, doc_id, at(2)).await };
@@ -260,7 +260,7 @@ async fn a_removal_while_content_is_stored_holds(db: Database) {
     }
 }
 
-async fn two_documents_at_one_address_conflict_and_nothing_is_stored(db: Database) {
+async fn duplicate_url_conflicts_and_rolls_back(db: Database) {
     let first = page("https://example.com/", "one");
     let innocent = page("https://example.com/innocent", "another");
     let mut second = page("https://example.com/other-id", "two");
@@ -281,11 +281,11 @@ async fn indexable(db: &Database) -> Vec<DocId> {
     db.list_indexable_documents(IndexName::Web, None, 10).await.unwrap()
 }
 
-async fn an_unlisted_page_is_stored_and_never_queued(db: Database) {
+async fn unlisted_page_is_never_queued(db: Database) {
     let new = unlisted(page("https://example.com/secret", "first"));
     let doc_id = new.document.doc_id;
-    assert_eq!(save(&db, new.clone()).await, Saved::Stored);
-    assert_eq!(save(&db, unlisted(page("https://example.com/secret", "second"))).await, Saved::Stored);
+    assert_eq!(save(&db, new.clone()).await, SaveOutcome::Stored);
+    assert_eq!(save(&db, unlisted(page("https://example.com/secret", "second"))).await, SaveOutcome::Stored);
     assert_eq!(queued(&db, IndexName::Web).await, []);
     assert_eq!(indexable(&db).await, []);
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
@@ -294,34 +294,34 @@ async fn an_unlisted_page_is_stored_and_never_queued(db: Database) {
     assert_eq!(capture.unwrap().content, "second");
 }
 
-async fn a_listed_page_stays_listed(db: Database) {
+async fn listed_page_stays_listed(db: Database) {
     let listed = page("https://example.com/", "first");
     save(&db, listed.clone()).await;
-    drain(&db).await;
-    assert_eq!(save(&db, unlisted(page("https://example.com/", "second"))).await, Saved::Stored);
+    clear_outbox(&db).await;
+    assert_eq!(save(&db, unlisted(page("https://example.com/", "second"))).await, SaveOutcome::Stored);
     assert_eq!(queued(&db, IndexName::Web).await, [listed.document.doc_id]);
     assert_eq!(indexable(&db).await, [listed.document.doc_id]);
 }
 
-async fn a_page_that_becomes_listed_is_queued(db: Database) {
+async fn newly_listed_page_is_queued(db: Database) {
     let new = page("https://example.com/", "the same");
     save(&db, unlisted(new.clone())).await;
-    assert_eq!(save(&db, new.clone()).await, Saved::Described);
+    assert_eq!(save(&db, new.clone()).await, SaveOutcome::MetadataChanged);
     assert_eq!(queued(&db, IndexName::Web).await, [new.document.doc_id]);
     assert_eq!(db.load_for_indexing(vec![new.document.doc_id]).await.unwrap().len(), 1);
 }
 
-async fn a_whole_page_replaces_a_snippet_of_the_same_text(db: Database) {
+async fn whole_page_replaces_snippet_with_same_text(db: Database) {
     let mut snippet = page("https://example.com/", "the same");
     snippet.capture.format = CaptureFormat::Text;
     save(&db, snippet.clone()).await;
     let whole = page("https://example.com/", "the same");
-    assert_eq!(save(&db, whole.clone()).await, Saved::Stored);
+    assert_eq!(save(&db, whole.clone()).await, SaveOutcome::Stored);
     let (_, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
     assert_eq!(capture, Some(whole.capture));
 }
 
-async fn validators_are_those_of_the_last_reading(db: Database) {
+async fn validators_are_updated_on_rereading(db: Database) {
     let mut new = page("https://example.com/", "the same");
     new.capture.etag = Some("\"1\"".to_owned());
     new.capture.fetched_from = Some("https://example.com/".to_owned());
@@ -336,10 +336,10 @@ async fn validators_are_those_of_the_last_reading(db: Database) {
     assert_eq!(capture.fetched_from, None);
 }
 
-async fn a_confirmed_capture_is_as_new(db: Database) {
+async fn confirmed_capture_updates_times(db: Database) {
     let new = page("https://example.com/", "the same");
     save(&db, new.clone()).await;
-    drain(&db).await;
+    clear_outbox(&db).await;
     db.confirm_capture(new.document.doc_id, new.capture.capture_id, at(7)).await.unwrap();
     let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
     assert_eq!((document.last_seen_at, document.last_crawled_at), (at(7), Some(at(7))));
@@ -347,7 +347,7 @@ async fn a_confirmed_capture_is_as_new(db: Database) {
     assert_eq!(queued(&db, IndexName::Web).await, []);
 }
 
-async fn a_capture_that_was_replaced_is_not_confirmed(db: Database) {
+async fn replaced_capture_is_not_confirmed(db: Database) {
     let old = page("https://example.com/", "old");
     save(&db, old.clone()).await;
     save(&db, page("https://example.com/", "new")).await;
@@ -356,7 +356,7 @@ async fn a_capture_that_was_replaced_is_not_confirmed(db: Database) {
     assert_eq!((document.last_seen_at, capture.unwrap().captured_at), (NOW, NOW));
 }
 
-async fn staleness_is_said_by_those_who_were_granted_the_page(db: Database) {
+async fn only_grantees_can_mark_stale(db: Database) {
     let (granted, stranger) = (new_organization(&db).await, new_organization(&db).await);
     let web = page("https://example.com/", "a page");
     let own = workspace_document(granted, "a.md", "a file");
@@ -374,5 +374,5 @@ async fn staleness_is_said_by_those_who_were_granted_the_page(db: Database) {
     assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)));
     assert_eq!(stale_at(own.document.doc_id).await, None);
     save(&db, page("https://example.com/", "read again")).await;
-    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)), "when it was said stays known");
+    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)), "saving keeps `stale_at`");
 }

@@ -1,4 +1,4 @@
-//! Many at once, and callers that leave.
+//! Concurrent operations and dropped futures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +11,15 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, at, new_organization, page};
 
 on_both_backends!(
-    writers_that_read_first_wait_for_each_other,
-    two_processes_write_at_once,
-    writers_of_the_same_documents_leave_one_capture_of_each,
-    writers_of_new_documents_in_any_order_all_succeed,
-    searches_recorded_at_once_grant_in_any_order,
-    a_reader_never_sees_a_document_without_its_passages,
-    a_caller_that_leaves_cuts_no_transaction_in_half,
-    a_caller_on_another_runtime_may_leave,
-    more_callers_than_connections_are_all_served,
+    concurrent_writers_of_one_store_serialize,
+    concurrent_writers_of_two_stores_serialize,
+    concurrent_saves_leave_one_capture,
+    concurrent_inserts_in_any_order_succeed,
+    concurrent_grants_in_any_order_succeed,
+    readers_see_consistent_snapshots,
+    dropped_future_does_not_abort_transaction,
+    dropped_future_on_other_runtime_does_not_abort,
+    callers_beyond_pool_size_are_served,
 );
 
 fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
@@ -34,8 +34,8 @@ fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
     }
 }
 
-/// Eight writers, of these stores in turn, each of which saves (reads, then writes) twenty times.
-async fn write_in_turns(db: &Database, stores: [Docstore; 2]) {
+/// Runs eight writers, alternating between the stores, that save (read, then write) twenty times each.
+async fn write_concurrently(db: &Database, stores: [Docstore; 2]) {
     let organization_id = new_organization(db).await;
     let writers: Vec<_> = (0..8)
         .map(|writer| {
@@ -58,15 +58,15 @@ async fn write_in_turns(db: &Database, stores: [Docstore; 2]) {
     assert_eq!(db.count("outbox").await, 160);
 }
 
-async fn writers_that_read_first_wait_for_each_other(db: Database) {
-    write_in_turns(&db, [db.store.clone(), db.store.clone()]).await;
+async fn concurrent_writers_of_one_store_serialize(db: Database) {
+    write_concurrently(&db, [db.store.clone(), db.store.clone()]).await;
 }
 
-async fn two_processes_write_at_once(db: Database) {
-    write_in_turns(&db, [db.store.clone(), db.another_store()]).await;
+async fn concurrent_writers_of_two_stores_serialize(db: Database) {
+    write_concurrently(&db, [db.store.clone(), db.another_store()]).await;
 }
 
-async fn writers_of_the_same_documents_leave_one_capture_of_each(db: Database) {
+async fn concurrent_saves_leave_one_capture(db: Database) {
     const URLS: usize = 10;
     let urls: Vec<String> = (0..URLS).map(|n| format!("https://example.com/{n}")).collect();
     db.save_documents(urls.iter().map(|url| page(url, "at first")).collect(), NOW).await.unwrap();
@@ -75,7 +75,7 @@ async fn writers_of_the_same_documents_leave_one_capture_of_each(db: Database) {
             let (store, urls) = (db.store.clone(), urls.clone());
             tokio::spawn(async move {
                 for round in 0..10 {
-                    // Now all write the same, now each writes its own; in an order of its own.
+                    // Equal content in even rounds, different content in odd ones, each writer in its own order.
                     let content =
                         if round % 2 == 0 { format!("round {round}") } else { format!("round {round} of {writer}") };
                     let mut batch: Vec<NewDocument> = urls.iter().map(|url| page(url, &content)).collect();
@@ -97,7 +97,7 @@ async fn writers_of_the_same_documents_leave_one_capture_of_each(db: Database) {
     assert_eq!(db.count("passages").await, 2 * URLS as i64);
 }
 
-async fn writers_of_new_documents_in_any_order_all_succeed(db: Database) {
+async fn concurrent_inserts_in_any_order_succeed(db: Database) {
     for round in 0..10 {
         let writers: Vec<_> = (0..4)
             .map(|writer| {
@@ -115,14 +115,14 @@ async fn writers_of_new_documents_in_any_order_all_succeed(db: Database) {
             .collect();
         let mut stored = 0;
         for writer in writers {
-            stored += writer.await.unwrap().iter().filter(|saved| **saved == docstore::Saved::Stored).count();
+            stored += writer.await.unwrap().iter().filter(|saved| **saved == docstore::SaveOutcome::Stored).count();
         }
         assert_eq!(stored, 10);
     }
     assert_eq!((db.count("documents").await, db.count("captures").await, db.count("outbox").await), (100, 100, 100));
 }
 
-async fn searches_recorded_at_once_grant_in_any_order(db: Database) {
+async fn concurrent_grants_in_any_order_succeed(db: Database) {
     let organization_id = new_organization(&db).await;
     for round in 0..10 {
         let batch: Vec<_> = (0..20).map(|n| page(&format!("https://example.com/{round}/{n}"), "a page")).collect();
@@ -156,7 +156,7 @@ async fn searches_recorded_at_once_grant_in_any_order(db: Database) {
     assert_eq!((db.count("searches").await, db.count("grants").await), (60, 200));
 }
 
-async fn a_reader_never_sees_a_document_without_its_passages(db: Database) {
+async fn readers_see_consistent_snapshots(db: Database) {
     let organization_id = new_organization(&db).await;
     let version = |n: usize| page("https://example.com/", &format!("version {n:04} in several passages"));
     let first = version(0);
@@ -194,16 +194,16 @@ async fn a_reader_never_sees_a_document_without_its_passages(db: Database) {
     }
 }
 
-/// Callers that leave after a while, each a little later than the one before; then whether what they left is whole.
-async fn leave_and_check(db: &Database, leave: impl AsyncFn(Duration, usize)) {
+/// Cancels saves after increasing delays, then checks that every started batch was completed.
+async fn cancel_and_check(db: &Database, cancelled_save: impl AsyncFn(Duration, usize)) {
     for n in 0..40 {
-        leave(Duration::from_micros(150 * n as u64), n).await;
+        cancelled_save(Duration::from_micros(150 * n as u64), n).await;
     }
-    // The writer is free, and no transaction hangs.
+    // The writer is free, so no transaction is left open.
     let last =
         tokio::time::timeout(Duration::from_secs(20), db.save_documents(vec![page("https://last/", "end")], NOW));
     last.await.expect("a transaction was left open").unwrap();
-    // What was begun is finished, in whole batches of 50 documents.
+    // Started batches of 50 documents are completed in the background.
     let mut before = -1;
     let mut documents = db.count("documents").await;
     while documents != before {
@@ -223,16 +223,16 @@ fn batch(n: usize) -> Vec<NewDocument> {
     (0..50).map(|document| page(&format!("https://example.com/{n}/{document}"), "a page")).collect()
 }
 
-async fn a_caller_that_leaves_cuts_no_transaction_in_half(db: Database) {
-    leave_and_check(&db, async |after, n| {
+async fn dropped_future_does_not_abort_transaction(db: Database) {
+    cancel_and_check(&db, async |after, n| {
         let _ = tokio::time::timeout(after, db.save_documents(batch(n), NOW)).await;
     })
     .await;
 }
 
-async fn a_caller_on_another_runtime_may_leave(db: Database) {
-    // HTTP workers have a current-thread runtime each.
-    leave_and_check(&db, async |after, n| {
+async fn dropped_future_on_other_runtime_does_not_abort(db: Database) {
+    // HTTP workers have one current-thread runtime each.
+    cancel_and_check(&db, async |after, n| {
         let store = db.store.clone();
         let worker = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -246,7 +246,7 @@ async fn a_caller_on_another_runtime_may_leave(db: Database) {
     .await;
 }
 
-async fn more_callers_than_connections_are_all_served(db: Database) {
+async fn callers_beyond_pool_size_are_served(db: Database) {
     let organization_id = new_organization(&db).await;
     let callers: Vec<_> = (0..200)
         .map(|n| {

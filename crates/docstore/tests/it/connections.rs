@@ -1,15 +1,15 @@
-//! Addresses, and databases that are not there.
+//! Database URLs, and unavailable databases.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use docstore::{Docstore, Location, StoreError};
 
-use crate::support::{Backend, Database, Place, Prepared, new_organization, run};
+use crate::support::{Backend, Database, InitialState, Place, new_organization, run};
 
-on_both_backends!(empty: a_database_without_tables_says_so, a_query_without_tables_is_an_error);
+on_both_backends!(empty: unmigrated_database_is_reported, query_without_tables_fails);
 
-async fn a_database_without_tables_says_so(db: Database) {
+async fn unmigrated_database_is_reported(db: Database) {
     let refused = db.check_migrated().await;
     assert!(matches!(refused, Err(StoreError::NotMigrated { pending: 1.. })), "{refused:?}");
     assert!(refused.unwrap_err().to_string().contains("`retrieval-server migrate`"));
@@ -18,7 +18,7 @@ async fn a_database_without_tables_says_so(db: Database) {
     assert_eq!(db.migrate().await.unwrap(), 0);
 }
 
-async fn a_query_without_tables_is_an_error(db: Database) {
+async fn query_without_tables_fails(db: Database) {
     assert!(matches!(db.list_organizations().await, Err(StoreError::Query(_))));
 }
 
@@ -27,7 +27,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 #[test]
-fn addresses_are_read() {
+fn urls_are_parsed() {
     let data_dir = Path::new("/data");
     let sqlite = |url: &str| match Location::parse(url, data_dir) {
         Ok(Location::Sqlite(path)) => path,
@@ -43,9 +43,10 @@ fn addresses_are_read() {
 }
 
 #[test]
-fn an_address_that_makes_no_sense_is_refused_without_its_password() {
-    // Each is wrong in its own way; the password, also as a parameter and cut up by its own characters, shows nowhere.
-    let wrong = [
+fn invalid_url_error_hides_password() {
+    // Each URL is invalid in a different way. No part of the password is shown, even if it is a parameter or contains
+    // reserved characters.
+    let invalid = [
         "",
         "retrieval.db",
         "sqlite:",
@@ -67,7 +68,7 @@ fn an_address_that_makes_no_sense_is_refused_without_its_password() {
         "postgres:///retrieval",
         "postgres://",
     ];
-    for url in wrong {
+    for url in invalid {
         match Location::parse(url, Path::new("/data")) {
             Err(error @ StoreError::InvalidUrl { .. }) => {
                 let (shown, debug) = (error.to_string(), format!("{error:?}"));
@@ -77,11 +78,11 @@ fn an_address_that_makes_no_sense_is_refused_without_its_password() {
         }
     }
     let shown = Location::parse("mysql://user:hunter2@db/retrieval", Path::new("/data")).unwrap_err().to_string();
-    assert!(shown.contains("db/retrieval"), "what is wrong must be recognized: {shown}");
+    assert!(shown.contains("db/retrieval"), "the rest of the URL is shown: {shown}");
 }
 
 #[test]
-fn a_location_hides_its_password() {
+fn debug_output_hides_password() {
     let shown = [
         ("postgres://user:hunter2@db/retrieval", "postgres://...@db/retrieval"),
         ("postgres://user:x/hunter2@db/retrieval?sslmode=require", "postgres://...@db/retrieval"),
@@ -96,7 +97,7 @@ fn a_location_hides_its_password() {
 }
 
 #[test]
-fn a_store_is_opened_on_a_multi_threaded_runtime_alone() {
+fn store_requires_multi_threaded_runtime() {
     let folder = tempfile::tempdir().unwrap();
     let location = Location::Sqlite(folder.path().join("retrieval.db"));
     assert!(matches!(Docstore::open(&location, 2), Err(StoreError::WrongRuntime)));
@@ -107,7 +108,7 @@ fn a_store_is_opened_on_a_multi_threaded_runtime_alone() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_is_unavailable() {
+fn unopenable_file_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         for path in [folder.path().join("no such folder/retrieval.db"), folder.path().to_path_buf()] {
@@ -119,10 +120,10 @@ fn a_file_that_cannot_be_opened_is_unavailable() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_an_error() {
+fn invalid_database_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("retrieval.db");
-    std::fs::write(&path, "this is no database, though it is long enough to be taken for one".repeat(100)).unwrap();
+    std::fs::write(&path, "not a database, but long enough for a database header. ".repeat(100)).unwrap();
     runtime().block_on(async {
         let store = Docstore::open(&Location::Sqlite(path), 2).unwrap();
         assert!(store.migrate().await.is_err());
@@ -130,9 +131,9 @@ fn a_file_that_is_no_database_is_an_error() {
     });
 }
 
-/// Both a refused connection and one that is never answered end within the wait for a connection.
+/// A refused connection and a silent server both fail within the connection timeout.
 #[test]
-fn a_postgres_that_is_not_there_is_unavailable_soon() {
+fn unreachable_postgres_times_out() {
     let refusing = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     runtime().block_on(async {
@@ -151,15 +152,15 @@ fn a_postgres_that_is_not_there_is_unavailable_soon() {
 }
 
 #[test]
-fn postgres_that_drops_its_connections_is_used_again() {
-    run(Backend::Postgres, Prepared::Migrated, async |db: Database| {
+fn pool_recovers_from_dropped_connections() {
+    run(Backend::Postgres, InitialState::Migrated, async |db: Database| {
         let organization_id = new_organization(&db).await;
         db.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
              WHERE datname = current_database() AND pid <> pg_backend_pid()",
         )
         .await;
-        // A call may fall on a connection that is just being closed: it says so, and soon another one is served.
+        // A call may hit a connection that is being closed and fail; soon after, calls succeed.
         let deadline = Instant::now() + Duration::from_secs(5);
         while let Err(error) = db.find_organization(organization_id).await {
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
@@ -171,8 +172,8 @@ fn postgres_that_drops_its_connections_is_used_again() {
 }
 
 #[test]
-fn sqlite_that_another_process_holds_is_unavailable() {
-    run(Backend::Sqlite, Prepared::Migrated, async |db: Database| {
+fn locked_sqlite_is_unavailable() {
+    run(Backend::Sqlite, InitialState::Migrated, async |db: Database| {
         let Place::Sqlite(path) = &db.place else { unreachable!("it is SQLite") };
         let (locked, release) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
         let path = path.clone();
@@ -188,7 +189,7 @@ fn sqlite_that_another_process_holds_is_unavailable() {
         locked.1.recv().unwrap();
         let refused = db.create_organization(crate::support::organization(), None, crate::support::audit_entry()).await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
-        // Readers never wait for a writer.
+        // Readers do not wait for the writer.
         assert!(db.list_organizations().await.unwrap().is_empty());
         release.0.send(()).unwrap();
         holder.join().unwrap();
@@ -196,10 +197,10 @@ fn sqlite_that_another_process_holds_is_unavailable() {
     });
 }
 
-/// SQLite refuses all but one of those who make a new file's journal at once, without any wait: about one in thirty
-/// here, had they not tried again.
+/// SQLite rejects all but one of the processes that create the journal of a new file concurrently. Without retries about
+/// one open in thirty would fail here.
 #[test]
-fn many_processes_open_a_new_file_at_once() {
+fn concurrent_opens_of_new_file_succeed() {
     let folder = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         for round in 0..60 {

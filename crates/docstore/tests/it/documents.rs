@@ -1,22 +1,22 @@
-//! Who sees which document.
+//! Visibility of documents.
 
-use docstore::{Document, Grant, Saved};
+use docstore::{Document, Grant, SaveOutcome};
 use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, documents_of, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
 
 on_both_backends!(
-    a_web_document_is_known_to_all_by_its_address,
-    a_document_is_found_by_id_only_where_it_was_granted,
-    a_workspace_document_is_invisible_to_others,
-    a_removed_document_answers_nowhere,
-    an_unknown_document_is_not_found,
-    documents_are_loaded_from_one_collection,
-    hiding_takes_the_grants_and_queues_once,
-    only_a_workspace_document_of_its_owner_can_be_hidden,
-    indexable_documents_come_in_pages,
-    what_is_loaded_for_indexing_is_of_all_tenants,
+    web_document_is_found_by_url_for_all,
+    document_by_id_requires_grant,
+    workspace_document_is_isolated,
+    removed_document_is_hidden,
+    unknown_document_is_not_found,
+    documents_are_loaded_per_collection,
+    hiding_deletes_grants_and_queues_once,
+    only_own_workspace_documents_can_be_hidden,
+    indexable_documents_are_paged,
+    indexer_loads_documents_of_all_tenants,
 );
 
 async fn grant(db: &Database, organization_id: OrganizationId, doc_id: DocId) {
@@ -35,9 +35,9 @@ async fn captured(db: &Database, organization_id: OrganizationId, document: &Doc
     db.find_latest_capture(organization_id, document.doc_id).await.unwrap().is_some()
 }
 
-async fn a_web_document_is_known_to_all_by_its_address(db: Database) {
+async fn web_document_is_found_by_url_for_all(db: Database) {
     let web = page("https://example.com/", "a page");
-    assert_eq!(db.save_documents(vec![web.clone()], NOW).await.unwrap(), [Saved::Stored]);
+    assert_eq!(db.save_documents(vec![web.clone()], NOW).await.unwrap(), [SaveOutcome::Stored]);
     for organization_id in [new_organization(&db).await, new_organization(&db).await] {
         let found = db.find_document_by_url(organization_id, web.document.canonical_url.clone()).await.unwrap();
         assert_eq!(found.unwrap().doc_id, web.document.doc_id);
@@ -46,7 +46,7 @@ async fn a_web_document_is_known_to_all_by_its_address(db: Database) {
     }
 }
 
-async fn a_document_is_found_by_id_only_where_it_was_granted(db: Database) {
+async fn document_by_id_requires_grant(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let web = page("https://example.com/", "a page");
     db.save_documents(vec![web.clone()], NOW).await.unwrap();
@@ -60,11 +60,11 @@ async fn a_document_is_found_by_id_only_where_it_was_granted(db: Database) {
     assert!(!db.is_granted(theirs, web.document.doc_id).await.unwrap());
 }
 
-async fn a_workspace_document_is_invisible_to_others(db: Database) {
+async fn workspace_document_is_isolated(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let own = workspace_document(ours, "secret.md", "a secret");
     db.save_documents(vec![own.clone()], NOW).await.unwrap();
-    // Not even a grant, which nothing should ever write, opens it.
+    // Not even a grant, which should never be written, makes it visible.
     grant(&db, theirs, own.document.doc_id).await;
     grant(&db, ours, own.document.doc_id).await;
     for (organization_id, visible) in [(ours, true), (theirs, false)] {
@@ -76,7 +76,7 @@ async fn a_workspace_document_is_invisible_to_others(db: Database) {
     }
 }
 
-async fn a_removed_document_answers_nowhere(db: Database) {
+async fn removed_document_is_hidden(db: Database) {
     let ours = new_organization(&db).await;
     let own = workspace_document(ours, "a.md", "a file");
     let doc_id = own.document.doc_id;
@@ -84,7 +84,7 @@ async fn a_removed_document_answers_nowhere(db: Database) {
     grant(&db, ours, doc_id).await;
     assert!(by_id(&db, ours, &own.document).await);
     assert!(db.hide_workspace_document(ours, doc_id, NOW).await.unwrap());
-    // A search that was under way grants it once more.
+    // A concurrent search grants it again.
     grant(&db, ours, doc_id).await;
 
     assert!(!by_url(&db, ours, &own.document).await);
@@ -93,11 +93,11 @@ async fn a_removed_document_answers_nowhere(db: Database) {
     assert!(db.load_documents(Collection::Workspace(ours), vec![doc_id]).await.unwrap().is_empty());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
     assert!(db.list_indexable_documents(IndexName::Workspace, None, 10).await.unwrap().is_empty());
-    // The next run must still find it, to purge it.
+    // The next run must still find the document to purge it.
     assert_eq!(db.list_workspace_documents(ours).await.unwrap(), [doc_id]);
 }
 
-async fn an_unknown_document_is_not_found(db: Database) {
+async fn unknown_document_is_not_found(db: Database) {
     let ours = new_organization(&db).await;
     let never_saved = page("https://example.com/", "a page").document;
     assert!(!by_url(&db, ours, &never_saved).await);
@@ -105,7 +105,7 @@ async fn an_unknown_document_is_not_found(db: Database) {
     assert!(!captured(&db, ours, &never_saved).await);
 }
 
-async fn documents_are_loaded_from_one_collection(db: Database) {
+async fn documents_are_loaded_per_collection(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let web = page("https://example.com/", "a page, in three passages");
     let own = workspace_document(ours, "a.md", "our file");
@@ -124,7 +124,7 @@ async fn documents_are_loaded_from_one_collection(db: Database) {
     }
 }
 
-async fn hiding_takes_the_grants_and_queues_once(db: Database) {
+async fn hiding_deletes_grants_and_queues_once(db: Database) {
     let ours = new_organization(&db).await;
     let own = workspace_document(ours, "a.md", "a file");
     let doc_id = own.document.doc_id;
@@ -135,10 +135,10 @@ async fn hiding_takes_the_grants_and_queues_once(db: Database) {
     assert!(!db.hide_workspace_document(ours, doc_id, at(2)).await.unwrap());
     assert!(!db.is_granted(ours, doc_id).await.unwrap());
     let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
-    assert_eq!(documents_of(&queued), [doc_id]);
+    assert_eq!(documents_in(&queued), [doc_id]);
 }
 
-async fn only_a_workspace_document_of_its_owner_can_be_hidden(db: Database) {
+async fn only_own_workspace_documents_can_be_hidden(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let web = page("https://example.com/", "a page");
     let foreign = workspace_document(theirs, "a.md", "their file");
@@ -153,7 +153,7 @@ async fn only_a_workspace_document_of_its_owner_can_be_hidden(db: Database) {
     assert_eq!(db.count("outbox").await, 0);
 }
 
-async fn indexable_documents_come_in_pages(db: Database) {
+async fn indexable_documents_are_paged(db: Database) {
     let organization_id = new_organization(&db).await;
     let web: Vec<_> = (0..25).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
     let own: Vec<_> = (0..5).map(|n| workspace_document(organization_id, &format!("{n}.md"), "a file")).collect();
@@ -174,7 +174,7 @@ async fn indexable_documents_come_in_pages(db: Database) {
     }
 }
 
-async fn what_is_loaded_for_indexing_is_of_all_tenants(db: Database) {
+async fn indexer_loads_documents_of_all_tenants(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let all = vec![
         page("https://example.com/", "a page"),

@@ -1,4 +1,4 @@
-//! The names that an organization may upload to.
+//! Files registered for upload.
 
 use docstore::{File, IndexRun, StoreError, Withdrawal};
 use model::{FileOutcome, OrganizationId, RunMode};
@@ -7,12 +7,12 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, at, new_organization};
 
 on_both_backends!(
-    registering_again_renews_the_upload_and_keeps_what_was_learned,
-    files_come_in_the_order_of_their_keys,
-    a_file_is_its_organizations_alone,
-    forgotten_files_are_gone,
-    many_files_are_forgotten_at_once,
-    a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload,
+    registering_again_renews_upload_and_keeps_state,
+    files_are_listed_in_key_order,
+    files_are_isolated_by_organization,
+    deleted_files_are_gone,
+    large_deletion_of_files_succeeds,
+    withdrawn_file_is_restored_by_new_upload,
 );
 
 fn file(organization_id: OrganizationId, object_key: &str) -> File {
@@ -43,7 +43,7 @@ async fn keys_in_pages(db: &Database, organization_id: OrganizationId, limit: i6
     }
 }
 
-async fn registering_again_renews_the_upload_and_keeps_what_was_learned(db: Database) {
+async fn registering_again_renews_upload_and_keeps_state(db: Database) {
     let ours = new_organization(&db).await;
     let mut first = file(ours, "a");
     first.processed_etag = Some("etag".to_owned());
@@ -62,9 +62,9 @@ async fn registering_again_renews_the_upload_and_keeps_what_was_learned(db: Data
     assert_eq!(db.count_files(ours).await.unwrap(), 1);
 }
 
-async fn files_come_in_the_order_of_their_keys(db: Database) {
+async fn files_are_listed_in_key_order(db: Database) {
     let ours = new_organization(&db).await;
-    // Byte order, whatever the database's language: capitals before small letters, accents and other scripts last.
+    // Byte order, regardless of the database's locale: upper before lower case, accents and other scripts last.
     let keys =
         ["", " a", "-", "B", "Z", "_", "a", "a/b", "a b", "ab", "b", "é", "ß", "Ωmega", "日本", "\u{FFFD}", "🦀"];
     let mut expected: Vec<String> = keys.iter().map(|key| format!("{ours}/{key}")).collect();
@@ -75,18 +75,18 @@ async fn files_come_in_the_order_of_their_keys(db: Database) {
     assert_eq!(keys_in_pages(&db, ours, 100).await, expected);
     assert_eq!(keys_in_pages(&db, ours, 4).await, expected);
     assert_eq!(keys_in_pages(&db, ours, 1).await, expected);
-    // A key that is not among them is a place in the order all the same.
+    // The `after` key need not exist.
     let after = db.list_files(ours, Some(format!("{ours}/aa")), 1).await.unwrap();
     assert_eq!(after[0].object_key, format!("{ours}/ab"));
 }
 
-async fn a_file_is_its_organizations_alone(db: Database) {
+async fn files_are_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.register_file(file(ours, "a")).await.unwrap();
     assert!(db.find_file(theirs, "a".to_owned()).await.unwrap().is_none());
     assert!(db.list_files(theirs, None, 10).await.unwrap().is_empty());
     assert_eq!(db.count_files(theirs).await.unwrap(), 0);
-    db.forget_files(theirs, vec!["a".to_owned()]).await.unwrap();
+    db.delete_files(theirs, vec!["a".to_owned()]).await.unwrap();
     let mut taken = file(theirs, "a");
     taken.content_type = Some("text/html".to_owned());
     assert!(matches!(db.register_file(taken).await, Err(StoreError::Conflict)));
@@ -94,27 +94,27 @@ async fn a_file_is_its_organizations_alone(db: Database) {
     assert_eq!(found.content_type.as_deref(), Some("text/markdown"));
 }
 
-async fn forgotten_files_are_gone(db: Database) {
+async fn deleted_files_are_gone(db: Database) {
     let ours = new_organization(&db).await;
     for key in ["a", "b", "c"] {
         db.register_file(file(ours, key)).await.unwrap();
     }
-    db.forget_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()]).await.unwrap();
-    db.forget_files(ours, vec![]).await.unwrap();
+    db.delete_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()]).await.unwrap();
+    db.delete_files(ours, vec![]).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["b"]);
     assert_eq!(db.count_files(ours).await.unwrap(), 1);
 }
 
-async fn many_files_are_forgotten_at_once(db: Database) {
+async fn large_deletion_of_files_succeeds(db: Database) {
     let ours = new_organization(&db).await;
     db.register_file(file(ours, "69999")).await.unwrap();
     db.register_file(file(ours, "kept")).await.unwrap();
     let stale = (0..70_000).map(|n| n.to_string()).collect();
-    db.forget_files(ours, stale).await.unwrap();
+    db.delete_files(ours, stale).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["kept"]);
 }
 
-async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Database) {
+async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.register_file(file(ours, "new")).await.unwrap();
     let mut indexed = file(ours, "indexed");
@@ -128,14 +128,14 @@ async fn a_withdrawn_file_is_its_owners_and_comes_back_with_a_new_upload(db: Dat
     assert_eq!(db.withdraw_file(ours, "unknown".to_owned(), run(ours), NOW).await.unwrap(), None);
     assert!(db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().withdrawn_at.is_none());
 
-    // No run has seen it, so none has to look after it.
+    // No run has processed this file, so none is queued.
     let untouched = run(ours);
-    let answer = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
-    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: false }));
+    let outcome = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false }));
     assert!(db.find_run(ours, untouched.sync_id).await.unwrap().is_none());
     let queued = run(ours);
-    let answer = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
-    assert_eq!(answer, Some(Withdrawal { hidden: false, queued: true }));
+    let outcome = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: true }));
     assert!(db.find_run(ours, queued.sync_id).await.unwrap().is_some());
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();

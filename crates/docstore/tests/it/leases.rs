@@ -1,4 +1,4 @@
-//! Leases: work that one process at a time may do.
+//! Leases: exclusive ownership with expiry.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use model::Timestamp;
 use crate::support::{Database, NOW, at};
 
 on_both_backends!(
-    a_lease_has_one_owner_until_it_expires,
-    a_released_lease_is_free,
-    of_many_who_ask_at_once_one_gets_the_lease,
+    lease_is_exclusive_until_expiry,
+    released_lease_can_be_acquired,
+    concurrent_acquisition_has_one_winner,
 );
 
 async fn acquire(db: &Database, name: &str, owner: &str, now: Timestamp) -> bool {
     db.acquire_lease(name.to_owned(), owner.to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
 }
 
-async fn a_lease_has_one_owner_until_it_expires(db: Database) {
+async fn lease_is_exclusive_until_expiry(db: Database) {
     assert!(acquire(&db, "web", "a", NOW).await);
     assert!(!acquire(&db, "web", "b", at(9)).await);
     assert!(acquire(&db, "workspace", "b", NOW).await);
-    // The owner renews, and the old end does not count any more.
+    // The owner renews the lease, which replaces the expiry.
     assert!(acquire(&db, "web", "a", at(9)).await);
     assert!(!acquire(&db, "web", "b", at(10)).await);
     assert!(acquire(&db, "web", "b", at(19)).await);
     assert!(!acquire(&db, "web", "a", at(20)).await);
 }
 
-async fn a_released_lease_is_free(db: Database) {
+async fn released_lease_can_be_acquired(db: Database) {
     assert!(acquire(&db, "web", "a", NOW).await);
     db.release_lease("web".to_owned(), "b".to_owned()).await.unwrap();
     assert!(!acquire(&db, "web", "b", NOW).await);
@@ -36,10 +36,10 @@ async fn a_released_lease_is_free(db: Database) {
     db.release_lease("unknown".to_owned(), "a".to_owned()).await.unwrap();
 }
 
-async fn of_many_who_ask_at_once_one_gets_the_lease(db: Database) {
-    // First with no row at all, then with an expired one.
+async fn concurrent_acquisition_has_one_winner(db: Database) {
+    // First without a row, then with an expired one.
     for now in [NOW, at(10)] {
-        let asked: Vec<_> = (0..8)
+        let attempts: Vec<_> = (0..8)
             .map(|n| {
                 let store = db.store.clone();
                 let owner = format!("{n} at {now:?}");
@@ -49,7 +49,7 @@ async fn of_many_who_ask_at_once_one_gets_the_lease(db: Database) {
             })
             .collect();
         let mut got = 0;
-        for one in asked {
+        for one in attempts {
             got += usize::from(one.await.unwrap());
         }
         assert_eq!(got, 1);

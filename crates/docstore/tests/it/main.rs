@@ -1,6 +1,6 @@
-//! The docstore's behaviour, each test on SQLite and on PostgreSQL.
+//! Tests of the docstore, each on SQLite and on PostgreSQL.
 //!
-//! The PostgreSQL half needs `TEST_DATABASE_URL`, a role that may create databases; `cargo xtask test` provides one.
+//! The PostgreSQL half needs `TEST_DATABASE_URL` with a role that may create databases; `cargo xtask test` provides one.
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
 
 #[macro_use]

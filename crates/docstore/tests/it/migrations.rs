@@ -1,10 +1,10 @@
-//! The migrations: there and back again, and by two at once.
+//! Migrations: up, down, and concurrent.
 
 use crate::support::{Database, new_organization};
 
-on_both_backends!(empty: up_down_and_up_again_is_the_same, nothing_is_left_after_the_way_down, two_processes_migrate_at_once);
+on_both_backends!(empty: up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once);
 
-/// Everything that the database says of its tables and indexes.
+/// Returns the definitions of all tables, indexes and constraints.
 async fn schema(db: &Database) -> Vec<String> {
     let sql = if db.is_sqlite() {
         "SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS line FROM sqlite_master ORDER BY 1"
@@ -23,7 +23,7 @@ async fn schema(db: &Database) -> Vec<String> {
     db.lines(sql).await.into_iter().flatten().collect()
 }
 
-async fn up_down_and_up_again_is_the_same(db: Database) {
+async fn up_down_up_restores_schema(db: Database) {
     assert!(db.migrate().await.unwrap() > 0);
     let first = schema(&db).await;
     assert!(first.iter().any(|line| line.contains("one_run_in_flight")), "{first:?}");
@@ -35,18 +35,18 @@ async fn up_down_and_up_again_is_the_same(db: Database) {
     assert_eq!(db.count("organizations").await, 0);
 }
 
-async fn nothing_is_left_after_the_way_down(db: Database) {
+async fn down_removes_all_tables(db: Database) {
     db.migrate().await.unwrap();
     new_organization(&db).await;
     db.revert_all_migrations().await.unwrap();
     let left = schema(&db).await;
-    // The migrations' own table stays, and what SQLite keeps for itself.
-    let ours: Vec<_> =
+    // diesel's migration table and SQLite's internal tables remain.
+    let leftovers: Vec<_> =
         left.iter().filter(|line| !line.contains("__diesel_schema_migrations") && !line.contains("sqlite_")).collect();
-    assert!(ours.is_empty(), "{ours:?}");
+    assert!(leftovers.is_empty(), "{leftovers:?}");
 }
 
-async fn two_processes_migrate_at_once(db: Database) {
+async fn concurrent_migrations_run_once(db: Database) {
     let stores = [db.store.clone(), db.another_store(), db.another_store(), db.another_store()];
     let migrating = stores.map(|store| tokio::spawn(async move { store.migrate().await.unwrap() }));
     let mut ran = 0;

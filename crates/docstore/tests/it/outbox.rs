@@ -1,18 +1,18 @@
-//! The outbox: what an index has yet to learn, oldest first.
+//! The outbox: pending changes of an index, oldest first.
 
 use docstore::OutboxWork;
 use model::{DocId, IndexName};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, documents_of};
+use crate::support::{Database, NOW, documents_in};
 
 on_both_backends!(
-    entries_come_oldest_first_and_of_one_index,
-    completed_entries_are_gone_and_newer_ones_stay,
-    bounds_are_those_of_one_index,
-    numbers_are_never_used_again,
-    clearing_an_index_is_stored_as_the_nil_id,
-    many_entries_are_queued_and_completed,
+    pending_entries_are_oldest_first_per_index,
+    completion_keeps_newer_entries,
+    bounds_are_per_index,
+    entry_ids_are_never_reused,
+    clear_is_stored_as_nil_id,
+    large_batch_is_enqueued_and_completed,
 );
 
 fn ids(count: usize) -> Vec<DocId> {
@@ -27,7 +27,7 @@ async fn bounds(db: &Database, index: IndexName) -> Option<(i64, i64)> {
     db.outbox_bounds(index).await.unwrap()
 }
 
-async fn entries_come_oldest_first_and_of_one_index(db: Database) {
+async fn pending_entries_are_oldest_first_per_index(db: Database) {
     let (first, second, other) = (ids(3), ids(2), ids(2));
     enqueue(&db, IndexName::Web, first.clone()).await;
     enqueue(&db, IndexName::Workspace, other.clone()).await;
@@ -36,31 +36,31 @@ async fn entries_come_oldest_first_and_of_one_index(db: Database) {
     let pending = db.pending_outbox(IndexName::Web, 10).await.unwrap();
     assert!(pending.is_sorted_by(|a, b| a.id < b.id));
     let expected: Vec<DocId> = first.into_iter().chain(second).collect();
-    assert_eq!(documents_of(&pending), expected);
+    assert_eq!(documents_in(&pending), expected);
     let oldest = db.pending_outbox(IndexName::Web, 2).await.unwrap();
-    assert_eq!(documents_of(&oldest), expected[..2]);
+    assert_eq!(documents_in(&oldest), expected[..2]);
     let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
-    assert_eq!(documents_of(&pending), other);
+    assert_eq!(documents_in(&pending), other);
     assert!(pending.iter().all(|entry| entry.index_name == IndexName::Workspace));
 }
 
-async fn completed_entries_are_gone_and_newer_ones_stay(db: Database) {
+async fn completion_keeps_newer_entries(db: Database) {
     let doc_id = ids(1);
     enqueue(&db, IndexName::Web, doc_id.clone()).await;
     let seen = db.pending_outbox(IndexName::Web, 10).await.unwrap();
-    // The document changes again while the index takes in what it saw.
+    // The document changes again while the index applies the first entry.
     enqueue(&db, IndexName::Web, doc_id.clone()).await;
     db.complete_outbox(seen.iter().map(|entry| entry.id).collect()).await.unwrap();
     let left = db.pending_outbox(IndexName::Web, 10).await.unwrap();
-    assert_eq!(documents_of(&left), doc_id);
+    assert_eq!(documents_in(&left), doc_id);
     assert!(left[0].id > seen[0].id);
-    // At least once: a second completion of the same entries is no fault.
+    // Delivery is at least once, so completion is idempotent.
     db.complete_outbox(seen.iter().map(|entry| entry.id).collect()).await.unwrap();
     db.complete_outbox(vec![]).await.unwrap();
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 1);
 }
 
-async fn bounds_are_those_of_one_index(db: Database) {
+async fn bounds_are_per_index(db: Database) {
     assert_eq!(bounds(&db, IndexName::Web).await, None);
     enqueue(&db, IndexName::Web, ids(3)).await;
     enqueue(&db, IndexName::Workspace, ids(1)).await;
@@ -72,8 +72,8 @@ async fn bounds_are_those_of_one_index(db: Database) {
     assert_eq!(db.count_outbox(IndexName::Workspace).await.unwrap(), 1);
 }
 
-async fn numbers_are_never_used_again(db: Database) {
-    // Who waits for an entry to be worked off compares numbers: one that came back would deceive it.
+async fn entry_ids_are_never_reused(db: Database) {
+    // Waiters compare ids to detect that an entry was processed, which a reused id would break.
     enqueue(&db, IndexName::Web, ids(2)).await;
     let (_, newest) = bounds(&db, IndexName::Web).await.unwrap();
     db.complete_outbox(vec![newest - 1, newest]).await.unwrap();
@@ -82,7 +82,7 @@ async fn numbers_are_never_used_again(db: Database) {
     assert!(bounds(&db, IndexName::Web).await.unwrap().0 > newest);
 }
 
-async fn clearing_an_index_is_stored_as_the_nil_id(db: Database) {
+async fn clear_is_stored_as_nil_id(db: Database) {
     let doc_id = ids(1)[0];
     db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
     enqueue(&db, IndexName::Workspace, vec![doc_id]).await;
@@ -93,12 +93,12 @@ async fn clearing_an_index_is_stored_as_the_nil_id(db: Database) {
     assert_eq!(db.count(&format!("outbox WHERE doc_id = {nil}")).await, 1);
 }
 
-async fn many_entries_are_queued_and_completed(db: Database) {
-    // 75,000 values, and 25,000 numbers in one completion.
+async fn large_batch_is_enqueued_and_completed(db: Database) {
+    // 75,000 bound values in the insert, and 25,000 ids in one completion.
     let doc_ids = ids(25_000);
     enqueue(&db, IndexName::Web, doc_ids.clone()).await;
     let pending = db.pending_outbox(IndexName::Web, 30_000).await.unwrap();
-    assert_eq!(documents_of(&pending), doc_ids);
+    assert_eq!(documents_in(&pending), doc_ids);
     db.complete_outbox(pending.iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(db.count("outbox").await, 0);
 }

@@ -1,4 +1,4 @@
-//! Indexing runs: asked for, claimed, taken over, counted, ended.
+//! Indexing runs: requests, claims, takeovers, counters, completion.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use docstore::{File, FileChanges, FileResult, Grant, IndexRun, NewDocument};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, documents_of, new_organization, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, workspace_document};
 
 on_both_backends!(
-    a_second_request_returns_the_waiting_run,
-    a_full_request_makes_the_waiting_run_full,
-    requests_at_once_share_one_run,
-    a_request_during_a_claim_is_never_lost,
-    a_run_belongs_to_its_organization,
-    runs_are_claimed_oldest_first_and_one_for_each_organization,
-    workers_never_claim_the_same_run,
-    an_abandoned_run_is_taken_over_where_it_stood,
-    workers_never_take_over_the_same_run,
-    a_lost_run_takes_no_results,
-    results_are_counted_exactly,
-    an_unreadable_file_loses_its_document,
-    deletions_are_counted_as_they_happened,
-    only_documents_of_the_organization_are_deleted,
-    a_failed_write_counts_nothing,
-    many_documents_are_deleted_at_once,
-    a_run_ends_for_good,
+    second_request_joins_queued_run,
+    full_request_upgrades_queued_run,
+    concurrent_requests_share_one_run,
+    request_during_claim_is_not_lost,
+    runs_are_isolated_by_organization,
+    runs_are_claimed_oldest_first_one_per_organization,
+    concurrent_claims_are_exclusive,
+    expired_run_is_resumed_by_another_worker,
+    concurrent_takeovers_are_exclusive,
+    former_owner_cannot_write,
+    concurrent_results_are_counted_exactly,
+    unreadable_file_deletes_document,
+    only_actual_deletions_are_counted,
+    deletion_is_limited_to_organization,
+    failed_write_is_rolled_back,
+    large_deletion_succeeds,
+    finished_run_is_final,
 );
 
 fn new_run(organization_id: OrganizationId, mode: RunMode, requested_at: Timestamp) -> IndexRun {
@@ -45,7 +45,7 @@ async fn find(db: &Database, run: &IndexRun) -> IndexRun {
     db.find_run(run.organization_id, run.sync_id).await.unwrap().unwrap()
 }
 
-/// A run of a new organization in the hands of `worker`, until `at(10)`.
+/// Returns a run of a new organization, leased to `worker` until `at(10)`.
 async fn claimed_run(db: &Database) -> (OrganizationId, IndexRun) {
     let organization_id = new_organization(db).await;
     request(db, organization_id, NOW).await;
@@ -98,13 +98,13 @@ async fn delete(db: &Database, run: &IndexRun, owner: &str, doc_ids: Vec<DocId>)
     db.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, NOW).await.unwrap()
 }
 
-async fn a_second_request_returns_the_waiting_run(db: Database) {
+async fn second_request_joins_queued_run(db: Database) {
     let organization_id = new_organization(&db).await;
     let first = request(&db, organization_id, NOW).await;
     let second = request(&db, organization_id, at(1)).await;
     assert_eq!((second.sync_id, second.requested_at), (first.sync_id, NOW));
     assert_eq!(second.state, RunState::Queued);
-    // While one is in flight one more waits, and no third.
+    // While one run is in flight, exactly one more is queued.
     assert_eq!(claim(&db, "worker", NOW).await.unwrap().sync_id, first.sync_id);
     let third = request(&db, organization_id, at(2)).await;
     assert_ne!(third.sync_id, first.sync_id);
@@ -112,55 +112,55 @@ async fn a_second_request_returns_the_waiting_run(db: Database) {
     assert_eq!(db.count("index_runs").await, 2);
 }
 
-async fn a_full_request_makes_the_waiting_run_full(db: Database) {
+async fn full_request_upgrades_queued_run(db: Database) {
     let organization_id = new_organization(&db).await;
     let waiting = request(&db, organization_id, NOW).await;
     let full = db.request_run(new_run(organization_id, RunMode::Full, NOW)).await.unwrap();
     assert_eq!((full.sync_id, full.mode), (waiting.sync_id, RunMode::Full));
-    // It does not become less again.
+    // An incremental request does not downgrade it.
     assert_eq!(request(&db, organization_id, NOW).await.mode, RunMode::Full);
     assert_eq!(find(&db, &waiting).await.mode, RunMode::Full);
 }
 
-async fn requests_at_once_share_one_run(db: Database) {
+async fn concurrent_requests_share_one_run(db: Database) {
     let organization_id = new_organization(&db).await;
-    let asked: Vec<_> = (0..16)
+    let requests: Vec<_> = (0..16)
         .map(|n| {
             let store = db.store.clone();
             let mode = if n == 7 { RunMode::Full } else { RunMode::Incremental };
             tokio::spawn(async move { store.request_run(new_run(organization_id, mode, NOW)).await.unwrap() })
         })
         .collect();
-    let mut answers = HashSet::new();
-    for one in asked {
-        answers.insert(one.await.unwrap().sync_id);
+    let mut sync_ids = HashSet::new();
+    for one in requests {
+        sync_ids.insert(one.await.unwrap().sync_id);
     }
-    assert_eq!(answers.len(), 1);
+    assert_eq!(sync_ids.len(), 1);
     assert_eq!(db.count("index_runs").await, 1);
     assert_eq!(db.count("index_runs WHERE mode = 'full'").await, 1);
 }
 
-async fn a_request_during_a_claim_is_never_lost(db: Database) {
-    // Who asks for a full run gets a run that does everything: never one that was claimed as incremental meanwhile.
+async fn request_during_claim_is_not_lost(db: Database) {
+    // A request for a full run never returns a run that was claimed as incremental concurrently.
     for _ in 0..20 {
         let organization_id = new_organization(&db).await;
         request(&db, organization_id, NOW).await;
         let (store, other) = (db.store.clone(), db.store.clone());
         let claimed = tokio::spawn(async move { store.claim_run("worker".to_owned(), NOW, at(10)).await.unwrap() });
         let full = new_run(organization_id, RunMode::Full, NOW);
-        let asked = tokio::spawn(async move { other.request_run(full).await.unwrap() });
-        let (claimed, asked) = (claimed.await.unwrap(), asked.await.unwrap());
-        assert_eq!(asked.mode, RunMode::Full);
-        assert_eq!(find(&db, &asked).await.mode, RunMode::Full);
-        // A worker that finds the run in the hands of a request passes over it, and asks again later.
-        if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == asked.sync_id) {
+        let requested = tokio::spawn(async move { other.request_run(full).await.unwrap() });
+        let (claimed, requested) = (claimed.await.unwrap(), requested.await.unwrap());
+        assert_eq!(requested.mode, RunMode::Full);
+        assert_eq!(find(&db, &requested).await.mode, RunMode::Full);
+        // A worker skips a run that is locked by a request, and polls again later.
+        if let Some(claimed) = claimed.filter(|claimed| claimed.sync_id == requested.sync_id) {
             assert_eq!(claimed.mode, RunMode::Full);
         }
         db.execute("DELETE FROM index_runs").await;
     }
 }
 
-async fn a_run_belongs_to_its_organization(db: Database) {
+async fn runs_are_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let run = request(&db, ours, NOW).await;
     assert_eq!(find(&db, &run).await.sync_id, run.sync_id);
@@ -168,7 +168,7 @@ async fn a_run_belongs_to_its_organization(db: Database) {
     assert!(db.find_run(ours, Uuid::new_v4().into()).await.unwrap().is_none());
 }
 
-async fn runs_are_claimed_oldest_first_and_one_for_each_organization(db: Database) {
+async fn runs_are_claimed_oldest_first_one_per_organization(db: Database) {
     assert!(claim(&db, "worker", NOW).await.is_none());
     let (early, late) = (new_organization(&db).await, new_organization(&db).await);
     let second = request(&db, late, at(1)).await;
@@ -179,7 +179,7 @@ async fn runs_are_claimed_oldest_first_and_one_for_each_organization(db: Databas
     assert_eq!((claimed.state, claimed.started_at), (RunState::Planning, Some(at(2))));
     assert_eq!((claimed.lease_owner.as_deref(), claimed.lease_expires_at), (Some("worker"), Some(at(12))));
 
-    // The next of the same organization waits until the first has ended, however long it has waited.
+    // The next run of the same organization waits until the first has ended, regardless of its age.
     let next = request(&db, early, at(-1)).await;
     assert_eq!(claim(&db, "worker", at(2)).await.unwrap().sync_id, second.sync_id);
     assert!(claim(&db, "worker", at(2)).await.is_none());
@@ -187,7 +187,7 @@ async fn runs_are_claimed_oldest_first_and_one_for_each_organization(db: Databas
     assert_eq!(claim(&db, "worker", at(3)).await.unwrap().sync_id, next.sync_id);
 }
 
-/// What every worker claims until nothing is left, eight workers at once.
+/// Claims all runs with eight concurrent workers. Returns the owner of each run.
 async fn claim_all(db: &Database, now: Timestamp) -> Vec<(String, SyncId)> {
     let workers: Vec<_> = (0..8)
         .map(|n| {
@@ -195,7 +195,7 @@ async fn claim_all(db: &Database, now: Timestamp) -> Vec<(String, SyncId)> {
             let owner = format!("worker {n}");
             tokio::spawn(async move {
                 let mut claimed = Vec::new();
-                // A worker that finds all rows in other hands gets nothing and asks again later.
+                // A worker skips locked rows, so one miss does not mean that the queue is empty.
                 let mut misses = 0;
                 while misses < 20 {
                     match store.claim_run(owner.clone(), now, now + Duration::from_millis(10)).await.unwrap() {
@@ -214,7 +214,7 @@ async fn claim_all(db: &Database, now: Timestamp) -> Vec<(String, SyncId)> {
     all
 }
 
-async fn workers_never_claim_the_same_run(db: Database) {
+async fn concurrent_claims_are_exclusive(db: Database) {
     let mut expected = HashSet::new();
     for n in 0..20 {
         let organization_id = new_organization(&db).await;
@@ -228,7 +228,7 @@ async fn workers_never_claim_the_same_run(db: Database) {
     }
 }
 
-async fn workers_never_take_over_the_same_run(db: Database) {
+async fn concurrent_takeovers_are_exclusive(db: Database) {
     for n in 0..20 {
         let organization_id = new_organization(&db).await;
         request(&db, organization_id, at(n)).await;
@@ -239,13 +239,13 @@ async fn workers_never_take_over_the_same_run(db: Database) {
     assert_eq!(taken_over.iter().map(|(_, sync_id)| *sync_id).collect::<HashSet<_>>().len(), 20);
 }
 
-async fn an_abandoned_run_is_taken_over_where_it_stood(db: Database) {
+async fn expired_run_is_resumed_by_another_worker(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     assert!(db.begin_running(run.sync_id, "worker".to_owned(), 3).await.unwrap());
     let new = workspace_document(organization_id, "a.md", "a file");
     register(&db, organization_id, &new, "a").await;
     assert!(record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new.clone()))]).await);
-    // A newer request does not come before it.
+    // A queued run with an earlier request time does not take precedence over an expired one.
     request(&db, new_organization(&db).await, at(-5)).await;
 
     assert_ne!(claim(&db, "other", at(9)).await.unwrap().sync_id, run.sync_id);
@@ -257,7 +257,7 @@ async fn an_abandoned_run_is_taken_over_where_it_stood(db: Database) {
     assert_eq!(taken.stats(), expected);
 }
 
-async fn a_lost_run_takes_no_results(db: Database) {
+async fn former_owner_cannot_write(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let old = workspace_document(organization_id, "old.md", "an old file");
     db.save_documents(vec![old.clone()], NOW).await.unwrap();
@@ -285,7 +285,7 @@ async fn a_lost_run_takes_no_results(db: Database) {
     assert!(record(&db, &run, "other", vec![result("a", new.document.doc_id, &run, Some(new))]).await);
 }
 
-async fn results_are_counted_exactly(db: Database) {
+async fn concurrent_results_are_counted_exactly(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     assert!(db.begin_running(run.sync_id, "worker".to_owned(), 30).await.unwrap());
     let mut batches = Vec::new();
@@ -295,7 +295,7 @@ async fn results_are_counted_exactly(db: Database) {
         register(&db, organization_id, &new, &key).await;
         batches.push((key, new));
     }
-    // Batches of five, written at once as a run's tasks do: no count is lost.
+    // Batches of five, written concurrently as the tasks of a run do.
     let writers: Vec<_> = batches
         .chunks(5)
         .map(|chunk| {
@@ -323,7 +323,7 @@ async fn results_are_counted_exactly(db: Database) {
     assert_eq!(found.last_run_id, Some(run.sync_id));
 }
 
-async fn an_unreadable_file_loses_its_document(db: Database) {
+async fn unreadable_file_deletes_document(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let readable_once = workspace_document(organization_id, "a.md", "a file");
     let never_read = workspace_document(organization_id, "b.md", "another");
@@ -340,12 +340,12 @@ async fn an_unreadable_file_loses_its_document(db: Database) {
     for table in ["documents", "captures", "passages", "grants"] {
         assert_eq!(db.count(table).await, 0, "{table}");
     }
-    // The index has nothing to unlearn of a document that never was.
+    // Only the document that existed is enqueued.
     let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
-    assert_eq!(documents_of(&queued), [doc_id]);
+    assert_eq!(documents_in(&queued), [doc_id]);
 }
 
-async fn deletions_are_counted_as_they_happened(db: Database) {
+async fn only_actual_deletions_are_counted(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let documents: Vec<_> = (0..3).map(|n| workspace_document(organization_id, &format!("{n}"), "a file")).collect();
     let ids: Vec<DocId> = documents.iter().map(|new| new.document.doc_id).collect();
@@ -354,7 +354,7 @@ async fn deletions_are_counted_as_they_happened(db: Database) {
         let grant = Grant { organization_id, doc_id: *doc_id, granted_at: NOW };
         db.grant_document(grant).await.unwrap();
     }
-    // Hidden ones are deleted like the others.
+    // Hidden documents are deleted too.
     assert!(db.hide_workspace_document(organization_id, ids[0], NOW).await.unwrap());
     db.execute("DELETE FROM outbox").await;
 
@@ -364,14 +364,14 @@ async fn deletions_are_counted_as_they_happened(db: Database) {
     assert_eq!(find(&db, &run).await.stats(), RunStats { deleted: 2, ..RunStats::default() });
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [ids[2]]);
     assert_eq!((db.count("captures").await, db.count("passages").await, db.count("grants").await), (1, 1, 1));
-    let mut queued: Vec<DocId> = documents_of(&db.pending_outbox(IndexName::Workspace, 10).await.unwrap());
+    let mut queued: Vec<DocId> = documents_in(&db.pending_outbox(IndexName::Workspace, 10).await.unwrap());
     queued.sort_unstable();
     let mut expected = ids[..2].to_vec();
     expected.sort_unstable();
     assert_eq!(queued, expected);
 }
 
-async fn only_documents_of_the_organization_are_deleted(db: Database) {
+async fn deletion_is_limited_to_organization(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let theirs = new_organization(&db).await;
     let own = workspace_document(organization_id, "a.md", "our file");
@@ -384,10 +384,10 @@ async fn only_documents_of_the_organization_are_deleted(db: Database) {
     assert_eq!(find(&db, &run).await.stats().deleted, 1);
     assert_eq!(db.count("documents").await, 2);
     let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
-    assert_eq!(documents_of(&queued), [own.document.doc_id]);
+    assert_eq!(documents_in(&queued), [own.document.doc_id]);
 }
 
-async fn a_failed_write_counts_nothing(db: Database) {
+async fn failed_write_is_rolled_back(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let good = workspace_document(organization_id, "a.md", "a file");
     let mut bad = workspace_document(organization_id, "b.md", "another file");
@@ -404,12 +404,12 @@ async fn a_failed_write_counts_nothing(db: Database) {
     assert_eq!((db.count("documents").await, db.count("outbox").await), (0, 0));
 }
 
-async fn many_documents_are_deleted_at_once(db: Database) {
+async fn large_deletion_succeeds(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let known = workspace_document(organization_id, "a.md", "a file");
     let doc_id = known.document.doc_id;
     db.save_documents(vec![known], NOW).await.unwrap();
-    // More than a statement binds on either backend.
+    // Beyond the bind limit of both backends.
     let mut ids: Vec<DocId> = (0..70_000).map(|_| Uuid::new_v4().into()).collect();
     ids.push(doc_id);
     assert!(delete(&db, &run, "worker", ids).await);
@@ -417,7 +417,7 @@ async fn many_documents_are_deleted_at_once(db: Database) {
     assert_eq!(db.count("documents").await, 0);
 }
 
-async fn a_run_ends_for_good(db: Database) {
+async fn finished_run_is_final(db: Database) {
     for error in [None, Some("storage is gone".to_owned())] {
         let (organization_id, run) = claimed_run(&db).await;
         let sync_id = run.sync_id;

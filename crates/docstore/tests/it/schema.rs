@@ -1,4 +1,4 @@
-//! The tables themselves: the same on both backends, and nothing outlives its organization.
+//! Tables: equal on both backends, and cascading from their organization.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::support::{Database, NOW, audit_entry, new_organization, page, workspace_document};
 
-on_both_backends!(columns_are_those_of_the_schema, what_belongs_to_an_organization_goes_with_it);
+on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
-/// `table.column null|not null`, as `schema.rs` says it: the one description that both backends are held to.
+/// Returns the columns declared in `schema.rs`, as `table.column null` or `table.column not null`.
 fn declared() -> BTreeSet<String> {
     let mut columns = BTreeSet::new();
     let mut table = "";
@@ -29,9 +29,9 @@ fn declared() -> BTreeSet<String> {
     columns
 }
 
-async fn columns_are_those_of_the_schema(db: Database) {
+async fn columns_match_schema(db: Database) {
     let sql = if db.is_sqlite() {
-        // A primary key in SQLite may be declared without NOT NULL; an INTEGER one is never null.
+        // SQLite reports an INTEGER primary key as nullable although it is never null.
         "SELECT m.name || '.' || c.name || CASE WHEN c.\"notnull\" = 1 OR c.pk > 0 THEN ' not null' ELSE ' null' END AS line
          FROM sqlite_master m JOIN pragma_table_info(m.name) c
          WHERE m.type = 'table' AND m.name NOT LIKE '\\_\\_%' ESCAPE '\\' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
@@ -41,15 +41,15 @@ async fn columns_are_those_of_the_schema(db: Database) {
     };
     let columns: BTreeSet<String> = db.lines(sql).await.into_iter().flatten().collect();
     let declared = declared();
-    assert!(declared.len() > 80, "schema.rs is read: {declared:?}");
+    assert!(declared.len() > 80, "schema.rs was not parsed: {declared:?}");
     assert_eq!(columns, declared);
 }
 
-/// Tables that hold nothing of an organization but what the outbox and the leases need to work themselves off, and the
-/// audit log, which tells of it afterwards.
-const OF_NO_ORGANIZATION: [&str; 3] = ["audit_entries", "leases", "outbox"];
+/// Tables that do not cascade: the outbox and leases contain no tenant data beyond ids, and the audit log outlives its
+/// organization.
+const NOT_CASCADING: [&str; 3] = ["audit_entries", "leases", "outbox"];
 
-async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
+async fn deleting_organization_cascades(db: Database) {
     let (kept, deleted) = (new_organization(&db).await, new_organization(&db).await);
     let web = page("https://example.com/", "a page");
     db.save_documents(vec![web.clone()], NOW).await.unwrap();
@@ -61,7 +61,7 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
     let mut before = Vec::new();
     for table in &tables {
         let count = db.count(table).await;
-        // A new table must be filled here too, or its cascade would go untested.
+        // `fill` must cover every new table, or its cascade would not be tested.
         assert!(count > 0 || table == "leases", "{table} is empty");
         before.push(count);
     }
@@ -70,10 +70,10 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
     for (table, before) in tables.iter().zip(before) {
         let after = db.count(table).await;
         match table.as_str() {
-            table if OF_NO_ORGANIZATION.contains(&table) => assert_eq!(after, before, "{table}"),
-            // One each, and the web page that belongs to nobody.
+            table if NOT_CASCADING.contains(&table) => assert_eq!(after, before, "{table}"),
+            // One row per organization, and the web page.
             "documents" | "captures" | "passages" => assert_eq!((before, after), (3, 2), "{table}"),
-            // Two each: of the hour and of the day.
+            // Two rows per organization: two documents, or an hour and a day.
             "grants" | "usage_rollups" => assert_eq!((before, after), (4, 2), "{table}"),
             table => assert_eq!((before, after), (2, 1), "{table}"),
         }
@@ -81,7 +81,7 @@ async fn what_belongs_to_an_organization_goes_with_it(db: Database) {
     assert!(db.is_granted(kept, web.document.doc_id).await.unwrap());
 }
 
-/// A row in every table that can hold one of the organization.
+/// Inserts a row of the organization into every table.
 async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let owner = organization_id;
     let new_id = Uuid::new_v4;

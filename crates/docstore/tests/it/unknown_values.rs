@@ -1,4 +1,4 @@
-//! Values that a later version stored: an error names them.
+//! Enum values stored by a newer version are errors that name them.
 
 use docstore::{IndexRun, Result, StoreError};
 use model::RunMode;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::accounts::key;
 use crate::support::{Database, NOW, audit_entry, new_organization, page};
 
-on_both_backends!(unknown_run_state_is_an_error, unknown_names_are_errors_that_quote_them);
+on_both_backends!(unknown_run_state_is_rejected, unknown_names_are_quoted_in_errors);
 
 /// Expects an error that names the column and the value.
 fn check<T>(outcome: Result<T>, column: &str, message: &str) {
@@ -20,7 +20,7 @@ fn check<T>(outcome: Result<T>, column: &str, message: &str) {
     }
 }
 
-async fn unknown_run_state_is_an_error(db: Database) {
+async fn unknown_run_state_is_rejected(db: Database) {
     let organization_id = new_organization(&db).await;
     let run = IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW);
     let sync_id = run.sync_id;
@@ -29,12 +29,12 @@ async fn unknown_run_state_is_an_error(db: Database) {
     check(db.find_run(organization_id, sync_id).await, "state", "unknown run state `paused`");
     db.execute("UPDATE index_runs SET state = 'queued', mode = 'partial'").await;
     check(db.find_run(organization_id, sync_id).await, "mode", "unknown run mode `partial`");
-    // A worker neither claims nor loses it.
+    // A failed claim leaves the run queued.
     check(db.claim_run("worker".to_owned(), NOW, NOW).await, "mode", "unknown run mode `partial`");
     assert_eq!(db.count("index_runs WHERE state = 'queued'").await, 1);
 }
 
-async fn unknown_names_are_errors_that_quote_them(db: Database) {
+async fn unknown_names_are_quoted_in_errors(db: Database) {
     let organization_id = new_organization(&db).await;
     db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
     db.execute("UPDATE api_keys SET scopes = 'search:read moon:fly'").await;

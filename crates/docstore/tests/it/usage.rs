@@ -1,4 +1,4 @@
-//! Requests, counted by the hour and the day.
+//! Usage: requests and spending by hour and day.
 
 use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, UsageEvent, UsageRollup};
 use model::{BalanceReason, OrganizationId, Timestamp};
@@ -7,16 +7,16 @@ use uuid::Uuid;
 use crate::support::{Database, NOW, new_organization};
 
 on_both_backends!(
-    requests_are_counted_in_their_hours_and_days,
-    many_requests_are_counted_and_kept,
-    requests_can_be_counted_without_being_kept,
-    counting_at_once_loses_nothing,
-    spending_is_counted_with_its_entry,
-    an_organization_sees_its_own_alone,
-    old_requests_are_pruned_and_their_counts_stay,
+    requests_are_rolled_up_by_hour_and_day,
+    large_batch_of_requests_is_recorded,
+    events_are_optional,
+    concurrent_rollups_lose_no_counts,
+    spending_is_rolled_up_with_ledger_entry,
+    usage_is_isolated_by_organization,
+    pruning_events_keeps_rollups,
 );
 
-/// A whole hour and day.
+/// Start of an hour and of a day.
 const MIDNIGHT: i64 = NOW.as_millis() / DAY * DAY;
 
 fn time(milliseconds: i64) -> Timestamp {
@@ -44,7 +44,7 @@ async fn rollups(db: &Docstore, organization_id: OrganizationId, period: i64) ->
     db.list_usage_rollups(organization_id, period, time(MIDNIGHT - DAY), time(MIDNIGHT + DAY)).await.unwrap()
 }
 
-async fn requests_are_counted_in_their_hours_and_days(db: Database) {
+async fn requests_are_rolled_up_by_hour_and_day(db: Database) {
     let ours = new_organization(&db).await;
     let first = vec![event(ours, "key:1", 200, 1_000, MIDNIGHT), event(ours, "key:1", 404, 3_000, MIDNIGHT + HOUR - 1)];
     let second =
@@ -66,29 +66,29 @@ async fn requests_are_counted_in_their_hours_and_days(db: Database) {
     assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR)).await.unwrap().len(), 3);
 }
 
-async fn many_requests_are_counted_and_kept(db: Database) {
+async fn large_batch_of_requests_is_recorded(db: Database) {
     let ours = new_organization(&db).await;
-    // 72,000 values.
+    // 12,000 rows of six columns: 72,000 bound values.
     db.record_usage(vec![event(ours, "key:1", 200, 3_000_000_000, MIDNIGHT); 12_000], true).await.unwrap();
     db.record_usage(vec![], true).await.unwrap();
     assert_eq!(db.count("usage_events WHERE duration_us = 3000000000").await, 12_000);
     assert_eq!(rollups(&db, ours, DAY).await[0].requests, 12_000);
 }
 
-async fn requests_can_be_counted_without_being_kept(db: Database) {
+async fn events_are_optional(db: Database) {
     let ours = new_organization(&db).await;
     db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
     assert_eq!((db.count("usage_events").await, rollups(&db, ours, HOUR).await.len()), (0, 1));
 }
 
-async fn counting_at_once_loses_nothing(db: Database) {
+async fn concurrent_rollups_lose_no_counts(db: Database) {
     let ours = new_organization(&db).await;
     let stores = [db.store.clone(), db.another_store()];
     let writers = (0..8).map(|number: usize| {
         let store = stores[number % 2].clone();
         tokio::spawn(async move {
             for turn in 0..10 {
-                // In another order each time.
+                // In a different order each time.
                 let mut events: Vec<UsageEvent> =
                     (0..4).map(|key| event(ours, &format!("key:{key}"), 200, 1_000, MIDNIGHT + key * HOUR)).collect();
                 events.rotate_left((number + turn) % 4);
@@ -106,7 +106,7 @@ async fn counting_at_once_loses_nothing(db: Database) {
     assert!(hours.iter().all(|row| row.histogram == expected.to_bytes()));
 }
 
-async fn spending_is_counted_with_its_entry(db: Database) {
+async fn spending_is_rolled_up_with_ledger_entry(db: Database) {
     let ours = new_organization(&db).await;
     let entry = |cents: i64, identity: Option<&str>| BalanceEntry {
         id: Uuid::new_v4().into(),
@@ -121,7 +121,7 @@ async fn spending_is_counted_with_its_entry(db: Database) {
     for cents in [-3, -4, 3] {
         db.post_balance_entry(entry(cents, Some("key:1"))).await.unwrap();
     }
-    // What is refused is not spent.
+    // A rejected debit is not counted.
     assert_eq!(db.post_balance_entry(entry(-100, Some("key:1"))).await.unwrap(), None);
     db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
     for period in [HOUR, DAY] {
@@ -134,7 +134,7 @@ async fn spending_is_counted_with_its_entry(db: Database) {
     assert_eq!(spent, [of_key(-3), of_key(3), of_key(4)]);
 }
 
-async fn an_organization_sees_its_own_alone(db: Database) {
+async fn usage_is_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.record_usage(vec![event(theirs, "key:1", 200, 1, MIDNIGHT)], true).await.unwrap();
     assert!(rollups(&db, ours, HOUR).await.is_empty());
@@ -142,7 +142,7 @@ async fn an_organization_sees_its_own_alone(db: Database) {
     assert!(db.list_spending(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX).await.unwrap().is_empty());
 }
 
-async fn old_requests_are_pruned_and_their_counts_stay(db: Database) {
+async fn pruning_events_keeps_rollups(db: Database) {
     let ours = new_organization(&db).await;
     let events = (0..10).map(|minute| event(ours, "key:1", 200, 1, MIDNIGHT + minute * 60_000)).collect();
     db.record_usage(events, true).await.unwrap();

@@ -1,7 +1,7 @@
-//! The adapter against a real server, which the environment names: `ACCEPT_INDEX_URL`, and `ACCEPT_INDEX_KEY` where it
-//! has keys. Without one nothing here can be tested, and the summary of `cargo xtask test` says so.
+//! Tests against a real server, named by `ACCEPT_INDEX_URL` and, if it uses keys, `ACCEPT_INDEX_KEY`. Without one these
+//! tests do nothing, and the summary of `cargo xtask test` reports that.
 
-mod away;
 mod conformance;
 mod lifecycle;
 mod support;
+mod unavailable;

@@ -1,4 +1,4 @@
-//! A real server, used by one test at a time under a prefix of its own.
+//! Real server, used by each test under its own prefix.
 
 use std::ops::Deref;
 
@@ -7,15 +7,15 @@ use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use model::{Collection, DocId, IndexName};
 use uuid::Uuid;
 
-/// An engine whose indexes are deleted with it.
+/// Engine whose indexes are deleted on drop.
 pub struct Server {
     engine: MeilisearchEngine,
     pub options: MeilisearchOptions,
 }
 
 impl Server {
-    /// Without indexes. `None` when the environment names no server.
-    pub fn find() -> Option<Self> {
+    /// Returns an engine without indexes; `None` if no server is configured.
+    pub fn from_environment() -> Option<Self> {
         let url = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
         let api_key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
         let options = MeilisearchOptions { url, api_key, prefix: format!("test-{}-", Uuid::new_v4().simple()) };
@@ -24,8 +24,8 @@ impl Server {
     }
 
     pub async fn with_indexes() -> Option<Self> {
-        let server = Self::find()?;
-        server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are made");
+        let server = Self::from_environment()?;
+        server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are created");
         Some(server)
     }
 
@@ -37,7 +37,7 @@ impl Server {
             if let Some(key) = &self.options.api_key {
                 request = request.bearer_auth(key);
             }
-            // Where it fails there is nothing to delete, or nobody to tell.
+            // A failure is ignored: the index may not exist, and `drop` cannot report errors.
             let _ = request.send().await;
         }
     }
@@ -74,7 +74,7 @@ pub fn request(text: &str) -> FirstStageRequest {
         collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 10,
     }

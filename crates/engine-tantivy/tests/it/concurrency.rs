@@ -10,9 +10,9 @@ use uuid::Uuid;
 use crate::{count, put, total};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn searches_see_whole_batches_while_others_apply() {
+async fn concurrent_searches_see_whole_batches() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = TantivyOptions { idle_writer: Duration::from_millis(5), ..TantivyOptions::default() };
+    let options = TantivyOptions { writer_idle_timeout: Duration::from_millis(5), ..TantivyOptions::default() };
     let engine = Arc::new(TantivyEngine::open(folder.path(), options).expect("a new index"));
     const BATCH: u64 = 10;
     const BATCHES: u64 = 20;
@@ -23,7 +23,7 @@ async fn searches_see_whole_batches_while_others_apply() {
                 let first = u128::from((writer * BATCHES + batch) * BATCH);
                 let changes = (0..u128::from(BATCH)).map(|at| put(first + at, "copper pipe")).collect();
                 engine.apply(IndexName::Web, changes).await.expect("changes");
-                // Long enough now and then for the writer to be closed in between.
+                // Sometimes long enough for the writer to be closed in between.
                 tokio::time::sleep(Duration::from_millis(batch % 4 * 4)).await;
             }
         })
@@ -45,9 +45,9 @@ async fn searches_see_whole_batches_while_others_apply() {
 }
 
 #[tokio::test]
-async fn many_small_commits_and_merges_leave_the_same_index() {
+async fn merges_of_small_commits_preserve_documents() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = TantivyOptions { idle_writer: Duration::from_millis(20), ..TantivyOptions::default() };
+    let options = TantivyOptions { writer_idle_timeout: Duration::from_millis(20), ..TantivyOptions::default() };
     let engine = TantivyEngine::open(folder.path(), options).expect("a new index");
     let rounds = ["first", "second", "third"];
     for at in 0..60 {
@@ -57,7 +57,7 @@ async fn many_small_commits_and_merges_leave_the_same_index() {
     assert_eq!(count(&engine).await, 20);
     assert_eq!(total(&engine, "first second").await, 0);
     assert_eq!(total(&engine, "third").await, 20);
-    // When the writer is let go its merges are done: few segments are left of 60.
+    // Closing the writer waits for its merges, which leave few of 60 segments.
     let segments = || {
         let files = std::fs::read_dir(folder.path().join("web")).expect("a folder");
         files

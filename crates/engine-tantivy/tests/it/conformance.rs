@@ -3,13 +3,13 @@ use std::ops::Deref;
 use engine::SearchEngine;
 use engine_tantivy::{TantivyEngine, TantivyOptions};
 
-/// An engine and the folder it lives in.
-struct Temporary {
+/// Engine in a temporary directory.
+struct TemporaryEngine {
     engine: TantivyEngine,
     _folder: tempfile::TempDir,
 }
 
-impl Temporary {
+impl TemporaryEngine {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = TantivyEngine::open(folder.path(), TantivyOptions::default()).expect("a new index");
@@ -17,7 +17,7 @@ impl Temporary {
     }
 }
 
-impl Deref for Temporary {
+impl Deref for TemporaryEngine {
     type Target = dyn SearchEngine;
 
     fn deref(&self) -> &(dyn SearchEngine + 'static) {
@@ -25,4 +25,4 @@ impl Deref for Temporary {
     }
 }
 
-engine::conformance_tests!(Temporary::new());
+engine::conformance_tests!(TemporaryEngine::new());

@@ -1,10 +1,9 @@
-//! The embedded engine against the contract, and what is its own: reopening, locks, damage, crashes,
-//! concurrency.
+//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency.
 
 mod concurrency;
 mod conformance;
 mod crash;
-mod folder;
+mod index_dir;
 
 use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};
@@ -27,7 +26,7 @@ async fn total(engine: &TantivyEngine, text: &str) -> u64 {
         collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 10,
     };

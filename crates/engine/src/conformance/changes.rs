@@ -3,7 +3,7 @@ use model::IndexName;
 use super::{NONE, file, found_by, id, organization, page, put, put_web};
 use crate::{Change, SearchEngine};
 
-pub async fn put_replace_remove(engine: &dyn SearchEngine) {
+pub async fn put_replaces_and_remove_deletes(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "copper pipes"), page(2, "steel pipes")]).await;
     assert_eq!(found_by(engine, "copper").await, [id(1)]);
     put_web(engine, vec![page(1, "lead pipes")]).await;
@@ -15,7 +15,7 @@ pub async fn put_replace_remove(engine: &dyn SearchEngine) {
     assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
 }
 
-pub async fn repeated_changes_leave_the_same_index(engine: &dyn SearchEngine) {
+pub async fn changes_are_idempotent(engine: &dyn SearchEngine) {
     for _ in 0..3 {
         put_web(engine, vec![page(1, "copper pipes")]).await;
         assert_eq!(found_by(engine, "copper").await, [id(1)]);
@@ -25,7 +25,7 @@ pub async fn repeated_changes_leave_the_same_index(engine: &dyn SearchEngine) {
         engine.apply(IndexName::Web, vec![Change::Remove { doc_id: id(1) }]).await.expect("a removal");
         assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 0);
     }
-    engine.apply(IndexName::Web, Vec::new()).await.expect("no changes are changes too");
+    engine.apply(IndexName::Web, Vec::new()).await.expect("an empty batch is accepted");
 }
 
 pub async fn changes_apply_in_order(engine: &dyn SearchEngine) {
@@ -41,7 +41,7 @@ pub async fn changes_apply_in_order(engine: &dyn SearchEngine) {
     assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
 }
 
-pub async fn clear_empties_one_index(engine: &dyn SearchEngine) {
+pub async fn clear_affects_one_index(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "copper"), page(2, "copper")]).await;
     put(engine, IndexName::Workspace, vec![file(3, organization(1), "copper")]).await;
     engine.clear(IndexName::Web).await.expect("cleared");
@@ -52,11 +52,11 @@ pub async fn clear_empties_one_index(engine: &dyn SearchEngine) {
     assert_eq!(found_by(engine, "copper").await, [id(1)]);
 }
 
-pub async fn an_empty_index_answers(engine: &dyn SearchEngine) {
-    engine.ping().await.expect("a sign of life");
+pub async fn empty_index_returns_no_hits(engine: &dyn SearchEngine) {
+    engine.ping().await.expect("a ping");
     assert_eq!(found_by(engine, "anything").await, NONE);
-    let answer = super::answer(engine, &super::request("anything")).await;
-    assert_eq!(answer.statistics.documents, 0);
-    assert!(answer.statistics.document_frequency.is_empty());
-    assert_eq!(answer.statistics.average_length, 0.0);
+    let statistics = super::search(engine, &super::request("anything")).await.statistics;
+    assert_eq!(statistics.documents, 0);
+    assert!(statistics.document_frequency.is_empty());
+    assert_eq!(statistics.average_length, 0.0);
 }

@@ -5,7 +5,7 @@ use crate::{Filters, FirstStageRequest, IndexDocument, SearchEngine};
 
 async fn check(engine: &dyn SearchEngine, filters: Filters, expected: &[u128]) {
     let mut hits = found(engine, &FirstStageRequest { filters: filters.clone(), ..request("word") }).await;
-    // A phrase obeys the same filters.
+    // Filters also apply to phrases.
     let phrase = FirstStageRequest { filters: filters.clone(), exact_phrase: true, ..request("some word") };
     let mut by_phrase = found(engine, &phrase).await;
     let mut expected: Vec<_> = expected.iter().map(|number| id(*number)).collect();
@@ -20,7 +20,7 @@ fn domains(domains: &[&str]) -> Vec<String> {
     domains.iter().map(|domain| (*domain).to_owned()).collect()
 }
 
-pub async fn language_filter(engine: &dyn SearchEngine) {
+pub async fn language_filter_is_applied(engine: &dyn SearchEngine) {
     let of = |number, language: Option<&str>| IndexDocument {
         language: language.map(str::to_owned),
         ..page(number, "some word")
@@ -32,7 +32,7 @@ pub async fn language_filter(engine: &dyn SearchEngine) {
     check(engine, Filters::default(), &[1, 2, 3, 4]).await;
 }
 
-pub async fn country_filter(engine: &dyn SearchEngine) {
+pub async fn country_filter_is_applied(engine: &dyn SearchEngine) {
     let of = |number, country: Option<&str>| IndexDocument {
         country: country.map(str::to_owned),
         ..page(number, "some word")
@@ -81,7 +81,7 @@ pub async fn domains_match_subdomains_only(engine: &dyn SearchEngine) {
     check(engine, exclude(&["docs.example.com", "absent.org"]), &[1, 3, 4, 5]).await;
 }
 
-pub async fn excluded_domains_win(engine: &dyn SearchEngine) {
+pub async fn excluded_domains_take_precedence(engine: &dyn SearchEngine) {
     let on = |number, host: &str| IndexDocument { host: host.to_owned(), ..page(number, "some word") };
     put_web(engine, vec![on(1, "example.com"), on(2, "docs.example.com")]).await;
     let filters = |include: &[&str], exclude: &[&str]| Filters {

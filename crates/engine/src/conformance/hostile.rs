@@ -1,9 +1,9 @@
 use model::Timestamp;
 
-use super::{NONE, answer, found, found_by, id, page, put_web, request};
+use super::{NONE, found, found_by, id, page, put_web, request, search};
 use crate::{FirstStageRequest, IndexDocument, SearchEngine};
 
-pub async fn queries_are_text(engine: &dyn SearchEngine) {
+pub async fn query_syntax_is_not_interpreted(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "copper pipe"), page(2, "brass tap")]).await;
     for text in [
         "copper AND tap NOT brass",
@@ -34,8 +34,8 @@ pub async fn queries_are_text(engine: &dyn SearchEngine) {
     ] {
         let hits = found_by(engine, text).await;
         assert!(hits.contains(&id(1)), "{text:?}");
-        // As a phrase it may match nothing, but never fails.
-        answer(engine, &FirstStageRequest { exact_phrase: true, ..request(text) }).await;
+        // A phrase may match nothing, but never fails.
+        search(engine, &FirstStageRequest { exact_phrase: true, ..request(text) }).await;
     }
 }
 
@@ -46,14 +46,14 @@ pub async fn long_queries_never_fail(engine: &dyn SearchEngine) {
     assert_eq!(found_by(engine, &format!("copper {words}")).await.len(), 2);
     let phrase = FirstStageRequest { exact_phrase: true, ..request(&words) };
     assert_eq!(found(engine, &phrase).await, NONE);
-    // The whole of a long document, verbatim.
+    // The complete text of a long document as a phrase.
     put_web(engine, vec![page(3, &words)]).await;
     assert_eq!(found(engine, &phrase).await, [id(3)]);
     for text in ["東".repeat(2700), "ก".repeat(2700), "x".repeat(8192), "a ".repeat(4096), "é".repeat(4096)] {
-        answer(engine, &request(&text)).await;
-        answer(engine, &FirstStageRequest { exact_phrase: true, ..request(&text) }).await;
+        search(engine, &request(&text)).await;
+        search(engine, &FirstStageRequest { exact_phrase: true, ..request(&text) }).await;
     }
-    answer(engine, &FirstStageRequest { texts: vec!["copper".into(); 500], ..request("") }).await;
+    search(engine, &FirstStageRequest { texts: vec!["copper".into(); 500], ..request("") }).await;
 }
 
 pub async fn queries_without_words_match_nothing(engine: &dyn SearchEngine) {
@@ -63,9 +63,9 @@ pub async fn queries_without_words_match_nothing(engine: &dyn SearchEngine) {
         assert_eq!(found(engine, &FirstStageRequest { exact_phrase: true, ..request(text) }).await, NONE, "{text:?}");
     }
     assert_eq!(found(engine, &FirstStageRequest { texts: Vec::new(), ..request("") }).await, NONE);
-    // A text without words takes nothing from one with words, and stop words alone are words.
-    let beside = FirstStageRequest { texts: vec!["...".into(), "copper".into()], ..request("") };
-    assert_eq!(found(engine, &beside).await, [id(1)]);
+    // A text without words does not affect the others, and stop words count as words.
+    let with_empty = FirstStageRequest { texts: vec!["...".into(), "copper".into()], ..request("") };
+    assert_eq!(found(engine, &with_empty).await, [id(1)]);
     assert_eq!(found_by(engine, "of the").await, [id(1)]);
 }
 

@@ -1,5 +1,5 @@
-//! What every engine has to do, as tests. Each function takes an empty engine and panics where the
-//! engine breaks the contract of [`SearchEngine`](crate::SearchEngine).
+//! Conformance suite for engines. Each function takes an empty engine and panics if it violates the contract of
+//! [`SearchEngine`](crate::SearchEngine).
 //!
 //! ```text
 //! engine::conformance_tests!(Box::new(MemoryEngine::default()));
@@ -22,12 +22,13 @@ pub use scopes::*;
 use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::{Change, Filters, FirstStageAnswer, FirstStageRequest, IndexDocument, SearchEngine};
+use crate::{Change, Filters, FirstStageRequest, FirstStageResponse, IndexDocument, SearchEngine};
 
-/// Makes one `#[tokio::test]` of each function of the suite. The expression makes something that points to
-/// (`Deref`) an empty engine; it must keep alive with itself what it needs (a temporary folder). After
-/// `where available`, it makes an `Option` of that, and the tests do nothing without an engine: whoever runs them has to
-/// say so.
+/// Generates one `#[tokio::test]` per function of the suite.
+///
+/// The expression returns a value that derefs to an empty engine and owns its resources, such as a temporary directory.
+/// After `where available` it returns an `Option`; without an engine the tests pass without doing anything, and the
+/// test runner has to report that.
 #[macro_export]
 macro_rules! conformance_tests {
     ($make:expr) => {
@@ -35,19 +36,19 @@ macro_rules! conformance_tests {
     };
     (where available $make:expr) => {
         $crate::conformance_tests!(@each $make;
-            put_replace_remove repeated_changes_leave_the_same_index changes_apply_in_order clear_empties_one_index
-            an_empty_index_answers
-            all_words_are_optional rare_words_weigh_more title_words_weigh_more inflected_words_match
-            each_language_matches_by_its_stems rewrites_add_and_the_best_counts a_long_rewrite_does_not_crowd_out_a_short_one
+            put_replaces_and_remove_deletes changes_are_idempotent changes_apply_in_order clear_affects_one_index
+            empty_index_returns_no_hits
+            all_words_are_optional rare_words_rank_higher title_words_rank_higher inflected_words_match
+            each_language_uses_its_stemmer best_matching_text_counts long_text_does_not_crowd_out_short_one
             ties_are_broken_by_document_id
             limit_and_total scripts_without_spaces_match compounds_match
-            phrases_are_in_order_and_adjacent phrases_are_not_stemmed_but_folded phrases_of_stop_words
-            phrases_stay_in_one_field phrases_in_scripts_without_spaces
-            language_filter country_filter published_after_is_strict domains_match_subdomains_only
-            excluded_domains_win filters_combine
-            organizations_are_isolated statistics_are_those_of_the_scope statistics_cover_the_ranking_text
+            phrase_words_are_adjacent_and_in_order phrases_are_folded_but_not_stemmed phrases_may_consist_of_stop_words
+            phrases_do_not_cross_fields phrases_match_in_scripts_without_spaces
+            language_filter_is_applied country_filter_is_applied published_after_is_strict domains_match_subdomains_only
+            excluded_domains_take_precedence filters_combine
+            organizations_are_isolated statistics_are_per_scope statistics_cover_rerank_text
             statistics_follow_changes statistics_ignore_filters
-            queries_are_text long_queries_never_fail queries_without_words_match_nothing
+            query_syntax_is_not_interpreted long_queries_never_fail queries_without_words_match_nothing
             hostile_documents_are_indexed
         );
     };
@@ -61,15 +62,15 @@ macro_rules! conformance_tests {
     };
 }
 
-/// No hits.
+/// Empty list of hits.
 const NONE: [DocId; 0] = [];
 
 fn id(number: u128) -> DocId {
-    // Spread over both halves, so that an order by only one of them is seen.
+    // Varies both halves, so that ordering by only one of them fails a test.
     DocId(Uuid::from_u128(number | ((number % 7) << 100)))
 }
 
-/// A web document on `example.com`, in English.
+/// Returns an English web document on `example.com`.
 fn page(number: u128, body: &str) -> IndexDocument {
     IndexDocument {
         host: "example.com".to_owned(),
@@ -101,26 +102,26 @@ fn request(text: &str) -> FirstStageRequest {
         collection: Collection::Web,
         texts: vec![text.to_owned()],
         exact_phrase: false,
-        ranked_by: None,
+        rerank_text: None,
         filters: Filters::default(),
         limit: 100,
     }
 }
 
-async fn answer(engine: &dyn SearchEngine, request: &FirstStageRequest) -> FirstStageAnswer {
-    let answer = engine.first_stage(request).await.expect("a search never fails");
-    assert!(answer.hits.len() <= request.limit);
-    assert!(answer.total >= answer.hits.len() as u64);
-    assert!(answer.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "hits are best first");
-    assert!(answer.hits.iter().all(|hit| hit.score.is_finite()));
-    answer
+async fn search(engine: &dyn SearchEngine, request: &FirstStageRequest) -> FirstStageResponse {
+    let response = engine.first_stage(request).await.expect("a search never fails");
+    assert!(response.hits.len() <= request.limit);
+    assert!(response.total >= response.hits.len() as u64);
+    assert!(response.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "hits are best first");
+    assert!(response.hits.iter().all(|hit| hit.score.is_finite()));
+    response
 }
 
-/// The ids of the hits, best first, and that there are no more.
+/// Returns the ids of all matches, best first.
 async fn found(engine: &dyn SearchEngine, request: &FirstStageRequest) -> Vec<DocId> {
-    let answer = answer(engine, request).await;
-    assert_eq!(answer.total, answer.hits.len() as u64, "total of {:?}", request.texts);
-    answer.hits.iter().map(|hit| hit.doc_id).collect()
+    let response = search(engine, request).await;
+    assert_eq!(response.total, response.hits.len() as u64, "total of {:?}", request.texts);
+    response.hits.iter().map(|hit| hit.doc_id).collect()
 }
 
 async fn found_by(engine: &dyn SearchEngine, text: &str) -> Vec<DocId> {

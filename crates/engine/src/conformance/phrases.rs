@@ -1,7 +1,7 @@
 use super::{NONE, found_by_phrase, id, page, put_web};
 use crate::{IndexDocument, SearchEngine};
 
-pub async fn phrases_are_in_order_and_adjacent(engine: &dyn SearchEngine) {
+pub async fn phrase_words_are_adjacent_and_in_order(engine: &dyn SearchEngine) {
     put_web(
         engine,
         vec![
@@ -25,23 +25,23 @@ pub async fn phrases_are_in_order_and_adjacent(engine: &dyn SearchEngine) {
     assert_eq!(found_by_phrase(engine, "red pump unheard").await, NONE);
 }
 
-pub async fn phrases_are_not_stemmed_but_folded(engine: &dyn SearchEngine) {
+pub async fn phrases_are_folded_but_not_stemmed(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "Pumping stations, a Café"), page(2, "the pumped station")]).await;
     assert_eq!(found_by_phrase(engine, "pumping STATIONS").await, [id(1)]);
     assert_eq!(found_by_phrase(engine, "pump station").await, NONE);
     assert_eq!(found_by_phrase(engine, "a cafe").await, [id(1)]);
-    // One word is a phrase too.
+    // A single word is a phrase too.
     assert_eq!(found_by_phrase(engine, "pumped").await, [id(2)]);
     assert_eq!(found_by_phrase(engine, "pumps").await, NONE);
 }
 
-pub async fn phrases_of_stop_words(engine: &dyn SearchEngine) {
+pub async fn phrases_may_consist_of_stop_words(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "to be or not to be"), page(2, "not to or be to be")]).await;
     assert_eq!(found_by_phrase(engine, "to be or not to be").await, [id(1)]);
     assert_eq!(found_by_phrase(engine, "or be").await, [id(2)]);
 }
 
-pub async fn phrases_stay_in_one_field(engine: &dyn SearchEngine) {
+pub async fn phrases_do_not_cross_fields(engine: &dyn SearchEngine) {
     let document = IndexDocument {
         title: "Alpha beta".into(),
         headings: "Gamma delta\nEpsilon zeta".into(),
@@ -56,7 +56,7 @@ pub async fn phrases_stay_in_one_field(engine: &dyn SearchEngine) {
     }
 }
 
-pub async fn phrases_in_scripts_without_spaces(engine: &dyn SearchEngine) {
+pub async fn phrases_match_in_scripts_without_spaces(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "東京都の天気"), page(2, "京都の天気、東都")]).await;
     assert_eq!(found_by_phrase(engine, "東京").await, [id(1)]);
     assert_eq!(found_by_phrase(engine, "東都").await, [id(2)]);

@@ -1,4 +1,4 @@
-use super::{answer, found, found_by, id, page, put_web, request};
+use super::{found, found_by, id, page, put_web, request, search};
 use crate::{FirstStageRequest, IndexDocument, SearchEngine};
 
 pub async fn all_words_are_optional(engine: &dyn SearchEngine) {
@@ -10,19 +10,19 @@ pub async fn all_words_are_optional(engine: &dyn SearchEngine) {
         ids.sort();
         ids
     });
-    // More of the words is better.
+    // More matching words rank higher.
     put_web(engine, vec![page(4, "a pump with a valve")]).await;
     assert_eq!(found_by(engine, "pump valve").await.first(), Some(&id(4)));
 }
 
-pub async fn rare_words_weigh_more(engine: &dyn SearchEngine) {
+pub async fn rare_words_rank_higher(engine: &dyn SearchEngine) {
     let mut documents: Vec<IndexDocument> = (10..30).map(|n| page(n, "report about water")).collect();
     documents.push(page(1, "report about zirconium"));
     put_web(engine, documents).await;
     assert_eq!(found_by(engine, "water report zirconium").await.first(), Some(&id(1)));
 }
 
-pub async fn title_words_weigh_more(engine: &dyn SearchEngine) {
+pub async fn title_words_rank_higher(engine: &dyn SearchEngine) {
     let titled = IndexDocument { title: "Grease".into(), ..page(2, "for bearings and gears") };
     put_web(engine, vec![page(1, "grease for bearings gears"), titled]).await;
     assert_eq!(found_by(engine, "grease").await, [id(2), id(1)]);
@@ -32,12 +32,12 @@ pub async fn inflected_words_match(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "The STATIONS pumped water"), page(2, "Café crème")]).await;
     assert_eq!(found_by(engine, "pumping station").await, [id(1)]);
     assert_eq!(found_by(engine, "cafe creme").await, [id(2)]);
-    // A document of unknown language is found as well.
+    // Documents of unknown language are found too.
     put_web(engine, vec![IndexDocument { language: None, ..page(3, "turbines") }]).await;
     assert_eq!(found_by(engine, "turbine").await, [id(3)]);
 }
 
-pub async fn each_language_matches_by_its_stems(engine: &dyn SearchEngine) {
+pub async fn each_language_uses_its_stemmer(engine: &dyn SearchEngine) {
     let german = IndexDocument { language: Some("de".into()), ..page(1, "Die Häuser der Städte") };
     let french = IndexDocument { language: Some("fr".into()), ..page(2, "les chevaux nationaux") };
     put_web(engine, vec![german, french, page(3, "several nations")]).await;
@@ -46,48 +46,47 @@ pub async fn each_language_matches_by_its_stems(engine: &dyn SearchEngine) {
     assert_eq!(found_by(engine, "nation").await.first(), Some(&id(3)));
 }
 
-pub async fn rewrites_add_and_the_best_counts(engine: &dyn SearchEngine) {
+pub async fn best_matching_text_counts(engine: &dyn SearchEngine) {
     put_web(engine, vec![page(1, "copper pipe fitting"), page(2, "brass tap handle"), page(3, "wooden door")]).await;
     let rewritten = FirstStageRequest { texts: vec!["brass".into(), "copper pipe".into()], ..request("") };
     assert_eq!(found(engine, &rewritten).await, [id(1), id(2)]);
-    // The same text twice is worth no more than once.
-    let once = answer(engine, &request("copper")).await;
-    let twice = answer(engine, &FirstStageRequest { texts: vec!["copper".into(); 2], ..request("") }).await;
+    // Duplicate texts do not change the scores.
+    let once = search(engine, &request("copper")).await;
+    let twice = search(engine, &FirstStageRequest { texts: vec!["copper".into(); 2], ..request("") }).await;
     assert_eq!(once.hits, twice.hits);
 }
 
-pub async fn a_long_rewrite_does_not_crowd_out_a_short_one(engine: &dyn SearchEngine) {
+pub async fn long_text_does_not_crowd_out_short_one(engine: &dyn SearchEngine) {
     let long = "copper pipe fitting valve wrench solder flange gasket";
     let mut documents: Vec<IndexDocument> =
         (10..40).map(|n| page(n, "copper pipe fitting valve of the plant")).collect();
     documents.push(page(1, "brass tap"));
     put_web(engine, documents).await;
     let both = FirstStageRequest { texts: vec![long.into(), "brass tap".into()], limit: 10, ..request("") };
-    let hits = answer(engine, &both).await.hits;
-    assert_eq!(hits.first().map(|hit| hit.doc_id), Some(id(1)), "it holds all of its text, the others half of theirs");
+    let hits = search(engine, &both).await.hits;
+    assert_eq!(hits.first().map(|hit| hit.doc_id), Some(id(1)), "a full match of one text beats half of the other");
 }
 
 pub async fn ties_are_broken_by_document_id(engine: &dyn SearchEngine) {
-    // Put in several steps, so that an order by time of arrival shows.
+    // Put in several batches, so that ordering by time of arrival fails.
     for number in [30, 4, 17, 9, 1, 22, 8, 13] {
         put_web(engine, vec![page(number, "the same words")]).await;
     }
     let mut ids: Vec<_> = [30, 4, 17, 9, 1, 22, 8, 13].map(id).into();
     ids.sort();
     assert_eq!(found_by(engine, "same words").await, ids);
-    let few = answer(engine, &FirstStageRequest { limit: 3, ..request("same words") }).await;
+    let few = search(engine, &FirstStageRequest { limit: 3, ..request("same words") }).await;
     assert_eq!(few.hits.iter().map(|hit| hit.doc_id).collect::<Vec<_>>(), ids[..3]);
-    // And again the same.
-    let again = answer(engine, &FirstStageRequest { limit: 3, ..request("same words") }).await;
+    let again = search(engine, &FirstStageRequest { limit: 3, ..request("same words") }).await;
     assert_eq!(few.hits, again.hits);
 }
 
 pub async fn limit_and_total(engine: &dyn SearchEngine) {
     put_web(engine, (0..25).map(|n| page(n, "a common word")).collect()).await;
     for limit in [1, 7, 25, 1000] {
-        let answer = answer(engine, &FirstStageRequest { limit, ..request("word") }).await;
-        assert_eq!(answer.hits.len(), limit.min(25));
-        assert_eq!(answer.total, 25);
+        let response = search(engine, &FirstStageRequest { limit, ..request("word") }).await;
+        assert_eq!(response.hits.len(), limit.min(25));
+        assert_eq!(response.total, 25);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The in-memory engine is held to the same contract as the real ones.
+//! Conformance tests of the in-memory engine.
 
 use engine::memory::MemoryEngine;
 

@@ -5,11 +5,11 @@ use app::search::{HitPassage, SearchHit};
 use model::Timestamp;
 use retrieval_core::shape::{Field, Fields, HitLengths, HitPlan, Length, Verbosity, WHOLE};
 use serde::{Serialize, Serializer};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::metered::length_of;
+use crate::times::to_date_time;
 
 /// A comma between two elements of a JSON array.
 pub(crate) const COMMA: Length = Length { bytes: 1, chars: 1 };
@@ -192,9 +192,7 @@ struct WireTime(Timestamp);
 
 impl Serialize for WireTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let nanoseconds = i128::from(self.0.as_millis()) * 1_000_000;
-        let time = OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
-        serializer.serialize_str(&api_types::timestamp::rfc3339(time))
+        serializer.serialize_str(&api_types::timestamp::rfc3339(to_date_time(self.0)))
     }
 }
 

@@ -1,7 +1,7 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
 use app::search::{Detail, SearchRequest, SourcePolicy};
-use model::{IndexName, OrganizationId, SessionId, Timestamp};
+use model::{IndexName, OrganizationId, SessionId};
 use retrieval_core::domain::Domain;
 use retrieval_core::shape;
 use time::OffsetDateTime;
@@ -52,7 +52,7 @@ pub(crate) fn convert(
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
         session_id,
-        published_after: published_after.map(timestamp),
+        published_after: published_after.map(times::to_timestamp),
         source_policy: SourcePolicy {
             include_domains,
             exclude_domains,
@@ -78,10 +78,6 @@ fn index_name(index: SearchIndex) -> IndexName {
         SearchIndex::Web => IndexName::Web,
         SearchIndex::Workspace => IndexName::Workspace,
     }
-}
-
-fn timestamp(time: OffsetDateTime) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(time.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX))
 }
 
 fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Failure> {

@@ -14,10 +14,10 @@ use crate::failure::Failure;
 use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
 
-/// Where scores can be compared.
+/// Scope in which scores are comparable.
 const SCORE_SCOPE: &str = "response";
 
-/// Where an organization's files are listed.
+/// Path of the list of an organization's files.
 const FILES_PATH: &str = "/v1/files";
 
 /// Longest echo of an unrecognized value, in characters.

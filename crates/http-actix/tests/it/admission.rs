@@ -9,7 +9,7 @@ use serde_json::json;
 use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
 
-use crate::api::{Answer, Api, NOW};
+use crate::api::{Answer, Api, stopped_clock};
 
 /// A read that fetches nothing.
 const READ: &str = r#"{"canonical_url": "https://example.com/", "include": ["metadata"]}"#;
@@ -161,7 +161,7 @@ async fn the_limit_of_a_key_replaces_the_default() {
     let organization = world.tenant().await;
     let limited = NewKey { limit_rps: Some(1), ..NewKey::default() };
     let key = world.create_key(organization.organization_id, limited).await.key;
-    let api = Api::of(world, Tenant { key, ..organization }, Arc::new(|| NOW));
+    let api = Api::of(world, Tenant { key, ..organization }, stopped_clock());
     let answer = api.get("/v1/files").await;
     assert_eq!(
         (answer.header("X-RateLimit-Limit-RPS"), answer.header("X-RateLimit-Remaining")),

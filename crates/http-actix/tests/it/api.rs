@@ -4,8 +4,9 @@ use std::time::Duration;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web;
-use http_actix::{Clock, Options, State, create_app, create_operations_app};
-use model::Scope;
+use http_actix::{Options, State, create_app, create_operations_app};
+use ingest::clock::from_date_time;
+use model::{Clock, ManualClock, Scope};
 use serde_json::Value;
 use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
@@ -15,6 +16,11 @@ use uuid::Uuid;
 use crate::contract;
 
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00:00.25 UTC);
+
+/// A clock that stands still at [`NOW`], so that all requests of a test share one rate limit window.
+pub fn stopped_clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::starting_at(from_date_time(NOW)))
+}
 pub const PUBLIC_URL: &str = "https://api.example.com";
 
 /// The routes over a real application, at a time that stands still. The organization's key has every scope.
@@ -38,10 +44,10 @@ impl Api {
     pub async fn with(setup: Setup) -> Self {
         let world = TestApp::with(setup).await;
         let tenant = world.tenant().await;
-        Self::of(world, tenant, Arc::new(|| NOW))
+        Self::of(world, tenant, stopped_clock())
     }
 
-    pub fn of(world: TestApp, tenant: Tenant, clock: Clock) -> Self {
+    pub fn of(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>) -> Self {
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],

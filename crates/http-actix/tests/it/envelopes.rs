@@ -7,7 +7,7 @@ use serde_json::json;
 use test_support::{EngineFault, Setup, TestApp, TestTokens, TokenTrouble};
 use uuid::Uuid;
 
-use crate::api::{Answer, Api, NOW, PUBLIC_URL};
+use crate::api::{Answer, Api, PUBLIC_URL, stopped_clock};
 use crate::corpus::QUERY;
 
 #[actix_web::test]
@@ -115,7 +115,7 @@ async fn failures_of_storage_and_database_have_their_code() {
 async fn a_spent_balance_is_payment_required() {
     let world = TestApp::start().await;
     let tenant = world.billed_tenant(0).await;
-    let api = Api::of(world, tenant, Arc::new(|| NOW));
+    let api = Api::of(world, tenant, stopped_clock());
     check_failure(&api.search(json!({"query": "x"})).await, 402, "insufficient_balance");
 }
 

@@ -1,7 +1,5 @@
 //! `POST /mcp`: what is HTTP about it, and that a call is the operation of `/v1`. Messages and tools are tested in `mcp`.
 
-use std::sync::Arc;
-
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use engine::EngineErrorKind;
@@ -9,7 +7,7 @@ use model::Scope;
 use serde_json::{Value, json};
 use test_support::{EngineFault, Setup, TestApp};
 
-use crate::api::{Answer, Api, NOW};
+use crate::api::{Answer, Api, stopped_clock};
 use crate::corpus::QUERY;
 
 const STATELESS: &str = "2026-07-28";
@@ -202,7 +200,7 @@ async fn failures_of_the_operation_reach_the_model_and_are_recorded_with_their_s
 async fn a_spent_balance_and_a_missing_index_reach_the_model() {
     let world = TestApp::start().await;
     let tenant = world.billed_tenant(0).await;
-    let api = Api::of(world, tenant, Arc::new(|| NOW));
+    let api = Api::of(world, tenant, stopped_clock());
     assert_eq!(failed_search(&api).await["code"], "insufficient_balance");
     check_recorded(&api, &[("POST /v1/search", 402)]).await;
 

@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_actix::{Listeners, Options, Running, serve, system_clock};
-use model::Scope;
+use http_actix::{Listeners, Options, Running, serve};
+use model::{Scope, SystemClock};
 use test_support::{Tenant, TestApp, page, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -32,7 +32,7 @@ async fn start() -> Served {
         mcp_allow_origins: vec![],
         workers: 2,
         drain: Duration::from_secs(5),
-        clock: system_clock(),
+        clock: Arc::new(SystemClock),
         metrics: None,
     };
     // Use cases run on the runtime that the server is started on.

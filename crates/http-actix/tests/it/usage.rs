@@ -1,8 +1,7 @@
 use app::Identity;
 use app::accounts::NewKey;
 use app::usage::UsageEvent;
-use http_actix::system_clock;
-use model::ApiKeyId;
+use model::{ApiKeyId, SystemClock};
 use serde_json::{Value, json};
 use test_support::{Setup, TestApp, page, search};
 use time::OffsetDateTime;
@@ -38,7 +37,7 @@ async fn the_overview_has_all_parts_of_the_contract() {
     let revoked =
         world.create_key(tenant.organization_id, NewKey { name: "laptop".to_owned(), ..NewKey::default() }).await.row;
     world.revoke_key(revoked.id).await;
-    let api = Api::of(world, tenant, system_clock());
+    let api = Api::of(world, tenant, std::sync::Arc::new(SystemClock));
     let now = OffsetDateTime::now_utc();
     record(&api, [200, 200, 200, 500].map(|status| event(&api, status, now))).await;
 

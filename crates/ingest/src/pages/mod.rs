@@ -1,11 +1,11 @@
-//! Pages of the web, read when somebody asks for them.
+//! Web pages read on demand.
 //!
-//! Many who want one page make one fetch, which goes on when they leave. What could not be read is left alone for a
-//! while. A page that was read before keeps its content until it is read again with success.
+//! Concurrent requests for the same page are merged into one fetch, which continues if its callers disconnect. Pages that
+//! could not be read are not retried for a while. A stored page keeps its content until the next successful read.
 
-mod failures;
-mod flights;
-mod reading;
+mod failure_cache;
+mod pipeline;
+mod single_flight;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,44 +17,44 @@ use model::{CaptureId, Clock, Timestamp};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use failures::Failures;
-use flights::Flights;
-use reading::Reading;
+use failure_cache::FailureCache;
+use pipeline::PagePipeline;
+use single_flight::SingleFlight;
 
 #[derive(Clone)]
 pub struct PageReaderOptions {
     pub clock: Arc<dyn Clock>,
-    /// Pages that are read at a time; more wait for as long as one may take. Bounds the memory that pages take.
+    /// Maximum number of pages read at a time, which bounds their memory. Further reads wait up to `extract_timeout`.
     pub concurrent: usize,
-    /// Time for making markdown of a page, waiting for a free worker included.
+    /// Timeout of extracting a page, including the wait for a free worker.
     pub extract_timeout: Duration,
-    /// How long a page that could not be read is left alone; longer where its server asks for it.
+    /// Minimum time before a page that could not be read is retried; longer if its server asks for it.
     pub failure_ttl: Duration,
 }
 
-/// The capture that a reader found too old, so that of several who found the same one fetches.
+/// Identity of a capture that a caller found too old. Of several callers with the same one, only the first fetches.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Seen {
+pub struct SeenCapture {
     pub capture_id: CaptureId,
     pub captured_at: Timestamp,
 }
 
 /// A page to read.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct PageRequest {
     pub canonical_url: String,
-    /// The address as it was given. It is tried where the canonical one is answered with an error: there are sites to
-    /// whom a parameter says more than where a visitor came from.
+    /// URL as given by the caller, tried if the canonical one fails with a client error: some sites need parameters that
+    /// canonicalization drops as tracking.
     pub given_url: Option<String>,
-    /// `None` where nothing is stored of it.
-    pub seen: Option<Seen>,
+    /// Stored capture that is too old; `None` if nothing is stored.
+    pub seen: Option<SeenCapture>,
 }
 
-/// Why a page has no new capture.
+/// Failure to capture a page.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PageError {
-    /// It cannot be fetched, or there is no text in it. Why is in the log alone: the reasons map the network that this
-    /// service runs in.
+    /// The page cannot be fetched or has no text. The reason is only logged, since reasons would map the network of this
+    /// service.
     #[error("the page cannot be read")]
     Unreadable,
     #[error("the database failed")]
@@ -69,12 +69,12 @@ impl From<StoreError> for PageError {
     }
 }
 
-/// Fetches pages, makes markdown of them and stores it as captures of the shared web.
+/// Fetches web pages, extracts markdown and stores it as captures.
 pub struct PageReader {
-    reading: Arc<Reading>,
-    failures: Arc<Failures>,
-    flights: Flights<Result<(), PageError>>,
-    /// Pages are read on this runtime, whatever runtime a reader is on.
+    pipeline: Arc<PagePipeline>,
+    failures: Arc<FailureCache>,
+    reads: SingleFlight<Result<(), PageError>>,
+    /// Runtime of the reads, which outlive their callers' requests.
     runtime: Handle,
 }
 
@@ -82,37 +82,36 @@ impl PageReader {
     /// Must be called on a tokio runtime.
     pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
         let PageReaderOptions { clock, concurrent, extract_timeout, failure_ttl } = options;
-        let turns = Semaphore::new(concurrent.max(1));
+        let permits = Semaphore::new(concurrent.max(1));
         Self {
-            failures: Arc::new(Failures::new(failure_ttl, Arc::clone(&clock))),
-            reading: Arc::new(Reading { store, fetcher, extractor, clock, extract_timeout, turns }),
-            flights: Flights::default(),
+            failures: Arc::new(FailureCache::new(failure_ttl, Arc::clone(&clock))),
+            pipeline: Arc::new(PagePipeline { store, fetcher, extractor, clock, extract_timeout, permits }),
+            reads: SingleFlight::default(),
             runtime: Handle::current(),
         }
     }
 
-    /// Makes a new capture of the page, unless there is another than the one that was seen by now.
+    /// Captures the page, unless a capture other than `request.seen` has been stored meanwhile.
     ///
     /// # Errors
-    /// [`PageError::Unreadable`] also without any attempt, shortly after one that failed. What is stored of the page
-    /// stays.
-    pub async fn read(&self, wanted: Wanted) -> Result<(), PageError> {
-        if self.failures.knows(&wanted.canonical_url) {
+    /// [`PageError::Unreadable`], also without an attempt if a recent one failed. Stored content is kept.
+    pub async fn read(&self, request: PageRequest) -> Result<(), PageError> {
+        if self.failures.contains(&request.canonical_url) {
             return Err(PageError::Unreadable);
         }
-        let key = wanted.canonical_url.clone();
-        let flight = self.flights.join(&key, || {
-            let (reading, failures) = (Arc::clone(&self.reading), Arc::clone(&self.failures));
+        let key = request.canonical_url.clone();
+        let outcome = self.reads.join(&key, || {
+            let (pipeline, failures) = (Arc::clone(&self.pipeline), Arc::clone(&self.failures));
             self.runtime.spawn(async move {
-                let outcome = reading.read(&wanted).await;
+                let outcome = pipeline.run(&request).await;
                 outcome.map_err(|failure| {
                     if let Some(cause) = failure.cause {
-                        failures.remember(wanted.canonical_url, &cause);
+                        failures.insert(request.canonical_url, &cause);
                     }
                     failure.error
                 })
             })
         });
-        flight.await.unwrap_or(Err(PageError::Panicked))
+        outcome.await.unwrap_or(Err(PageError::Panicked))
     }
 }

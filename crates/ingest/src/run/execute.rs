@@ -1,4 +1,4 @@
-//! The steps of one run.
+//! Steps of a run.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,41 +9,43 @@ use futures_util::StreamExt;
 use model::{DocId, FileOutcome, IndexName};
 use tokio::time::Instant;
 
-use super::file::FileWork;
+use super::file::FileProcessor;
 use super::plan::{Plan, PlannedFile, plan};
 use super::{RunError, Runner};
 
-/// Files recorded in one transaction: enough to make the commit cheap for each, few enough that progress
-/// is seen and a killed process repeats little.
-const RECORD_AT_ONCE: usize = 64;
-/// Documents purged in one transaction.
-const PURGE_AT_ONCE: usize = 500;
-const RETRY_FIRST: Duration = Duration::from_millis(500);
-const RETRY_MOST: Duration = Duration::from_secs(15);
+/// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
+/// a crash.
+const RECORD_BATCH: usize = 64;
+/// Documents purged per transaction.
+const PURGE_BATCH: usize = 500;
+const MIN_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(15);
 
 impl Runner {
+    /// Executes all steps of a run and marks it completed.
     pub(super) async fn execute_steps(&self, run: &IndexRun, owner: &str) -> Result<(), RunError> {
         let sync_id = run.sync_id;
         let organization_id = run.organization_id;
         let Plan { enumerated, work, withdrawn, gone, stale_names } =
-            self.patiently(|| plan(&self.store, self.blobs.as_ref(), run, self.clock().now())).await?;
+            self.retry_transient(|| plan(&self.store, self.blobs.as_ref(), run, self.clock().now())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
-        owned(
-            self.patiently(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) }).await?,
+        require_lease(
+            self.retry_transient(|| async { Ok(self.store.begin_running(sync_id, owner.to_owned(), count).await?) })
+                .await?,
         )?;
         for key in &withdrawn {
-            self.patiently(|| async { Ok(self.blobs.delete(key).await?) }).await?;
+            self.retry_transient(|| async { Ok(self.blobs.delete(key).await?) }).await?;
         }
-        for chunk in gone.chunks(PURGE_AT_ONCE) {
-            owned(self.patiently(|| self.purge(run, owner, chunk.to_vec())).await?)?;
+        for chunk in gone.chunks(PURGE_BATCH) {
+            require_lease(self.retry_transient(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }
         if !stale_names.is_empty() {
-            self.store.forget_files(organization_id, stale_names).await?;
+            self.store.delete_files(organization_id, stale_names).await?;
         }
         self.process_files(run, owner, work).await?;
         self.wait_until_searchable().await?;
-        owned(
-            self.patiently(|| async {
+        require_lease(
+            self.retry_transient(|| async {
                 Ok(self.store.finish_run(sync_id, owner.to_owned(), None, self.clock().now()).await?)
             })
             .await?,
@@ -58,7 +60,7 @@ impl Runner {
     }
 
     async fn process_files(&self, run: &IndexRun, owner: &str, work: Vec<PlannedFile>) -> Result<(), RunError> {
-        let files = FileWork {
+        let files = FileProcessor {
             blobs: self.blobs.as_ref(),
             extractor: self.extractor.as_ref(),
             temp_dir: &self.options.temp_dir,
@@ -69,12 +71,12 @@ impl Runner {
         };
         let files = &files;
         let mut results = futures_util::stream::iter(work)
-            .map(|planned| self.patiently(move || files.process(planned.clone())))
+            .map(|planned| self.retry_transient(move || files.process(planned.clone())))
             .buffer_unordered(self.options.parallel_files.max(1))
-            .ready_chunks(RECORD_AT_ONCE);
+            .ready_chunks(RECORD_BATCH);
         while let Some(chunk) = results.next().await {
             let chunk: Vec<FileResult> = chunk.into_iter().collect::<Result<_, _>>()?;
-            owned(self.patiently(|| self.record(run, owner, chunk.clone())).await?)?;
+            require_lease(self.retry_transient(|| self.record(run, owner, chunk.clone())).await?)?;
             self.feeder.wake();
         }
         Ok(())
@@ -84,35 +86,39 @@ impl Runner {
         let (organization_id, sync_id) = (run.organization_id, run.sync_id);
         let outcomes: Vec<FileOutcome> = results.iter().filter_map(|result| result.changes.outcome).collect();
         let owner = owner.to_owned();
-        let kept = self.store.record_file_results(organization_id, sync_id, owner, results, self.clock().now()).await?;
-        for outcome in outcomes.into_iter().filter(|_| kept) {
+        let lease_held =
+            self.store.record_file_results(organization_id, sync_id, owner, results, self.clock().now()).await?;
+        for outcome in outcomes.into_iter().filter(|_| lease_held) {
             metrics::counter!("retrieval_files_total", "outcome" => outcome.as_str()).increment(1);
         }
-        Ok(kept)
+        Ok(lease_held)
     }
 
-    /// A run is complete when what it stored can be found.
+    /// Waits until the index has caught up: a completed run is searchable.
     async fn wait_until_searchable(&self) -> Result<(), RunError> {
-        let bounds = self.patiently(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace).await?) });
+        let bounds = self.retry_transient(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace).await?) });
         if let Some((_, newest)) = bounds.await? {
-            self.feeder.wait_until_fed(IndexName::Workspace, newest, self.options.patience).await?;
+            self.feeder.wait_until_indexed(IndexName::Workspace, newest, self.options.retry_timeout).await?;
         }
         Ok(())
     }
 
-    /// Tries again while storage or the database is away, for as long as the options say.
-    async fn patiently<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
+    /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout`.
+    async fn retry_transient<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
     where
         F: Future<Output = Result<T, RunError>>,
     {
-        let deadline = Instant::now() + self.options.patience;
-        let mut pause = RETRY_FIRST;
+        let deadline = Instant::now() + self.options.retry_timeout;
+        let mut pause = MIN_BACKOFF;
         loop {
             match attempt().await {
                 Err(error) if is_transient(&error) && Instant::now() + pause < deadline => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a run waits for a backend");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "a backend of the run is unavailable, retrying"
+                    );
                     tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(RETRY_MOST);
+                    pause = (pause * 2).min(MAX_BACKOFF);
                 }
                 outcome => return outcome,
             }
@@ -120,14 +126,15 @@ impl Runner {
     }
 }
 
-fn owned(kept: bool) -> Result<(), RunError> {
-    if kept { Ok(()) } else { Err(RunError::Lost) }
+/// Turns the outcome of a write that requires the lease into an error.
+fn require_lease(held: bool) -> Result<(), RunError> {
+    if held { Ok(()) } else { Err(RunError::LeaseLost) }
 }
 
 fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
         RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
-        RunError::Lost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) => false,
+        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) => false,
     }
 }

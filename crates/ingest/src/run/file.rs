@@ -1,4 +1,4 @@
-//! One file of a run: fetched, extracted, made ready to be stored.
+//! Processing of one file: fetch, extract, prepare.
 
 use std::path::Path;
 
@@ -14,10 +14,11 @@ use super::RunError;
 use super::plan::PlannedFile;
 use crate::prepare;
 
-/// Objects up to this size are held in memory, larger ones go through a file.
-const IN_MEMORY: u64 = 1 << 20;
+/// Maximum size of an object that is read into memory; larger ones go through a temporary file.
+const MAX_IN_MEMORY: u64 = 1 << 20;
 
-pub struct FileWork<'a> {
+/// Dependencies and limits for the files of one run.
+pub struct FileProcessor<'a> {
     pub blobs: &'a dyn BlobStore,
     pub extractor: &'a dyn Extractor,
     pub temp_dir: &'a Path,
@@ -27,15 +28,18 @@ pub struct FileWork<'a> {
     pub clock: &'a dyn Clock,
 }
 
-impl FileWork<'_> {
-    /// An error here is storage's, never the file's: a bad file is a result.
+impl FileProcessor<'_> {
+    /// Processes one file. An unreadable file is a result, not an error.
+    ///
+    /// # Errors
+    /// Failures of storage or of the temporary directory.
     pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
         let PlannedFile { file, object } = &planned;
         let Some(kind) = FileKind::from_name(&file.name) else {
-            return Ok(self.skipped(&planned, "the type is not supported"));
+            return Ok(self.skipped(&planned, "unsupported file type"));
         };
         let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
-        // Before the object is read: should the file be deleted meanwhile, this reading is the older of the two.
+        // Taken before the object is read, so that a deletion meanwhile counts as newer.
         let read_at = self.clock.now();
         let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
         let (meta, input) = match fetched {
@@ -48,9 +52,9 @@ impl FileWork<'_> {
         };
         let request = ExtractRequest::new(kind, file.name.clone());
         let extracted = self.extractor.extract(request, input).await;
-        // Gone already for files that were held in memory.
+        // Does not exist for files that were read into memory.
         let _ = tokio::fs::remove_file(&temp_path).await;
-        // What was read is what counts, should the object have been replaced since the plan was made.
+        // The object may have been replaced since planning; record the version that was read.
         let planned = PlannedFile { file: file.clone(), object: meta };
         match extracted {
             Ok(extracted) => Ok(self.indexed(&planned, kind, extracted, read_at)),
@@ -68,7 +72,7 @@ impl FileWork<'_> {
         if size > self.max_object_bytes {
             return Err(blobs::BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
         }
-        if size <= IN_MEMORY {
+        if size <= MAX_IN_MEMORY {
             let fetched = self.blobs.get(key, self.max_object_bytes).await?;
             return Ok(fetched.map(|(meta, bytes)| (meta, Input::Bytes(bytes))));
         }
@@ -114,7 +118,7 @@ impl FileWork<'_> {
     }
 
     fn failed(&self, planned: &PlannedFile, fetched: u64, reason: &str, message: &str) -> FileResult {
-        tracing::info!(sync_id = %self.sync_id, object_key = planned.file.object_key, reason, message, "a file failed");
+        tracing::info!(sync_id = %self.sync_id, object_key = planned.file.object_key, reason, message, "indexing a file failed");
         let counts = RunStats {
             fetched,
             failed: 1,
@@ -129,7 +133,7 @@ impl FileWork<'_> {
         self.result(planned, FileOutcome::SkippedUnsupported, Some(message.to_owned()), counts)
     }
 
-    /// Deleted between the plan and now: the document goes with it.
+    /// Returns the result for an object deleted since planning: its document is deleted too.
     fn vanished(&self, planned: &PlannedFile) -> FileResult {
         let counts = RunStats { deleted: 1, ..RunStats::default() };
         let mut result = self.result(planned, FileOutcome::Failed, None, counts);
@@ -162,7 +166,7 @@ impl FileWork<'_> {
     }
 }
 
-/// The name without its extension.
+/// Returns the name without its extension.
 fn stem(name: &str) -> &str {
     match name.rfind('.') {
         Some(0) | None => name,

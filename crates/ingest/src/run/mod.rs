@@ -1,7 +1,7 @@
 //! Indexing runs: one organization's files, from storage to searchable documents.
 //!
-//! A run is a row with a lease. Whoever holds the lease works on it and renews it; a worker that dies lets
-//! it lapse, and another takes the run over: what was already recorded of it stands, the rest is done.
+//! A run is a row with a lease. The worker that holds the lease executes the run and renews the lease. If the worker dies, the
+//! lease expires and another worker resumes the run: recorded results are kept, the rest is processed.
 
 mod execute;
 mod file;
@@ -21,42 +21,42 @@ use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
 
+/// Limits and timeouts of a [`Runner`].
 #[derive(Clone)]
 pub struct RunnerOptions {
     pub clock: Arc<dyn Clock>,
-    /// Files of one run that are worked on together.
+    /// Files of one run that are processed concurrently.
     pub parallel_files: usize,
-    /// Runs (of different organizations) that this process works on together.
+    /// Runs of different organizations that this process executes concurrently.
     pub parallel_runs: usize,
-    /// Files above this many bytes fail; storage should not have let them in.
+    /// Maximum size of a file in bytes; larger ones fail, though storage should have rejected them.
     pub max_object_bytes: u64,
-    /// Where files are put that are too large to be held in memory.
+    /// Directory for files that are too large for memory.
     pub temp_dir: PathBuf,
-    /// How long a run outlives its worker before another takes it over.
+    /// Time after which another worker takes over the run of a dead one.
     pub lease: Duration,
-    /// How long a run waits for storage or the index to come back before it fails.
-    pub patience: Duration,
+    /// Time to retry while storage, the database or the index is unavailable, after which the run fails.
+    pub retry_timeout: Duration,
 }
 
-/// Why a run stopped before its end.
+/// Reason for a run to stop before its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
-    /// Another worker has the run by now: nothing more to do here.
-    #[error("the run belongs to another worker")]
-    Lost,
+    #[error("another worker has taken over the run")]
+    LeaseLost,
     #[error("this process is stopping")]
     Stopping,
     #[error("object storage is unavailable")]
     Storage(#[from] blobs::BlobError),
     #[error("the database is unavailable")]
     Store(#[from] StoreError),
-    #[error("the search index did not take the documents")]
+    #[error("the search index did not accept the documents")]
     Index(#[from] FeedError),
-    #[error("a file could not be put aside")]
+    #[error("writing a temporary file failed")]
     TempFile(#[from] std::io::Error),
 }
 
-/// Works on runs.
+/// Executes indexing runs.
 pub struct Runner {
     store: Docstore,
     blobs: Arc<dyn BlobStore>,
@@ -66,7 +66,7 @@ pub struct Runner {
     wake: Notify,
 }
 
-/// How long an idle worker waits before it looks for runs that other processes queued or left.
+/// Interval at which an idle worker polls for runs that other processes queued or abandoned.
 const IDLE_POLL: Duration = Duration::from_secs(1);
 
 impl Runner {
@@ -80,24 +80,24 @@ impl Runner {
         Self { store, blobs, extractor, feeder, options, wake: Notify::new() }
     }
 
-    /// There may be a new run: look now.
+    /// Wakes idle workers, because there may be a new run.
     pub fn wake(&self) {
         self.wake.notify_waiters();
     }
 
-    /// Works until `stop`; a run that is interrupted by it is handed back for any worker to go on with.
+    /// Executes runs until `stop`. An interrupted run is released for any worker to resume.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         let workers = (0..self.options.parallel_runs.max(1)).map(|_| {
             let runner = Arc::clone(&self);
             let stop = stop.clone();
-            async move { runner.work_alone(stop).await }
+            async move { runner.run_worker(stop).await }
         });
         futures_util::future::join_all(workers).await;
     }
 
-    async fn work_alone(&self, stop: CancellationToken) {
+    async fn run_worker(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            // Asked for before looking, so that a wake-up in between is not lost.
+            // Registered before polling, so that a wake-up in between is not lost.
             let woken = self.wake.notified();
             let owner = Uuid::new_v4().to_string();
             let now = self.clock().now();
@@ -107,10 +107,10 @@ impl Runner {
                     continue;
                 }
                 Ok(None) => {}
-                // Two workers reached for the same organization: the other has it.
+                // Another worker claimed a run of the same organization first.
                 Err(StoreError::Conflict) => continue,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "looking for runs failed, trying again");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "claiming a run failed, retrying");
                 }
             }
             tokio::select! {
@@ -125,44 +125,44 @@ impl Runner {
         self.options.clock.as_ref()
     }
 
-    /// Works on one run to its end, renewing its lease on the way.
+    /// Executes one run while renewing its lease.
     async fn execute(&self, run: IndexRun, owner: String, stop: CancellationToken) {
         let sync_id = run.sync_id;
-        tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run begins");
+        tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
         let outcome = tokio::select! {
             outcome = self.execute_steps(&run, &owner) => outcome,
-            error = self.keep_lease(sync_id, &owner) => Err(error),
+            error = self.renew_lease(sync_id, &owner) => Err(error),
             () = stop.cancelled() => Err(RunError::Stopping),
         };
         match outcome {
             Ok(()) => {}
-            Err(RunError::Lost) => tracing::info!(%sync_id, "another worker has the run"),
+            Err(RunError::LeaseLost) => tracing::info!(%sync_id, "another worker has taken over the run"),
             Err(RunError::Stopping) => {
-                // Expired at once: whoever starts next goes on without waiting.
+                // Expires the lease, so that the next worker resumes without waiting.
                 if let Err(error) = self.store.extend_run_lease(sync_id, owner, Timestamp::UNIX_EPOCH).await {
-                    tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "handing the run back failed");
+                    tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "releasing the run failed");
                 }
             }
             Err(error) => {
                 tracing::error!(%sync_id, error = &error as &dyn std::error::Error, "indexing run failed");
                 let message = error_causes::describe(&error);
                 if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), self.clock().now()).await {
-                    // Its lease lapses, and the next worker tries again.
-                    tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "ending the run failed");
+                    // The lease expires, and the next worker retries the run.
+                    tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "recording the failed run failed");
                 }
             }
         }
     }
 
-    /// Renews the lease for as long as it is polled; ends only when the run is lost.
-    async fn keep_lease(&self, sync_id: SyncId, owner: &str) -> RunError {
+    /// Renews the lease until it is lost.
+    async fn renew_lease(&self, sync_id: SyncId, owner: &str) -> RunError {
         loop {
             tokio::time::sleep(self.options.lease / 3).await;
             match self.store.extend_run_lease(sync_id, owner.to_owned(), self.clock().now() + self.options.lease).await
             {
                 Ok(true) => {}
-                Ok(false) => return RunError::Lost,
-                // Should it last, another worker takes the run over, and the next renewal says so.
+                Ok(false) => return RunError::LeaseLost,
+                // If the failure lasts, another worker takes over and the next renewal returns false.
                 Err(error) => {
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "renewing the run's lease failed");
                 }

@@ -1,4 +1,4 @@
-//! What a run has to do: storage's listing against what the docstore knows.
+//! Plan of a run: the difference between the storage listing and the docstore.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,31 +11,35 @@ use super::RunError;
 use crate::clock::from_date_time;
 use crate::objects;
 
-/// Rows of a name whose upload never came are kept this long: its presigned URL lives for 15 minutes.
+/// Age at which names without an uploaded object are forgotten. Presigned URLs are valid for 15 minutes.
 const UPLOAD_GRACE: Duration = Duration::from_hours(1);
 
+/// Rows per page of a listing.
 const PAGE: i64 = 5_000;
 
+/// A file to read, with its object in storage.
 #[derive(Clone, Debug)]
 pub struct PlannedFile {
     pub file: File,
     pub object: ObjectMeta,
 }
 
+/// Work of a run.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Files in storage.
+    /// Number of files in storage.
     pub enumerated: usize,
-    /// Those to read, in key order.
+    /// Files to read, in key order.
     pub work: Vec<PlannedFile>,
-    /// Objects that their owners deleted, which are still there.
+    /// Keys of deleted files whose objects still exist.
     pub withdrawn: Vec<String>,
-    /// Documents whose object is gone.
+    /// Documents whose objects no longer exist.
     pub gone: Vec<DocId>,
-    /// Names that were presigned long ago and have no object.
+    /// Keys of files that were presigned long ago and never uploaded.
     pub stale_names: Vec<String>,
 }
 
+/// Compares storage with the docstore.
 pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: Timestamp) -> Result<Plan, RunError> {
     let organization_id = run.organization_id;
     let mut objects = list_objects(blobs, &objects::prefix(organization_id)).await?;
@@ -64,9 +68,9 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
             }
         }
     }
-    // What is left was put into the bucket by other hands: it has no name, so it is not a file of ours.
+    // The remaining objects were not uploaded through this service, so they have no file name.
     if !objects.is_empty() {
-        tracing::warn!(%organization_id, objects = objects.len(), "storage holds objects without a file name");
+        tracing::warn!(%organization_id, objects = objects.len(), "storage contains objects without a file name");
     }
     let documents = store.list_workspace_documents(organization_id).await?;
     plan.gone = documents.into_iter().filter(|doc_id| !present.contains(doc_id)).collect();

@@ -1,4 +1,4 @@
-//! The memory store and the memory engine, with faults that a test switches on.
+//! In-memory store and engine with injected faults.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,16 +10,16 @@ use blobs::memory::MemoryStore;
 use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageAnswer, FirstStageRequest, SearchEngine};
+use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
 use model::{DocId, IndexName};
 use time::OffsetDateTime;
 
 #[derive(Default)]
 pub struct FaultyStore {
     pub inner: MemoryStore,
-    /// So many of the next calls fail as if storage were away.
+    /// Number of upcoming calls that fail as unavailable.
     pub outages: AtomicU32,
-    /// These keys vanish the moment they are fetched.
+    /// Keys deleted as soon as they are fetched.
     pub vanishing: Mutex<HashSet<String>>,
 }
 
@@ -27,7 +27,7 @@ impl FaultyStore {
     fn check(&self) -> Result<(), BlobError> {
         let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         match left {
-            Ok(_) => Err(BlobError::new(BlobErrorKind::Unavailable, "switched off by the test")),
+            Ok(_) => Err(BlobError::new(BlobErrorKind::Unavailable, "injected outage")),
             Err(_) => Ok(()),
         }
     }
@@ -87,18 +87,19 @@ impl BlobStore for FaultyStore {
 #[derive(Default)]
 pub struct FaultyEngine {
     pub inner: MemoryEngine,
+    /// Number of upcoming batches that fail as unavailable.
     pub outages: AtomicU32,
-    /// Batches with one of these are refused as a whole.
-    pub refused: Mutex<HashSet<DocId>>,
-    /// How many batches were asked for.
+    /// Documents whose batches are rejected as a whole.
+    pub rejected: Mutex<HashSet<DocId>>,
+    /// Number of batches so far.
     pub batches: AtomicU32,
-    /// The indexes are gone, until they are said to be made anew.
+    /// The indexes are lost until marked as rebuilt.
     pub lost: AtomicBool,
 }
 
 #[async_trait]
 impl SearchEngine for FaultyEngine {
-    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         self.inner.first_stage(request).await
     }
 
@@ -106,14 +107,14 @@ impl SearchEngine for FaultyEngine {
         self.batches.fetch_add(1, Ordering::SeqCst);
         let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if left.is_ok() {
-            return Err(EngineError::new(EngineErrorKind::Unavailable, "switched off by the test"));
+            return Err(EngineError::new(EngineErrorKind::Unavailable, "injected outage"));
         }
-        let refused = self.refused.lock().unwrap().clone();
-        if changes.iter().any(|change| refused.contains(&change.doc_id())) {
-            return Err(EngineError::new(EngineErrorKind::Rejected, "refused by the test"));
+        let rejected = self.rejected.lock().unwrap().clone();
+        if changes.iter().any(|change| rejected.contains(&change.doc_id())) {
+            return Err(EngineError::new(EngineErrorKind::Rejected, "injected rejection"));
         }
         if self.lost.load(Ordering::SeqCst) {
-            return Err(EngineError::new(EngineErrorKind::Corrupt, "lost by the test"));
+            return Err(EngineError::new(EngineErrorKind::Corrupt, "injected loss"));
         }
         self.inner.apply(index, changes).await
     }

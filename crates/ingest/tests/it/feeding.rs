@@ -1,3 +1,5 @@
+//! The feeder: rebuilds, rejected documents, outages.
+
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use uuid::Uuid;
 
 use crate::world::World;
 
-async fn filled(files: usize) -> World {
+async fn indexed_world(files: usize) -> World {
     let world = World::new().await;
     for n in 0..files {
         world.upload(&format!("{n}.txt"), &format!("walrus number {n}")).await;
@@ -20,8 +22,8 @@ async fn filled(files: usize) -> World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_index_is_made_anew_from_the_docstore_alone() {
-    let world = filled(20).await;
+async fn index_is_rebuilt_from_the_docstore() {
+    let world = indexed_world(20).await;
     let before = world.found("walrus number 7").await;
     world.engine.clear(IndexName::Workspace).await.unwrap();
     assert!(world.found("walrus").await.is_empty());
@@ -31,8 +33,8 @@ async fn an_index_is_made_anew_from_the_docstore_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rebuilding_takes_out_what_the_docstore_does_not_have() {
-    let world = filled(2).await;
+async fn rebuild_removes_documents_that_the_docstore_lacks() {
+    let world = indexed_world(2).await;
     let stray = IndexDocument {
         body: "walrus".into(),
         ..IndexDocument::new(DocId(Uuid::from_u128(7)), Collection::Workspace(world.organization_id))
@@ -45,9 +47,9 @@ async fn rebuilding_takes_out_what_the_docstore_does_not_have() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_document_that_the_engine_refuses_keeps_no_other_waiting() {
+async fn rejected_document_does_not_block_others() {
     let world = World::new().await;
-    world.engine.refused.lock().unwrap().insert(world.doc_id("3.txt"));
+    world.engine.rejected.lock().unwrap().insert(world.doc_id("3.txt"));
     for n in 0..20 {
         world.upload(&format!("{n}.txt"), "walrus").await;
     }
@@ -60,7 +62,7 @@ async fn a_document_that_the_engine_refuses_keeps_no_other_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_engine_that_is_away_loses_nothing() {
+async fn engine_outage_loses_no_changes() {
     let world = World::new().await;
     world.upload("a.txt", "walrus").await;
     world.engine.outages.store(3, Ordering::SeqCst);
@@ -72,13 +74,13 @@ async fn an_engine_that_is_away_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_index_that_is_lost_is_filled_again_by_itself() {
-    let world = filled(5).await;
+async fn lost_index_is_rebuilt_automatically() {
+    let world = indexed_world(5).await;
     let before = world.found("walrus number 3").await;
     world.engine.clear(IndexName::Workspace).await.unwrap();
     world.engine.lost.store(true, Ordering::SeqCst);
     let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
-    // A change reaches an engine that has lost the index; the rest comes back with it.
+    // Applying a change reveals the loss, and the rebuild restores the other documents.
     world.upload("new.txt", "walrus and carpenter").await;
     world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(world.found("walrus number 3").await.first(), before.first());

@@ -1,5 +1,5 @@
-//! Indexing runs and the feeder over a real docstore, with stores and engines that fail when told to.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+//! Indexing runs and the feeder over a real docstore, with injected faults in storage and engine.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod faulty;
 mod feeding;

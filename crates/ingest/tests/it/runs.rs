@@ -1,3 +1,5 @@
+//! Indexing runs: outcomes, deletions, outages, leases.
+
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -9,18 +11,18 @@ use uuid::Uuid;
 use crate::world::World;
 
 const LEASE: Duration = Duration::from_secs(10);
-const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn stats(enumerated: u64, fetched: u64, indexed: u64, bytes: u64) -> RunStats {
     RunStats { enumerated, fetched, indexed, bytes, ..RunStats::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_reads_what_is_new_and_the_next_one_nothing() {
+async fn incremental_run_reads_only_new_files() {
     let world = World::new().await;
     world.upload("a.txt", "alpha walrus").await;
     world.upload("b.md", "# Beta\n\nwalrus").await;
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let first = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(first.state, RunState::Completed);
     assert_eq!(first.stats(), stats(2, 2, 2, 12 + 14));
@@ -33,11 +35,11 @@ async fn a_run_reads_what_is_new_and_the_next_one_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_gone_from_storage_is_gone_from_search_and_counted() {
+async fn file_missing_from_storage_is_removed_and_counted() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
     world.upload("b.txt", "beta").await;
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Incremental).await).await;
     world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
@@ -48,13 +50,13 @@ async fn what_is_gone_from_storage_is_gone_from_search_and_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_deletion_that_broke_off_is_brought_to_its_end() {
+async fn interrupted_deletion_is_completed_by_the_next_run() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
     world.upload("b.txt", "beta").await;
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Incremental).await).await;
-    // The server died before it came to the object.
+    // The server crashed before it deleted the object.
     let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Full, world.clock.now());
     let sync_id = run.sync_id;
     let withdrawn =
@@ -64,7 +66,7 @@ async fn a_deletion_that_broke_off_is_brought_to_its_end() {
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
     assert!(world.blobs.inner.head(&world.key("a.txt")).await.unwrap().is_none());
     assert!(world.found("alpha").await.is_empty());
-    // A later upload of the name is a file like any other.
+    // The name can be uploaded again.
     world.upload("a.txt", "alpha once more").await;
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats().indexed, 1);
@@ -73,11 +75,11 @@ async fn a_deletion_that_broke_off_is_brought_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bad_file_is_one_failure_with_a_reason_and_its_old_content_goes() {
+async fn unreadable_file_fails_with_a_reason_and_loses_its_old_content() {
     let world = World::new().await;
     world.upload("good.txt", "walrus").await;
     world.upload("turns.txt", "seal").await;
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(world.found("seal").await.len(), 1);
     world.upload("turns.txt", "\u{0}\u{1}\u{2}\u{0}\u{0}\u{0}binary\u{0}\u{0}\u{0}\u{0}").await;
@@ -88,20 +90,20 @@ async fn a_bad_file_is_one_failure_with_a_reason_and_its_old_content_goes() {
     assert!(world.found("seal").await.is_empty());
     let file = world.store.find_file(world.organization_id, world.key("picture.pdf")).await.unwrap().unwrap();
     assert_eq!(file.outcome, Some(FileOutcome::Failed));
-    assert!(file.reason.unwrap().starts_with("wrong_type"), "the reason is kept");
-    // What failed and did not change is not tried again.
+    assert!(file.reason.unwrap().starts_with("wrong_type"), "the reason is stored");
+    // An unchanged file that failed is not retried.
     let again = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(again.stats(), stats(3, 0, 0, 0));
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_vanishes_under_the_run_is_deleted_not_failed() {
+async fn file_vanishing_during_a_run_counts_as_deleted() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
     world.upload("b.txt", "beta").await;
     world.blobs.vanishing.lock().unwrap().insert(world.key("a.txt"));
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.state, RunState::Completed);
     assert_eq!((run.stats().deleted, run.stats().failed, run.stats().indexed), (1, 0, 1));
@@ -109,11 +111,11 @@ async fn a_file_that_vanishes_under_the_run_is_deleted_not_failed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_waits_for_storage_that_comes_back() {
+async fn run_survives_a_storage_outage() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
     world.blobs.outages.store(3, Ordering::SeqCst);
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.state, RunState::Completed);
     assert_eq!(run.stats(), stats(1, 1, 1, 5));
@@ -121,15 +123,15 @@ async fn a_run_waits_for_storage_that_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_whose_storage_stays_away_fails_with_the_cause() {
+async fn run_fails_with_the_cause_of_a_lasting_outage() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
     world.blobs.outages.store(1_000, Ordering::SeqCst);
     let worker = world.worker(LEASE, Duration::from_millis(700));
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.state, RunState::Failed);
-    assert!(run.error.unwrap().contains("storage"), "the error names what is away");
-    // The next run finds everything as it was.
+    assert!(run.error.unwrap().contains("storage"), "the error names the backend");
+    // The next run finds all files unprocessed.
     world.blobs.outages.store(0, Ordering::SeqCst);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats(), stats(1, 1, 1, 5));
@@ -137,14 +139,14 @@ async fn a_run_whose_storage_stays_away_fails_with_the_cause() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_whose_worker_was_killed_goes_on_with_exact_counts() {
+async fn run_resumes_after_killed_workers_with_exact_counts() {
     let world = World::new().await;
     for n in 0..300 {
         world.upload(&format!("{n}.txt"), &format!("walrus number {n}")).await;
     }
     let sync_id = world.request_run(RunMode::Full).await;
     for _ in 0..3 {
-        let worker = world.worker(LEASE, PATIENCE);
+        let worker = world.worker(LEASE, RETRY_TIMEOUT);
         let before = world.run(sync_id).await.indexed;
         while world.run(sync_id).await.indexed == before && !world.run(sync_id).await.state.is_terminal() {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -152,7 +154,7 @@ async fn a_run_whose_worker_was_killed_goes_on_with_exact_counts() {
         worker.kill();
         world.clock.advance(LEASE);
     }
-    let worker = world.worker(LEASE, PATIENCE);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let run = world.wait(sync_id).await;
     assert_eq!(run.state, RunState::Completed);
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().failed), (300, 300, 0));
@@ -164,19 +166,19 @@ async fn a_run_whose_worker_was_killed_goes_on_with_exact_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stopped_worker_hands_the_run_back_at_once() {
+async fn stopped_worker_releases_the_run_at_once() {
     let world = World::new().await;
     for n in 0..200 {
         world.upload(&format!("{n}.txt"), "walrus").await;
     }
     let sync_id = world.request_run(RunMode::Incremental).await;
-    // A lease of an hour: only handing back lets the second worker go on.
-    let worker = world.worker(Duration::from_secs(3_600), PATIENCE);
+    // With a lease of an hour, the second worker can only resume a released run.
+    let worker = world.worker(Duration::from_secs(3_600), RETRY_TIMEOUT);
     while world.run(sync_id).await.indexed == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     worker.stop().await;
-    let worker = world.worker(Duration::from_secs(3_600), PATIENCE);
+    let worker = world.worker(Duration::from_secs(3_600), RETRY_TIMEOUT);
     let run = world.wait(sync_id).await;
     assert_eq!((run.stats().indexed, run.stats().failed), (200, 0));
     worker.stop().await;

@@ -1,4 +1,4 @@
-//! One organization with a bucket, a docstore, an index and a worker.
+//! Test environment: one organization with a bucket, a docstore, an index and workers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::faulty::{FaultyEngine, FaultyStore};
 
 pub struct World {
     pub store: Docstore,
-    /// Stands still but for uploads, which storage dates by the system's clock.
+    /// Moves only with uploads, since storage dates objects by the system clock.
     pub clock: Arc<ManualClock>,
     pub blobs: Arc<FaultyStore>,
     pub engine: Arc<FaultyEngine>,
@@ -51,8 +51,8 @@ impl World {
         Self { store, clock, blobs: Arc::default(), engine, feeder, organization_id, folder }
     }
 
-    /// A worker with its feeder; both stop when the guard is dropped, the run handed back.
-    pub fn worker(&self, lease: Duration, patience: Duration) -> Worker {
+    /// Starts a runner and the feeder. Stop or kill them through the returned guard.
+    pub fn worker(&self, lease: Duration, retry_timeout: Duration) -> Worker {
         let options = RunnerOptions {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             parallel_files: 4,
@@ -60,7 +60,7 @@ impl World {
             max_object_bytes: 1 << 20,
             temp_dir: self.folder.path().to_owned(),
             lease,
-            patience,
+            retry_timeout,
         };
         let runner = Arc::new(Runner::new(
             self.store.clone(),
@@ -131,7 +131,7 @@ impl World {
             collection: Collection::Workspace(self.organization_id),
             texts: vec![text.to_owned()],
             exact_phrase: false,
-            ranked_by: None,
+            rerank_text: None,
             filters: Filters::default(),
             limit: 1_000,
         };
@@ -145,7 +145,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// As SIGTERM does.
+    /// Stops like SIGTERM: releases the run.
     pub async fn stop(self) {
         self.stop.cancel();
         for task in self.tasks {
@@ -153,7 +153,7 @@ impl Worker {
         }
     }
 
-    /// As `kill -9` does: nothing is handed back.
+    /// Stops like SIGKILL: the lease stays until it expires.
     pub fn kill(self) {
         for task in &self.tasks {
             task.abort();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fake::{DOC, Fake, ORGANIZATION, call_in, document, text, tools};
 
-/// Calls a connector's tool; its text is the structured content, whole.
+/// Calls a tool of the connector profile and asserts that its text is the complete structured content.
 async fn call(fake: &Fake, tool: &str, arguments: Value) -> Value {
     let result = call_in(Profile::Connector, fake, tool, arguments).await;
     assert_eq!(result["isError"], false, "{result}");
@@ -13,7 +13,7 @@ async fn call(fake: &Fake, tool: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn there_are_exactly_search_and_fetch_with_one_argument_each() {
+async fn connector_has_search_and_fetch_with_one_argument_each() {
     let tools = tools(Profile::Connector, &Fake::default()).await;
     let shapes: Vec<_> =
         tools.iter().map(|tool| (tool["name"].clone(), tool["inputSchema"]["required"].clone())).collect();
@@ -21,16 +21,16 @@ async fn there_are_exactly_search_and_fetch_with_one_argument_each() {
 }
 
 #[tokio::test]
-async fn search_lists_ids_titles_and_urls_of_everything_the_caller_has() {
+async fn search_covers_web_and_workspace() {
     let fake = Fake::default();
     let found = call(&fake, "search", json!({"query": "tides"})).await;
     let first = json!({"id": DOC.to_string(), "title": "https://example.com/1", "url": "https://example.com/1"});
-    assert_eq!(found["results"][0], first, "without a title the address stands for it");
+    assert_eq!(found["results"][0], first, "without a title the URL replaces it");
     assert_eq!(found["results"].as_array().map(Vec::len), Some(2));
-    let asked = fake.searches.borrow()[0].clone();
-    assert_eq!(asked.response.verbosity, Verbosity::IdsOnly);
-    assert_eq!(asked.scope.indexes, Some(vec![SearchIndex::Web, SearchIndex::Workspace]));
-    assert_eq!(asked.scope.workspace_id, Some(ORGANIZATION.to_string()));
+    let request = fake.searches.borrow()[0].clone();
+    assert_eq!(request.response.verbosity, Verbosity::IdsOnly);
+    assert_eq!(request.scope.indexes, Some(vec![SearchIndex::Web, SearchIndex::Workspace]));
+    assert_eq!(request.scope.workspace_id, Some(ORGANIZATION.to_string()));
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn fetch_returns_the_text_of_an_id() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_name_their_field() {
+async fn errors_name_the_invalid_argument() {
     for (tool, arguments, field) in [
         ("search", json!({}), "query"),
         ("search", json!({"query": ""}), "query"),

@@ -17,7 +17,7 @@ pub const ORGANIZATION: Uuid = Uuid::from_u128(0xa);
 pub const DOC: Uuid = Uuid::from_u128(0xd);
 pub const CAPTURE: Uuid = Uuid::from_u128(0xc);
 
-/// A caller with some scopes. What was asked is kept.
+/// In-memory backend of one caller that records its requests.
 pub struct Fake {
     pub scopes: Vec<Scope>,
     pub results: usize,
@@ -185,7 +185,7 @@ pub fn document(text: &str) -> DocumentResponse {
     }
 }
 
-/// Sends one request and gives the whole message back.
+/// Sends one request and returns the whole message.
 pub async fn send(profile: Profile, fake: &Fake, method: &str, params: Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let Message::Request(request) = Message::parse(message.as_bytes()).unwrap() else { panic!("{message}") };
@@ -194,7 +194,7 @@ pub async fn send(profile: Profile, fake: &Fake, method: &str, params: Value) ->
     body
 }
 
-/// Calls a tool; a result is held against the tool's own schema, as strict clients do.
+/// Calls a tool and validates the result against its output schema, as strict clients do.
 pub async fn call_in(profile: Profile, fake: &Fake, tool: &str, arguments: Value) -> Value {
     let result = send(profile, fake, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     let result = result["result"].clone();
@@ -218,7 +218,7 @@ pub async fn call(fake: &Fake, tool: &str, arguments: Value) -> Value {
     call_in(Profile::Full, fake, tool, arguments).await
 }
 
-/// The error of a call that must fail, as the model reads it.
+/// Asserts that a call fails and returns its error, as shown to the model.
 pub async fn failed(fake: &Fake, tool: &str, arguments: Value) -> Value {
     let result = call(fake, tool, arguments).await;
     assert_eq!(result["isError"], true, "{result}");

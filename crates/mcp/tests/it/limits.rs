@@ -6,16 +6,16 @@ use crate::fake::{CAPTURE, DOC, Fake, call, document, text};
 
 const LIMIT: usize = 20_000;
 
-/// What a model is given of a result, in characters.
+/// Default size of a result in characters.
 fn size(result: &Value) -> usize {
     text(result).chars().count() + result["structuredContent"].to_string().chars().count()
 }
 
 #[tokio::test]
-async fn a_long_document_keeps_to_the_limit_and_says_how_to_go_on() {
+async fn long_document_is_truncated_with_continuation() {
     for unit in ["a", "\n", "\"", "潮", "🦀", "\u{1}", "word \\ \"quoted\"\n\n"] {
         let fake = Fake::default();
-        // As the service answers: no more characters than were asked for.
+        // As the service does: at most the requested number of characters.
         *fake.document.borrow_mut() = document(&unit.repeat(17_000).chars().take(17_000).collect::<String>());
         let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string()})).await;
         assert_eq!(fake.reads.borrow()[0].content.max_chars, Some(17_000));
@@ -34,7 +34,7 @@ async fn a_long_document_keeps_to_the_limit_and_says_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn the_parts_of_a_cut_document_are_the_document() {
+async fn continuations_return_the_whole_document() {
     let whole: String = (0..9_000).map(|n| format!("{n}\n")).collect();
     let mut read = String::new();
     while read.len() < whole.len() {
@@ -56,7 +56,7 @@ async fn the_parts_of_a_cut_document_are_the_document() {
 }
 
 #[tokio::test]
-async fn what_the_caller_bounds_itself_is_left_alone() {
+async fn callers_own_limit_is_kept() {
     for content in [json!({"max_chars": 50_000}), json!({"range": {"start_char": 0, "max_chars": 50_000}})] {
         let fake = Fake::default();
         *fake.document.borrow_mut() = document(&"a".repeat(50_000));
@@ -67,7 +67,7 @@ async fn what_the_caller_bounds_itself_is_left_alone() {
 }
 
 #[tokio::test]
-async fn many_passages_and_headings_are_cut_from_the_end() {
+async fn passages_and_headings_are_dropped_from_the_end() {
     let fake = Fake::default();
     let passage = |ordinal: i64| Passage {
         passage_id: Uuid::from_u128(ordinal as u128),
@@ -95,7 +95,7 @@ async fn many_passages_and_headings_are_cut_from_the_end() {
 }
 
 #[tokio::test]
-async fn endless_headings_leave_room_for_the_content() {
+async fn headings_are_shortened_for_the_content() {
     let fake = Fake::default();
     let mut long = document(&"word ".repeat(3_400));
     long.doc.headings = (0..5_000).map(|number| format!("Heading {number}")).collect();
@@ -107,7 +107,7 @@ async fn endless_headings_leave_room_for_the_content() {
 }
 
 #[tokio::test]
-async fn a_long_list_of_files_comes_in_parts_that_meet() {
+async fn file_list_continues_without_gaps() {
     let fake = Fake { files: 1_000, ..Fake::default() };
     let (mut start, mut names) = (0, Vec::new());
     while start < 1_000 {
@@ -124,7 +124,7 @@ async fn a_long_list_of_files_comes_in_parts_that_meet() {
 }
 
 #[tokio::test]
-async fn the_summary_of_many_results_is_short_and_says_so() {
+async fn long_summary_states_omitted_results() {
     let fake = Fake { results: 50, ..Fake::default() };
     let result = call(&fake, "search", json!({"query": "x", "max_results": 50})).await;
     let text = text(&result);

@@ -31,13 +31,13 @@ async fn handshake_revisions_are_echoed_and_others_negotiated() {
 }
 
 #[tokio::test]
-async fn an_initialize_without_a_revision_is_refused() {
+async fn initialize_without_revision_is_refused() {
     let answer = send(Profile::Full, &Fake::default(), "initialize", json!({"protocolVersion": 5})).await;
     assert_eq!(answer["error"]["code"], code::INVALID_PARAMS);
 }
 
 #[tokio::test]
-async fn the_stateless_revision_is_discovered_and_completes_its_results() {
+async fn stateless_revision_is_discovered_and_has_complete_results() {
     let fake = Fake::default();
     let params = json!({"_meta": envelope("2026-07-28")});
     let result = send(Profile::Full, &fake, "server/discover", params.clone()).await["result"].clone();
@@ -55,7 +55,7 @@ async fn the_stateless_revision_is_discovered_and_completes_its_results() {
 }
 
 #[tokio::test]
-async fn a_stateless_request_says_what_it_must() {
+async fn stateless_requests_require_metadata() {
     let fake = Fake::default();
     for meta in [
         json!({}),
@@ -90,7 +90,7 @@ async fn methods_belong_to_their_revision() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_a_protocol_error() {
+async fn unknown_tool_is_a_protocol_error() {
     let fake = Fake::default();
     for params in [json!({"name": "delete_file"}), json!({"name": "fetch"}), json!({"name": 7}), json!({})] {
         let answer = send(Profile::Full, &fake, "tools/call", params.clone()).await;
@@ -102,7 +102,7 @@ async fn an_unknown_tool_is_a_protocol_error() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_from_an_error_of_the_method() {
+async fn refusals_differ_from_method_errors() {
     let answer = async |params: Value| {
         let message = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params}).to_string();
         let Message::Request(request) = Message::parse(message.as_bytes()).unwrap() else { panic!() };

@@ -10,7 +10,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_caller_sees_the_tools_of_its_scopes() {
+async fn tools_are_limited_to_the_callers_scopes() {
     let all = tools(Profile::Full, &Fake::default()).await;
     assert_eq!(names(&all), ["search", "read_document", "submit_feedback", "list_files"]);
     let fake = Fake { scopes: vec![Scope::DocumentRead], ..Fake::default() };
@@ -21,14 +21,14 @@ async fn a_caller_sees_the_tools_of_its_scopes() {
 }
 
 #[tokio::test]
-async fn definitions_are_complete_and_their_schemas_valid() {
+async fn definitions_are_complete_with_valid_schemas() {
     for profile in [Profile::Full, Profile::Connector] {
         for tool in tools(profile, &Fake::default()).await {
             let (input, output) = (&tool["inputSchema"], &tool["outputSchema"]);
             assert!(jsonschema::meta::is_valid(input) && jsonschema::meta::is_valid(output), "{tool}");
             assert_eq!((&input["type"], &output["type"]), (&json!("object"), &json!("object")), "{tool}");
             assert_eq!(input["additionalProperties"], false);
-            // Model APIs refuse alternatives at the top, and some do not follow references.
+            // Model APIs refuse alternatives at the top level, and some do not resolve references.
             let text = input.to_string();
             assert!(input.get("anyOf").is_none() && !text.contains("$ref") && !text.contains("$schema"), "{text}");
             for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
@@ -40,7 +40,7 @@ async fn definitions_are_complete_and_their_schemas_valid() {
 }
 
 #[tokio::test]
-async fn the_input_schema_takes_what_the_api_takes() {
+async fn input_schema_accepts_requests_of_the_api() {
     let all = tools(Profile::Full, &Fake::default()).await;
     let search = validator(&all[0]["inputSchema"]);
     let full = json!({
@@ -59,12 +59,12 @@ async fn the_input_schema_takes_what_the_api_takes() {
 }
 
 #[tokio::test]
-async fn a_search_is_the_operations_own_with_room_for_the_summary() {
+async fn search_budget_reserves_space_for_the_summary() {
     let fake = Fake::default();
     let result = call(&fake, "search", json!({"query": "tides", "max_results": 2})).await;
-    let asked = fake.searches.borrow()[0].clone();
-    assert_eq!((asked.query.as_str(), asked.max_results), ("tides", 2));
-    assert_eq!(asked.response.budget.max_chars_total, Some(18_000));
+    let requested = fake.searches.borrow()[0].clone();
+    assert_eq!((requested.query.as_str(), requested.max_results), ("tides", 2));
+    assert_eq!(requested.response.budget.max_chars_total, Some(18_000));
     assert_eq!(*fake.begun.borrow(), ["search"]);
     assert_eq!(result["structuredContent"]["results"].as_array().map(Vec::len), Some(2));
     let text = text(&result);
@@ -76,33 +76,33 @@ async fn a_search_is_the_operations_own_with_room_for_the_summary() {
 }
 
 #[tokio::test]
-async fn the_workspace_is_the_callers_own_unless_one_is_named() {
+async fn workspace_id_defaults_to_the_callers_organization() {
     let fake = Fake::default();
     let other = "00000000-0000-4000-8000-000000000001";
     call(&fake, "search", json!({"query": "x", "scope": {"indexes": ["workspace"]}})).await;
     call(&fake, "search", json!({"query": "x", "scope": {"indexes": ["workspace"], "workspace_id": other}})).await;
     call(&fake, "search", json!({"query": "x"})).await;
-    let asked: Vec<_> = fake.searches.borrow().iter().map(|request| request.scope.workspace_id.clone()).collect();
-    assert_eq!(asked, [Some(ORGANIZATION.to_string()), Some(other.to_owned()), None]);
+    let requested: Vec<_> = fake.searches.borrow().iter().map(|request| request.scope.workspace_id.clone()).collect();
+    assert_eq!(requested, [Some(ORGANIZATION.to_string()), Some(other.to_owned()), None]);
     assert_eq!(fake.searches.borrow()[0].scope.indexes, Some(vec![SearchIndex::Workspace]));
 }
 
 #[tokio::test]
-async fn a_read_gives_the_text_once() {
+async fn read_returns_each_text_once() {
     let fake = Fake::default();
     let doc_id = DOC.to_string();
     call(&fake, "read_document", json!({"doc_id": doc_id})).await;
     call(&fake, "read_document", json!({"doc_id": doc_id, "query": "x", "content": {"selection": "query_relevant"}}))
         .await;
     call(&fake, "read_document", json!({"doc_id": doc_id, "include": ["capture_history"]})).await;
-    let asked: Vec<_> = fake.reads.borrow().iter().map(|request| request.include.clone().unwrap()).collect();
+    let requested: Vec<_> = fake.reads.borrow().iter().map(|request| request.include.clone().unwrap()).collect();
     let expected: [&[Section]; 3] =
         [&[Section::Metadata, Section::Content], &[Section::Metadata, Section::Passages], &[Section::CaptureHistory]];
-    assert_eq!(asked, expected);
+    assert_eq!(requested, expected);
 }
 
 #[tokio::test]
-async fn feedback_and_files_answer_with_a_line() {
+async fn feedback_and_files_have_short_summaries() {
     let fake = Fake::default();
     let result = call(&fake, "submit_feedback", json!({"event_type": "passage_used", "rank": 2})).await;
     assert_eq!(fake.feedback.borrow()[0].rank, Some(2));
@@ -113,7 +113,7 @@ async fn feedback_and_files_answer_with_a_line() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_to_the_model_with_their_field() {
+async fn errors_name_the_invalid_argument() {
     let fake = Fake::default();
     for (tool, arguments, field) in [
         ("search", json!({"query": 5}), "query"),
@@ -151,7 +151,7 @@ async fn wrong_arguments_are_told_to_the_model_with_their_field() {
 #[tokio::test]
 async fn errors_of_the_api_carry_code_message_and_details() {
     let fake = Fake { scopes: vec![], ..Fake::default() };
-    // The scope is looked at before the arguments.
+    // The scope is checked before the arguments.
     let error = failed(&fake, "search", json!({"query": 5})).await;
     assert_eq!(error, json!({"code": "insufficient_scope", "message": "no", "details": {"scope": "search:read"}}));
     let limited = Failure::new(ErrorCode::RateLimited, "later").with("reset_at", "2026-01-01T00:00:01Z");

@@ -122,10 +122,10 @@ async fn failures_are_typed() {
     assert!(matches!(reranker(&refusing).score("q", &numbers(1)).await, Err(ModelError::Status(400))));
     let senseless = endpoint(|_, _| Some((200, json!({ "results": [] })))).await;
     assert!(matches!(reranker(&senseless).score("q", &numbers(1)).await, Err(ModelError::InvalidResponse(_))));
-    let nobody = reranker("http://127.0.0.1:1/rerank");
-    let error = nobody.score("q", &numbers(1)).await.expect_err("nobody is there");
+    let unreachable = reranker("http://127.0.0.1:1/rerank");
+    let error = unreachable.score("q", &numbers(1)).await.expect_err("the port is closed");
     assert!(matches!(error, ModelError::Unreachable(_)));
-    assert!(!nobody.is_healthy());
+    assert!(!unreachable.is_healthy());
     assert!(!format!("{error:?}").contains("127.0.0.1:1/"), "{error:?}");
 }
 

@@ -4,7 +4,7 @@ use api_types::schemas;
 use openapi::{Tag, document, operations};
 use serde_json::{Value, json};
 
-/// Every JSON value below `value`, with its pointer.
+/// Visits `value` and every value below it, with its JSON pointer.
 fn walk<'a>(value: &'a Value, pointer: &str, visit: &mut impl FnMut(&str, &'a Value)) {
     visit(pointer, value);
     match value {
@@ -30,7 +30,7 @@ fn follow<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     }
 }
 
-/// A validator of the schema at `pointer` of the document.
+/// Returns a validator of the schema at `pointer` of the document.
 fn validator(document: &Value, pointer: &str) -> jsonschema::Validator {
     let schema = json!({"$ref": format!("#{pointer}"), "components": document["components"]});
     jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap()
@@ -104,9 +104,9 @@ fn every_field_parameter_and_header_is_described() {
 #[test]
 fn requests_are_closed_at_every_depth() {
     let document = document();
-    let mut left: Vec<&str> = operations::all().filter_map(|operation| operation.request).collect();
+    let mut pending: Vec<&str> = operations::all().filter_map(|operation| operation.request).collect();
     let mut seen = HashSet::new();
-    while let Some(name) = left.pop() {
+    while let Some(name) = pending.pop() {
         if !seen.insert(name) {
             continue;
         }
@@ -115,15 +115,15 @@ fn requests_are_closed_at_every_depth() {
             if value.get("properties").is_some() {
                 assert_eq!(value["additionalProperties"], false, "{pointer}");
             }
-            left.extend(value.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()));
+            pending.extend(value.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()));
         });
     }
     assert!(seen.contains("ContentRange") && seen.contains("ResponseBudget"), "{seen:?}");
 }
 
 #[test]
-fn types_look_the_same_in_requests_and_in_responses() {
-    // `components` keeps one schema a name; a type used in both directions is drawn from each body's own schema here.
+fn types_have_one_schema_in_requests_and_responses() {
+    // `components` has one schema per name; compare it with the schema of each body that uses the type.
     let all = schemas::components("/$defs");
     for body in schemas::names() {
         let own = serde_json::to_value(schemas::json_schema(body).unwrap()).unwrap();
@@ -157,7 +157,7 @@ fn every_example_is_valid() {
 }
 
 #[test]
-fn schemas_refuse_what_the_contract_refuses() {
+fn schemas_refuse_invalid_requests() {
     let document = document();
     let search = validator(&document, "/components/schemas/SearchRequest");
     for bad in [
@@ -184,7 +184,7 @@ fn schemas_refuse_what_the_contract_refuses() {
 }
 
 #[test]
-fn nullable_fields_say_so_and_formats_are_exact() {
+fn nullable_fields_and_formats_are_declared() {
     let document = document();
     let schemas = &document["components"]["schemas"];
     for (name, field) in

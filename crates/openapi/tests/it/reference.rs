@@ -4,14 +4,14 @@ use api_types::{ErrorCode, WarningCode};
 use openapi::{document, operations, reference};
 use serde_json::Value;
 
-/// The values of an attribute, in the order of the page.
+/// Returns the values of an attribute, in the order of the page.
 fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let marker = format!(" {name}=\"");
     page.split(marker.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
 #[test]
-fn every_operation_error_and_warning_is_there_and_every_link_leads_somewhere() {
+fn page_has_all_operations_errors_and_warnings_and_no_broken_link() {
     let page = reference::page(&document());
     let ids = attributes(&page, "id");
     let unique: HashSet<_> = ids.iter().copied().collect();
@@ -55,7 +55,7 @@ fn tags_are_balanced() {
         let name = tag.trim_start_matches('/').split(' ').next().unwrap();
         match tag.starts_with('/') {
             false => open.push(name),
-            // The head is above what is looked at.
+            // Opened before the part under test.
             true if ["head", "html"].contains(&name) => {}
             true => assert_eq!(open.pop(), Some(name)),
         }

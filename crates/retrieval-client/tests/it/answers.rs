@@ -1,15 +1,15 @@
-//! What goes out, and what is made of what comes back.
+//! Contents of requests and parsing of responses.
 
 use retrieval_client::types::{DocumentRequest, EventType, FeedbackRequest, SearchRequest};
 use retrieval_client::{Error, UsageQuery};
 use serde_json::json;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::samples::{self, KEY, SESSION, client};
-use crate::stand_in::{Reply, StandIn};
 
 #[tokio::test]
-async fn a_request_carries_what_was_set_and_no_nulls() {
-    let server = StandIn::start(|asked, _| match asked.line.as_str() {
+async fn requests_omit_unset_fields() {
+    let server = MockServer::start(|request, _| match request.line.as_str() {
         "POST /v1/search" => Reply::json(200, &samples::search()),
         _ => Reply::error(404, "document_not_found"),
     });
@@ -19,21 +19,21 @@ async fn a_request_carries_what_was_set_and_no_nulls() {
     client.read_document(&document).await.unwrap_err();
     client.submit_feedback(&FeedbackRequest::new(EventType::StaleResult)).await.unwrap_err();
 
-    let asked = server.asked();
-    assert_eq!(asked[0].json(), json!({ "query": "tides", "max_results": 10 }));
-    assert_eq!(asked[1].json(), json!({ "canonical_url": "https://a.example/" }));
-    assert_eq!(asked[2].json(), json!({ "event_type": "stale_result" }));
-    for asked in asked {
-        assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-        assert_eq!(asked.header("x-session-id"), Some(SESSION));
-        assert_eq!(asked.header("content-type"), Some("application/json"));
-        assert!(asked.header("x-service-client").unwrap().starts_with("retrieval-client/"));
+    let requests = server.requests();
+    assert_eq!(requests[0].json(), json!({ "query": "tides", "max_results": 10 }));
+    assert_eq!(requests[1].json(), json!({ "canonical_url": "https://a.example/" }));
+    assert_eq!(requests[2].json(), json!({ "event_type": "stale_result" }));
+    for request in requests {
+        assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+        assert_eq!(request.header("x-session-id"), Some(SESSION));
+        assert_eq!(request.header("content-type"), Some("application/json"));
+        assert!(request.header("x-service-client").unwrap().starts_with("retrieval-client/"));
     }
 }
 
 #[tokio::test]
-async fn an_answer_keeps_its_json_and_the_rate_limit() {
-    let server = StandIn::start(|_, _| {
+async fn answer_keeps_raw_json_and_rate_limit() {
+    let server = MockServer::start(|_, _| {
         let headers =
             "X-RateLimit-Limit-RPS: 100\r\nX-RateLimit-Remaining: 98\r\nX-RateLimit-Reset: 2026-01-05T10:00:01Z\r\n";
         Reply::Full(200, headers.to_owned(), samples::search().to_string().into_bytes())
@@ -45,34 +45,34 @@ async fn an_answer_keeps_its_json_and_the_rate_limit() {
 }
 
 #[tokio::test]
-async fn nonsense_is_an_error_and_no_panic() {
+async fn malformed_responses_are_errors() {
     for body in ["", "{", "[]", "null", "{\"request_id\": 5}", "\u{0}\u{1}"] {
-        let server = StandIn::start(move |_, _| Reply::Full(200, String::new(), body.as_bytes().to_vec()));
+        let server = MockServer::start(move |_, _| Reply::Full(200, String::new(), body.as_bytes().to_vec()));
         let error = client(&server).list_files().await.unwrap_err();
         assert!(matches!(error, Error::Malformed { status: 200, .. }), "{body}: {error:?}");
     }
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_cut() {
-    let server = StandIn::start(|_, _| Reply::Endless);
+async fn endless_response_is_refused() {
+    let server = MockServer::start(|_, _| Reply::Endless);
     let error = client(&server).list_files().await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_redirect_does_not_get_the_key() {
-    let elsewhere = StandIn::start(|_, _| Reply::json(200, &samples::files()));
-    let location = format!("Location: {}/v1/files\r\n", elsewhere.address());
-    let server = StandIn::start(move |_, _| Reply::Full(307, location.clone(), Vec::new()));
+async fn redirects_are_not_followed() {
+    let redirect_target = MockServer::start(|_, _| Reply::json(200, &samples::files()));
+    let location = format!("Location: {}/v1/files\r\n", redirect_target.address());
+    let server = MockServer::start(move |_, _| Reply::Full(307, location.clone(), Vec::new()));
     let error = client(&server).list_files().await.unwrap_err();
     assert!(matches!(error, Error::Status { status: 307 }), "{error:?}");
-    assert!(elsewhere.asked().is_empty());
+    assert!(redirect_target.requests().is_empty());
 }
 
 #[tokio::test]
-async fn names_and_parameters_are_encoded() {
-    let server = StandIn::start(|_, _| Reply::error(404, "not_found"));
+async fn path_and_query_parameters_are_encoded() {
+    let server = MockServer::start(|_, _| Reply::error(404, "not_found"));
     let client = client(&server);
     client.delete_file("a b/ü?.txt").await.unwrap_err();
     client.run_status("x#y").await.unwrap_err();
@@ -85,7 +85,7 @@ async fn names_and_parameters_are_encoded() {
     for dangerous in ["", ".", ".."] {
         assert!(matches!(client.delete_file(dangerous).await, Err(Error::Setting(_))));
     }
-    let lines: Vec<_> = server.asked().into_iter().map(|asked| asked.line).collect();
+    let lines: Vec<_> = server.requests().into_iter().map(|request| request.line).collect();
     let expected = [
         "DELETE /v1/files/a%20b%2F%C3%BC%3F%2Etxt",
         "GET /v1/files/index/x%23y",

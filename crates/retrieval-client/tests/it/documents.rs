@@ -1,17 +1,17 @@
-//! Documents in pages.
+//! Paged reads of documents.
 
 use retrieval_client::types::DocumentRequest;
 use retrieval_client::{Client, Error};
 use serde_json::{Value, json};
 
+use crate::mock_server::{MockServer, Reply, Request};
 use crate::samples::{CAPTURE, DOCUMENT, REQUEST, SESSION, access, client};
-use crate::stand_in::{Asked, Reply, StandIn};
 
 const OTHER_CAPTURE: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a009";
 
-/// A page as the service cuts it.
-fn page(asked: &Asked, text: &str, capture: &str) -> Value {
-    let range = &asked.json()["content"]["range"];
+/// Returns the requested page, truncated as by the service.
+fn page(request: &Request, text: &str, capture: &str) -> Value {
+    let range = &request.json()["content"]["range"];
     let start = range["start_char"].as_u64().unwrap();
     let most = range["max_chars"].as_u64().unwrap();
     let rest: Vec<char> = text.chars().skip(usize::try_from(start).unwrap()).collect();
@@ -31,18 +31,18 @@ fn page(asked: &Asked, text: &str, capture: &str) -> Value {
     body
 }
 
-fn wanted() -> DocumentRequest {
+fn document_request() -> DocumentRequest {
     DocumentRequest { canonical_url: Some("https://a.example/".to_owned()), ..Default::default() }
 }
 
 async fn text(client: &Client, step: i64) -> Option<String> {
-    client.read_whole(&wanted(), step).await.unwrap().text
+    client.read_whole(&document_request(), step).await.unwrap().text
 }
 
 #[tokio::test]
-async fn pages_together_are_the_document_whatever_the_step() {
+async fn pages_add_up_to_the_document_for_any_size() {
     let whole = "Ebbe und Flut: 潮の満ち引き 🌊 and so on.";
-    let server = StandIn::start(move |asked, _| Reply::json(200, &page(asked, whole, CAPTURE)));
+    let server = MockServer::start(move |request, _| Reply::json(200, &page(request, whole, CAPTURE)));
     let client = client(&server);
     for step in [1, 2, 7, 29, 1000] {
         assert_eq!(text(&client, step).await.as_deref(), Some(whole), "{step}");
@@ -50,45 +50,48 @@ async fn pages_together_are_the_document_whatever_the_step() {
 }
 
 #[tokio::test]
-async fn later_pages_are_pinned_to_the_first_and_ask_for_nothing_else() {
-    let server = StandIn::start(|asked, _| Reply::json(200, &page(asked, "abcdef", CAPTURE)));
+async fn later_pages_are_pinned_to_the_first_capture() {
+    let server = MockServer::start(|request, _| Reply::json(200, &page(request, "abcdef", CAPTURE)));
     text(&client(&server), 4).await.unwrap();
-    let asked = server.asked();
-    assert_eq!(asked[0].json()["canonical_url"], "https://a.example/");
+    let requests = server.requests();
+    assert_eq!(requests[0].json()["canonical_url"], "https://a.example/");
     let range = json!({ "start_char": 4, "max_chars": 4, "capture_id": CAPTURE });
-    assert_eq!(asked[1].json(), json!({ "doc_id": DOCUMENT, "include": ["content"], "content": { "range": range } }));
-    assert_eq!(asked.len(), 2);
+    assert_eq!(
+        requests[1].json(),
+        json!({ "doc_id": DOCUMENT, "include": ["content"], "content": { "range": range } })
+    );
+    assert_eq!(requests.len(), 2);
 }
 
 #[tokio::test]
-async fn a_document_that_changes_meanwhile_is_begun_again() {
-    let server = StandIn::start(|asked, before| match before {
-        0 => Reply::json(200, &page(asked, "the old text", CAPTURE)),
-        _ => Reply::json(200, &page(asked, "the new words", OTHER_CAPTURE)),
+async fn changed_document_is_read_again() {
+    let server = MockServer::start(|request, earlier| match earlier {
+        0 => Reply::json(200, &page(request, "the old text", CAPTURE)),
+        _ => Reply::json(200, &page(request, "the new words", OTHER_CAPTURE)),
     });
     assert_eq!(text(&client(&server), 5).await.as_deref(), Some("the new words"));
 }
 
 #[tokio::test]
-async fn a_document_that_never_rests_is_an_error() {
-    let server = StandIn::start(|asked, _| {
-        let stale = asked.json()["content"]["range"]["start_char"] != 0;
-        let mut body = page(asked, "the text", CAPTURE);
+async fn constantly_changing_document_is_an_error() {
+    let server = MockServer::start(|request, _| {
+        let stale = request.json()["content"]["range"]["start_char"] != 0;
+        let mut body = page(request, "the text", CAPTURE);
         if stale {
             body["warnings"] = json!([{ "code": "stale_range", "message": "it is not the latest" }]);
         }
         Reply::json(200, &body)
     });
-    let error = client(&server).read_whole(&wanted(), 5).await.unwrap_err();
+    let error = client(&server).read_whole(&document_request(), 5).await.unwrap_err();
     assert!(matches!(error, Error::StaleCapture { .. }), "{error:?}");
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
 }
 
 #[tokio::test]
-async fn content_that_is_unavailable_is_told_apart_from_empty_content() {
-    let server = StandIn::start(|asked, _| {
-        let mut body = page(asked, "", CAPTURE);
-        if asked.json()["canonical_url"] == "https://a.example/" {
+async fn unavailable_content_differs_from_empty_content() {
+    let server = MockServer::start(|request, _| {
+        let mut body = page(request, "", CAPTURE);
+        if request.json()["canonical_url"] == "https://a.example/" {
             body["content"] = Value::Null;
         }
         Reply::json(200, &body)
@@ -100,12 +103,12 @@ async fn content_that_is_unavailable_is_told_apart_from_empty_content() {
 }
 
 #[tokio::test]
-async fn pages_that_do_not_follow_are_refused() {
-    let server = StandIn::start(|asked, _| {
-        let mut body = page(asked, "the text", CAPTURE);
+async fn gaps_between_pages_are_errors() {
+    let server = MockServer::start(|request, _| {
+        let mut body = page(request, "the text", CAPTURE);
         body["content"]["start_char"] = json!(3);
         Reply::json(200, &body)
     });
-    let error = client(&server).read_whole(&wanted(), 5).await.unwrap_err();
+    let error = client(&server).read_whole(&document_request(), 5).await.unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
 }

@@ -1,9 +1,9 @@
-//! The client against a server that misbehaves on purpose.
+//! The client against a mock server.
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
 
 mod answers;
-mod attempts;
 mod documents;
+mod mock_server;
+mod retries;
 mod samples;
-mod stand_in;
 mod uploads;

@@ -1,11 +1,11 @@
-//! Answers as the service gives them, and a client for a stand-in.
+//! Sample responses, and a client of the mock server.
 
 use std::time::Duration;
 
 use retrieval_client::Client;
 use serde_json::{Value, json};
 
-use crate::stand_in::StandIn;
+use crate::mock_server::MockServer;
 
 pub const KEY: &str = "rk_test_key_that_is_secret";
 pub const REQUEST: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
@@ -13,7 +13,7 @@ pub const SESSION: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a002";
 pub const DOCUMENT: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a003";
 pub const CAPTURE: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a004";
 
-pub fn client(server: &StandIn) -> Client {
+pub fn client(server: &MockServer) -> Client {
     let builder = Client::builder().base_url(server.address()).api_key(KEY).no_proxy();
     builder.timeout(Duration::from_secs(10)).build().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Files on their way to storage.
+//! Uploads and indexing runs.
 
 use std::fs;
 use std::io::Write;
@@ -9,33 +9,33 @@ use retrieval_client::types::RunState;
 use retrieval_client::{Error, LocalFile, UploadEvent, Uploaded};
 use serde_json::json;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::samples::{KEY, REQUEST, client, presigned};
-use crate::stand_in::{Reply, StandIn};
 
-/// An API that signs for `storage` and takes the names as they come, without the folder.
-fn api(storage: &StandIn) -> StandIn {
+/// Returns an API that presigns URLs of `storage` and strips folders from names.
+fn api(storage: &MockServer) -> MockServer {
     let storage = storage.address().to_owned();
-    StandIn::start(move |asked, _| {
-        let name = asked.json()["filename"].as_str().unwrap().replace('/', "");
+    MockServer::start(move |request, _| {
+        let name = request.json()["filename"].as_str().unwrap().replace('/', "");
         Reply::json(200, &presigned(&format!("{storage}/bucket/{name}?signature=1"), &name))
     })
 }
 
 #[tokio::test]
-async fn a_file_arrives_whole_with_its_exact_size_and_without_the_key() {
+async fn upload_declares_the_exact_size_and_omits_the_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("big.txt");
     let content: Vec<u8> = (0..1_000_003_u32).map(|index| (index % 251) as u8).collect();
     fs::write(&path, &content).unwrap();
-    let storage = StandIn::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
+    let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
     let api = api(&storage);
     let last = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&last);
     let uploaded = client(&api).upload(&path, "big.txt", move |sent| seen.store(sent, Ordering::SeqCst)).await.unwrap();
     assert_eq!(uploaded, Uploaded { name: "big.txt".to_owned(), size: 1_000_003 });
-    assert_eq!(api.asked()[0].json(), json!({ "filename": "big.txt", "size": 1_000_003 }));
+    assert_eq!(api.requests()[0].json(), json!({ "filename": "big.txt", "size": 1_000_003 }));
     assert_eq!(last.load(Ordering::SeqCst), 1_000_003);
-    let [put] = <[_; 1]>::try_from(storage.asked()).unwrap();
+    let [put] = <[_; 1]>::try_from(storage.requests()).unwrap();
     assert_eq!(put.line, "PUT /bucket/big.txt?signature=1");
     assert_eq!(put.header("content-length"), Some("1000003"));
     assert_eq!((put.header("transfer-encoding"), put.header("authorization")), (None, None));
@@ -44,50 +44,50 @@ async fn a_file_arrives_whole_with_its_exact_size_and_without_the_key() {
 }
 
 #[tokio::test]
-async fn an_empty_file_is_a_file() {
+async fn empty_file_is_uploaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.txt");
     fs::write(&path, "").unwrap();
-    let storage = StandIn::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
+    let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
     client(&api(&storage)).upload(&path, "empty.txt", |_| {}).await.unwrap();
-    let asked = storage.asked();
-    assert_eq!(asked[0].header("content-length"), Some("0"));
-    assert_eq!(asked[0].header("transfer-encoding"), None);
+    let requests = storage.requests();
+    assert_eq!(requests[0].header("content-length"), Some("0"));
+    assert_eq!(requests[0].header("transfer-encoding"), None);
 }
 
 #[tokio::test]
-async fn every_attempt_has_an_address_of_its_own() {
+async fn every_attempt_is_presigned_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
     fs::write(&path, "abc").unwrap();
-    let storage = StandIn::start(|_, before| match before {
+    let storage = MockServer::start(|_, earlier| match earlier {
         0 => Reply::Close,
         1 => Reply::Full(500, String::new(), Vec::new()),
         _ => Reply::Full(200, String::new(), Vec::new()),
     });
     let api = api(&storage);
     client(&api).upload(&path, "a.txt", |_| {}).await.unwrap();
-    assert_eq!((api.asked().len(), storage.asked().len()), (3, 3));
+    assert_eq!((api.requests().len(), storage.requests().len()), (3, 3));
 }
 
 #[tokio::test]
-async fn storage_that_refuses_is_not_asked_again() {
+async fn storage_refusal_is_not_retried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
     fs::write(&path, "abc").unwrap();
-    let storage = StandIn::start(|_, _| Reply::Full(403, String::new(), b"<Error>expired</Error>".to_vec()));
+    let storage = MockServer::start(|_, _| Reply::Full(403, String::new(), b"<Error>expired</Error>".to_vec()));
     let error = client(&api(&storage)).upload(&path, "a.txt", |_| {}).await.unwrap_err();
     assert!(matches!(&error, Error::Storage { status: 403, .. }), "{error:?}");
     assert!(!format!("{error:?}").contains("signature"));
-    assert_eq!(storage.asked().len(), 1);
+    assert_eq!(storage.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_file_that_grows_meanwhile_is_noticed() {
+async fn growing_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.txt");
     fs::write(&path, vec![b'x'; 300_000]).unwrap();
-    let storage = StandIn::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
+    let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
     let growing = path.clone();
     let grow = move |sent: u64| {
         if sent == 0 {
@@ -99,7 +99,7 @@ async fn a_file_that_grows_meanwhile_is_noticed() {
 }
 
 #[tokio::test]
-async fn files_that_storage_gives_one_name_do_not_replace_each_other() {
+async fn files_with_equal_sanitized_names_conflict() {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<LocalFile> = ["a/b.txt", "ab.txt", "missing.txt", "c.txt"]
         .into_iter()
@@ -112,23 +112,23 @@ async fn files_that_storage_gives_one_name_do_not_replace_each_other() {
             LocalFile { path, name: name.to_owned() }
         })
         .collect();
-    let storage = StandIn::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
+    let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
     let events = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&events);
-    let results = client(&api(&storage)).upload_files(&files, 1, move |event| kept.lock().unwrap().push(event)).await;
+    let log = Arc::clone(&events);
+    let results = client(&api(&storage)).upload_files(&files, 1, move |event| log.lock().unwrap().push(event)).await;
     assert_eq!(results[0].as_ref().unwrap().name, "ab.txt");
     assert!(matches!(&results[1], Err(Error::Setting(message)) if message.contains("`ab.txt`")), "{results:?}");
     assert!(matches!(&results[2], Err(Error::File { .. })), "{results:?}");
     assert_eq!(results[3].as_ref().unwrap().name, "c.txt");
-    assert_eq!(storage.asked().len(), 2);
+    assert_eq!(storage.requests().len(), 2);
     let done = events.lock().unwrap().iter().filter(|event| matches!(event, UploadEvent::Done { .. })).count();
     assert_eq!(done, 4);
 }
 
 #[tokio::test]
-async fn a_run_is_followed_to_its_end() {
-    let server = StandIn::start(|_, before| {
-        let state = ["queued", "planning", "running", "failed"][before.min(3)];
+async fn run_is_followed_until_it_finishes() {
+    let server = MockServer::start(|_, earlier| {
+        let state = ["queued", "planning", "running", "failed"][earlier.min(3)];
         let stats = json!({ "enumerated": 1, "fetched": 1, "indexed": 0, "failed": 1, "skipped_unsupported": 0,
             "deleted": 0, "bytes": 3 });
         Reply::json(

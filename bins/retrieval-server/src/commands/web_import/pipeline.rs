@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::web::{WebPage, prepare_page, save_pages};
-use docstore::{Docstore, NewDocument, Saved};
+use docstore::{Docstore, NewDocument, SaveOutcome};
 use extract_worker::WorkerPool;
 use indicatif::ProgressBar;
 use model::{Clock, SystemClock};
@@ -102,8 +102,8 @@ pub async fn import(
         }
         for saved in save_pages(store, documents, SystemClock.now()).await? {
             match saved {
-                Saved::Stored | Saved::Described => report.imported += 1,
-                Saved::Unchanged => report.unchanged += 1,
+                SaveOutcome::Stored | SaveOutcome::MetadataChanged => report.imported += 1,
+                SaveOutcome::Unchanged => report.unchanged += 1,
             }
         }
     }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Reply, until};
 
-/// Longer than a run of the suite's largest upload takes on a busy machine.
+/// Deadline of an indexing run: longer than the largest one takes on a loaded machine.
 const RUN_DEADLINE: Duration = Duration::from_secs(90);
 
 pub struct Client {
@@ -26,7 +26,7 @@ impl Client {
         Self { agent: agent(), base: base.to_owned(), key: key.map(str::to_owned), organization }
     }
 
-    /// The same server with another credential.
+    /// Returns a client of the same server with another credential.
     pub fn with_key(&self, key: Option<&str>) -> Self {
         Self::new(&self.base, key, self.organization)
     }
@@ -43,7 +43,7 @@ impl Client {
         self.send("POST", path, &[], Some(body.to_string().as_bytes()))
     }
 
-    /// Any request. A body is sent as JSON unless `headers` say otherwise.
+    /// Sends a request. A body is JSON unless `headers` contain a content type.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Reply {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(key) = &self.key {
@@ -62,8 +62,8 @@ impl Client {
         Reply::new(sent.unwrap_or_else(|error| panic!("{method} {path}: {error}")))
     }
 
-    /// Sends a request and closes the connection after a while, answered or not.
-    pub fn leave_after(&self, pause: Duration, path: &str, body: &Value) {
+    /// Sends a request and disconnects after `pause` without reading the response.
+    pub fn disconnect_after(&self, pause: Duration, path: &str, body: &Value) {
         let mut stream = TcpStream::connect(self.base.trim_start_matches("http://")).unwrap();
         let (key, body) = (self.key.as_deref().unwrap_or_default(), body.to_string());
         let head =
@@ -72,7 +72,7 @@ impl Client {
         std::thread::sleep(pause);
     }
 
-    /// Searches with the fields of `body` beside the query.
+    /// Searches with the query and the other fields of `body`.
     pub fn search(&self, query: &str, mut body: Value) -> Reply {
         body["query"] = query.into();
         self.post("/v1/search", &body)
@@ -98,7 +98,7 @@ impl Client {
         self.post("/v1/files/presign", &json!({ "filename": name, "size": size }))
     }
 
-    /// Uploads the file; returns the name that it is stored under.
+    /// Uploads a file and returns its stored name.
     pub fn upload(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let bytes = bytes.as_ref();
         let presigned = self.presign(name, bytes.len()).ok();
@@ -107,13 +107,13 @@ impl Client {
         presigned["name"].as_str().unwrap().to_owned()
     }
 
-    /// Names of the files, as listed.
+    /// Returns the names of the files, in the order of the list.
     pub fn file_names(&self) -> Vec<String> {
         let files = self.get("/v1/files").ok();
         files["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Starts a run and waits for its end.
+    /// Starts a run and waits until it finishes.
     pub fn index(&self) -> Value {
         self.finish_run(&self.start_run("incremental"))
     }
@@ -130,10 +130,10 @@ impl Client {
         self.get(&format!("/v1/files/index/{sync_id}")).ok()
     }
 
-    /// Waits for a terminal state; returns the status.
+    /// Waits until a run finishes and returns its status.
     #[track_caller]
     pub fn finish_run(&self, sync_id: &str) -> Value {
-        until("the run ends", RUN_DEADLINE, || {
+        until("the run finishes", RUN_DEADLINE, || {
             let status = self.run_status(sync_id);
             match status["state"].as_str().unwrap() {
                 "completed" | "failed" => Some(status),
@@ -146,13 +146,13 @@ impl Client {
         })
     }
 
-    /// The address of the organization's document of this (plain ASCII) file name.
+    /// Returns the URL of the document of a file with an ASCII name.
     pub fn workspace_url(&self, name: &str) -> String {
         format!("workspace://{}/{name}", self.organization)
     }
 }
 
-/// Answers of any status are answers; nothing is taken from the environment.
+/// Returns an HTTP agent that returns every status and ignores proxy variables.
 fn agent() -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
@@ -167,8 +167,8 @@ pub fn put(url: &str, bytes: &[u8]) -> Reply {
     Reply::new(agent().put(url).send(bytes).unwrap())
 }
 
-/// The same without a declared length.
-pub fn chunked(url: &str, bytes: &[u8]) -> Reply {
+/// `PUT`s the bytes with chunked encoding, without a declared length.
+pub fn put_chunked(url: &str, bytes: &[u8]) -> Reply {
     let mut reader: &[u8] = bytes;
     let reader: &mut dyn Read = &mut reader;
     Reply::new(agent().put(url).send(SendBody::from_reader(reader)).unwrap())

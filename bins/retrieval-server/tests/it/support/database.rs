@@ -1,4 +1,4 @@
-//! The database of one test.
+//! Database of one test.
 
 use tokio_postgres::NoTls;
 use uuid::Uuid;
@@ -9,11 +9,11 @@ pub enum Database {
     /// A file in the server's own data folder.
     Sqlite,
     Postgres(PostgresDatabase),
-    /// One that another server has prepared, by its URL.
+    /// A database that another server has prepared, by its URL.
     Shared(String),
 }
 
-/// A database that goes when the test ends.
+/// A database that is dropped when the test ends.
 pub struct PostgresDatabase {
     cluster: String,
     name: String,
@@ -24,14 +24,14 @@ impl Database {
         Database::Sqlite
     }
 
-    /// A new, empty database; `None`, and a word about it, where there is no PostgreSQL. In CI that is a failure.
+    /// Creates an empty database. Without a PostgreSQL it reports the skipped test and returns `None`, or panics in CI.
     pub fn postgres() -> Option<Self> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !["", "0", "false"].contains(&value.as_str()));
         let Some(cluster) = set(VARIABLE) else {
             if let Some(name) = ["CI", "REQUIRE_POSTGRES"].into_iter().find(|name| set(name).is_some()) {
-                panic!("{name} is set, and {VARIABLE} names no PostgreSQL");
+                panic!("{name} is set, but {VARIABLE} is not");
             }
-            println!("NOT RUN: {VARIABLE} names no PostgreSQL");
+            println!("NOT RUN: {VARIABLE} is not set");
             return None;
         };
         let name = format!("server_test_{}", Uuid::new_v4().simple());
@@ -39,7 +39,7 @@ impl Database {
         Some(Database::Postgres(PostgresDatabase { cluster, name }))
     }
 
-    /// The value of `database.url`.
+    /// Returns the value of `database.url`.
     pub fn url(&self) -> String {
         match self {
             Database::Sqlite => "sqlite:retrieval.db".to_owned(),
@@ -51,7 +51,7 @@ impl Database {
         }
     }
 
-    /// Runs statements on the database itself, which must be a PostgreSQL: for what no command does.
+    /// Runs SQL statements directly, on PostgreSQL only.
     pub fn execute(&self, statements: &str) {
         assert!(self.is_postgres());
         execute(&self.url(), statements);

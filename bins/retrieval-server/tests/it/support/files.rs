@@ -1,4 +1,4 @@
-//! Small files of each type, made by hand.
+//! Generated sample files of several types.
 
 use std::io::{Cursor, Write};
 
@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 /// The start of a PNG image.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
 
-/// Bytes that are no file of any type: the same every time.
+/// Returns pseudo-random bytes, the same for every call.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = move || {
@@ -21,7 +21,7 @@ pub fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// A zip archive of the given parts.
+/// Returns a zip archive of the given parts.
 fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
@@ -34,7 +34,7 @@ fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
 const DOCX_TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"#;
 const DOCX_RELATIONSHIPS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#;
 
-/// A Word document of one paragraph.
+/// Returns a Word document with one paragraph.
 pub fn docx(text: &str) -> Vec<u8> {
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p></w:body></w:document>"#
@@ -46,12 +46,12 @@ pub fn docx(text: &str) -> Vec<u8> {
     ])
 }
 
-/// A PDF of one page with one line of (ASCII) text.
+/// Returns a PDF with one page and one line of ASCII text.
 pub fn pdf(text: &str) -> Vec<u8> {
     pdf_with_trailer(text, "")
 }
 
-/// The same, encrypted with a password that nobody knows.
+/// Returns a PDF encrypted with an unknown password.
 pub fn encrypted_pdf(text: &str) -> Vec<u8> {
     let unknown = "5e".repeat(32);
     pdf_with_trailer(

@@ -1,4 +1,4 @@
-//! What the scenarios stand on: a server of their own, clients of it, files to give it.
+//! Test fixtures: a server, its clients, and sample files.
 
 mod client;
 mod database;
@@ -9,7 +9,7 @@ mod process;
 mod reply;
 mod server;
 
-pub use client::{Client, chunked, put};
+pub use client::{Client, put, put_chunked};
 pub use database::Database;
 pub use poll::until;
 pub use process::{Finished, command, finish, run, signal_group, wait};
@@ -17,8 +17,8 @@ pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};
 pub use test_support::site::{Page, Site};
 
-/// Makes two tests, `sqlite::NAME` and `postgres::NAME`, of each `fn NAME(database: Database)`. A function that is
-/// left out of the list is dead code, which the lints refuse.
+/// Declares two tests, `sqlite::NAME` and `postgres::NAME`, for each `fn NAME(database: Database)`. A function missing
+/// from the list is dead code, which the lints refuse.
 macro_rules! on_both_databases {
     ($($name:ident),* $(,)?) => {
         mod sqlite {

@@ -1,18 +1,17 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often a condition is looked at.
-const PAUSE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks until there is something; panics with `what` after the deadline.
+/// Polls until there is a value; panics with `what` after the deadline.
 #[track_caller]
-pub fn until<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, deadline: Duration, mut poll: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
-        if let Some(found) = look() {
-            return found;
+        if let Some(value) = poll() {
+            return value;
         }
-        assert!(started.elapsed() < deadline, "not within {deadline:?}: {what}");
-        sleep(PAUSE);
+        assert!(started.elapsed() < deadline, "timeout after {deadline:?}: {what}");
+        sleep(POLL_INTERVAL);
     }
 }

@@ -1,16 +1,15 @@
-//! Loopback ports that no other test takes.
+//! Reservation of loopback ports for one test.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::net::TcpListener;
 
-/// Below the range that the system gives to outgoing connections, which would take a port between two starts of a
-/// server.
+/// First port: below the range of outgoing connections, which could take a port between two starts of a server.
 const FIRST: u16 = 14_000;
 const BLOCKS: u16 = 4_000;
 const BLOCK: u16 = 4;
 
-/// Three ports, reserved among all test processes of this machine for as long as this lives.
+/// Three ports, reserved among all test processes of the machine until dropped.
 pub struct Ports {
     pub api: u16,
     pub operations: u16,
@@ -25,7 +24,7 @@ impl Ports {
         let start = u16::try_from(RandomState::new().hash_one(0) % u64::from(BLOCKS)).unwrap();
         for step in 0..BLOCKS {
             let first = FIRST + (start + step) % BLOCKS * BLOCK;
-            // Held by the kernel: a test that is killed gives its block back.
+            // A kernel lock: a killed test releases its block.
             let lock = File::create(folder.join(first.to_string())).unwrap();
             if lock.try_lock().is_ok() && (first..first + 3).all(is_free) {
                 return Self { api: first, operations: first + 1, storage: first + 2, _lock: lock };

@@ -1,4 +1,4 @@
-//! Running the program and waiting for it, never forever.
+//! Processes of the program, with deadlines.
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,18 +12,18 @@ use serde_json::Value;
 
 use super::until;
 
-/// Longer than any command takes on a busy machine.
+/// Deadline of a command: longer than any takes on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The program under test.
+/// Returns the path of the program under test.
 pub fn program() -> PathBuf {
     std::env::var_os("RETRIEVAL_SERVER_BIN")
         .filter(|path| !path.is_empty())
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_retrieval-server")), PathBuf::from)
 }
 
-/// The program with nothing of this process's own settings, in a process group of its own: its worker processes are
-/// reached together with it.
+/// Returns a command of the program without settings from the environment. It gets its own process group, so that signals
+/// reach its workers too.
 pub fn command() -> Command {
     let mut command = Command::new(program());
     for (name, _) in std::env::vars_os() {
@@ -36,7 +36,7 @@ pub fn command() -> Command {
     command
 }
 
-/// What a command left.
+/// Output and status of a finished command.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -45,12 +45,12 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The exit status; `None` when a signal ended it.
+    /// Returns the exit status; `None` after a signal.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Asserts success. Every line of standard output is JSON.
+    /// Asserts success and parses every line of standard output as JSON.
     #[track_caller]
     pub fn lines(&self) -> Vec<Value> {
         assert!(self.status.success(), "{self:#?}");
@@ -58,7 +58,7 @@ impl Finished {
         self.stdout.lines().map(parse).collect()
     }
 
-    /// Asserts success and exactly one line of JSON.
+    /// Asserts success and parses the only line of standard output as JSON.
     #[track_caller]
     pub fn object(&self) -> Value {
         let [object] = <[Value; 1]>::try_from(self.lines()).unwrap_or_else(|_| panic!("not one line: {self:#?}"));
@@ -66,27 +66,27 @@ impl Finished {
     }
 }
 
-/// Runs the command to its end.
+/// Runs a command and waits for it.
 #[track_caller]
 pub fn run(command: Command, input: &[u8]) -> Finished {
     finish(start(command, input))
 }
 
-/// A command that was started, with the threads that keep its pipes moving.
+/// A running command, with the threads that drain its pipes.
 pub struct Started {
     pub child: Child,
     stdout: thread::JoinHandle<Vec<u8>>,
     stderr: thread::JoinHandle<Vec<u8>>,
 }
 
-/// Starts the command with `input` on its standard input.
+/// Starts a command with `input` on its standard input.
 pub fn start(mut command: Command, input: &[u8]) -> Started {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     thread::spawn(move || {
-        // A command that does not read its input, or is killed, is not this thread's business.
+        // The command may be killed or not read its input.
         let _ = stdin.write_all(&input);
     });
     let collect = |mut pipe: Box<dyn Read + Send>| {
@@ -101,7 +101,7 @@ pub fn start(mut command: Command, input: &[u8]) -> Started {
     Started { child, stdout, stderr }
 }
 
-/// Waits for the end of the command; kills it when it does not come.
+/// Waits for a command and kills it after the deadline.
 #[track_caller]
 pub fn finish(mut started: Started) -> Finished {
     let status = wait(&mut started.child, DEADLINE).unwrap_or_else(|| {
@@ -114,7 +114,7 @@ pub fn finish(mut started: Started) -> Finished {
     finished
 }
 
-/// The status of a process that ends within the deadline.
+/// Waits for a process; returns `None` after the deadline.
 pub fn wait(child: &mut Child, deadline: Duration) -> Option<ExitStatus> {
     let started = std::time::Instant::now();
     until("the process ends", deadline + Duration::from_secs(1), || {
@@ -123,16 +123,16 @@ pub fn wait(child: &mut Child, deadline: Duration) -> Option<ExitStatus> {
     })
 }
 
-/// Sends the signal to the process and everything that it started.
+/// Sends a signal to a process and its descendants.
 pub fn signal_group(child: &Child, signal: Signal) {
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    // No such group: everything in it has ended.
+    // Fails if the whole group has ended.
     let _ = kill_process_group(group, signal);
 }
 
-/// Sends the signal to the process alone.
+/// Sends a signal to a process only.
 pub fn signal_process(child: &Child, signal: Signal) {
     let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    // It may have ended a moment ago.
+    // Fails if the process has just ended.
     let _ = kill_process(process, signal);
 }

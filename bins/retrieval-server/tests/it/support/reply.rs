@@ -1,7 +1,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-/// An answer, read whole.
+/// A complete response.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -25,7 +25,7 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 
-    /// The body of a success of the API, whose `request_id` stands in the header too.
+    /// Asserts success and that body and header have the same request id. Returns the body.
     #[track_caller]
     pub fn ok(&self) -> Value {
         assert!(matches!(self.status, 200 | 202), "{self:#?}");
@@ -34,7 +34,7 @@ impl Reply {
         body
     }
 
-    /// Asserts the error envelope. Returns its `error` object.
+    /// Asserts the error envelope and returns its `error` object.
     #[track_caller]
     pub fn error(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{self:#?}");

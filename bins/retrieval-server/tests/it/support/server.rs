@@ -1,4 +1,4 @@
-//! One server with a data folder of its own.
+//! A server with its own data folder.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use super::ports::Ports;
 use super::process::{self, Finished, Started};
 use super::{Client, Database, until};
 
-/// Longer than a start takes on a busy machine.
+/// Deadline of a start: longer than one takes on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// A stop waits for what is going on.
+/// Deadline of a stop, which drains running requests.
 const STOP_DEADLINE: Duration = Duration::from_secs(15);
-/// What a failed test shows of the log.
+/// Characters of the log printed by a failed test.
 const LOG_TAIL: usize = 4_000;
 
-/// Survives its process: the data stays until this goes.
+/// A server under test. Its data outlives its process and is deleted on drop.
 pub struct Server {
     child: Option<Child>,
     folder: TempDir,
@@ -30,12 +30,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// A running server on a prepared database.
+    /// Starts a server on a migrated database.
     pub fn start(database: Database) -> Self {
         Self::start_with(database, "")
     }
 
-    /// The same with more settings, as TOML sections.
+    /// Starts a server with further settings, as TOML sections.
     pub fn start_with(database: Database, sections: &str) -> Self {
         let mut server = Self::prepare(database, sections);
         if server.database.is_postgres() {
@@ -45,7 +45,7 @@ impl Server {
         server
     }
 
-    /// Settings and a place for data; nothing runs, and the database is as it was.
+    /// Writes settings without starting a process or migrating the database.
     pub fn prepare(database: Database, sections: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("retrieval-server-test-").tempdir().unwrap();
         let ports = Ports::reserve();
@@ -66,7 +66,7 @@ impl Server {
         server
     }
 
-    /// For another instance on the same database, which must not outlive this one.
+    /// Returns the database for another instance, which must not outlive this one.
     pub fn same_database(&self) -> Database {
         Database::Shared(match &self.database {
             Database::Sqlite => format!("sqlite://{}", self.data_folder().join("retrieval.db").display()),
@@ -90,7 +90,7 @@ impl Server {
         self.folder.path().join("settings.toml")
     }
 
-    /// Starts the process again and waits until it is ready.
+    /// Starts the process and waits until it is ready.
     #[track_caller]
     pub fn resume(&mut self) {
         self.spawn();
@@ -99,12 +99,12 @@ impl Server {
             if let Some(status) = self.child.as_mut().and_then(|child| child.try_wait().unwrap()) {
                 panic!("the server ended with {status}");
             }
-            let asked = ureq::get(format!("{operations}/readyz")).config().proxy(None).build().call();
-            asked.is_ok().then_some(())
+            let response = ureq::get(format!("{operations}/readyz")).config().proxy(None).build().call();
+            response.is_ok().then_some(())
         });
     }
 
-    /// Starts the process without waiting.
+    /// Starts the process without waiting for readiness.
     pub fn spawn(&mut self) {
         assert!(self.child.is_none(), "a server runs already");
         let append = |name: &str| -> File {
@@ -116,22 +116,22 @@ impl Server {
         self.child = Some(command.spawn().unwrap());
     }
 
-    /// Where `/healthz` and `/readyz` are.
+    /// Returns the base URL of the internal listener.
     pub fn operations(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.operations)
     }
 
-    /// What the server wrote to standard output since the first start.
+    /// Returns standard output since the first start.
     pub fn stdout(&self) -> String {
         fs::read_to_string(self.folder.path().join("stdout")).unwrap_or_default()
     }
 
-    /// What the server logged since the first start.
+    /// Returns the log since the first start.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.folder.path().join("log")).unwrap_or_default()).into_owned()
     }
 
-    /// Asks the server to stop, as a service manager would, and waits for its end.
+    /// Sends SIGTERM, as a service manager does, and waits for the exit.
     #[track_caller]
     pub fn stop(&mut self) -> ExitStatus {
         let mut child = self.child.take().expect("no server runs");
@@ -144,7 +144,7 @@ impl Server {
         ended.unwrap_or_else(|| panic!("SIGTERM did not end the server within {STOP_DEADLINE:?}"))
     }
 
-    /// As a power cut would: the process and its workers, at once.
+    /// Kills the process and its workers with SIGKILL.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             process::signal_group(&child, Signal::KILL);
@@ -152,7 +152,7 @@ impl Server {
         }
     }
 
-    /// Runs a command of the program with this server's settings.
+    /// Runs an operator command with this server's settings.
     #[track_caller]
     pub fn command(&self, arguments: &[&str]) -> Finished {
         self.command_with_input(arguments, "")
@@ -163,14 +163,14 @@ impl Server {
         process::finish(self.start_command(arguments, input))
     }
 
-    /// Starts a command without waiting for its end.
+    /// Starts a command without waiting for it.
     pub fn start_command(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Started {
         let mut command = process::command();
         command.args(arguments).arg("--config").arg(self.settings_file());
         process::start(command, input.as_ref())
     }
 
-    /// Runs an `admin` command; returns what it printed.
+    /// Runs an `admin` command and returns its output.
     #[track_caller]
     pub fn admin(&self, arguments: &[&str]) -> Value {
         self.command(&[&["admin"], arguments].concat()).object()
@@ -181,14 +181,14 @@ impl Server {
         uuid_of(&self.admin(&["org", "create", "--name", name])["organization_id"])
     }
 
-    /// A key of the organization; returns what the command printed. `arguments` are further ones.
+    /// Creates a key with further arguments and returns the output.
     #[track_caller]
     pub fn create_key(&self, organization: Uuid, arguments: &[&str]) -> Value {
         let organization = organization.to_string();
         self.admin(&[&["key", "create", "--org", &organization, "--name", "test"], arguments].concat())
     }
 
-    /// A new organization and a client of it that no rate limit stops.
+    /// Creates an organization and a client with a rate limit that no test reaches.
     #[track_caller]
     pub fn tenant(&self, name: &str) -> Client {
         let organization = self.create_organization(name);
@@ -200,14 +200,14 @@ impl Server {
         Client::new(&self.base(), key, organization)
     }
 
-    /// Imports pages, one JSON object each; returns the report.
+    /// Imports pages, one JSON object each, and returns the report.
     #[track_caller]
     pub fn import(&self, pages: &[Value]) -> Value {
         self.command_with_input(&["web", "import", "-"], lines(pages)).object()
     }
 }
 
-/// One JSON object a line.
+/// Formats pages as JSON lines.
 pub fn lines(pages: &[Value]) -> String {
     pages.iter().map(|page| format!("{page}\n")).collect()
 }
@@ -222,7 +222,7 @@ impl Drop for Server {
         if std::thread::panicking() {
             let log = self.log();
             let tail: String = log.chars().rev().take(LOG_TAIL).collect::<Vec<_>>().into_iter().rev().collect();
-            eprintln!("--- the end of the server's log ---\n{tail}\n---");
+            eprintln!("--- end of the server log ---\n{tail}\n---");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The database of one test, with a way around the store to see what is really in it.
+//! Database of one test, with direct SQL access that bypasses the store.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ impl Database {
         Self { store: Docstore::open(&place.location(), 8).unwrap(), place }
     }
 
-    /// Another process's store on the same database.
+    /// Opens a second store on the same database, as another process would.
     pub fn another_store(&self) -> Docstore {
         Docstore::open(&self.place.location(), 8).unwrap()
     }
@@ -60,7 +60,7 @@ impl Database {
         matches!(self.place, Place::Sqlite(_))
     }
 
-    /// The rows of a query with one column, which must be called `line`.
+    /// Returns the rows of a query with a single column named `line`.
     pub async fn lines(&self, sql: &str) -> Vec<Option<String>> {
         match &self.place {
             Place::Sqlite(path) => {
@@ -80,7 +80,7 @@ impl Database {
         }
     }
 
-    /// The answer of a query for one number.
+    /// Returns the result of a query for one number.
     pub async fn number(&self, expression: &str, from: &str) -> i64 {
         let lines = self.lines(&format!("SELECT {expression} AS line FROM {from}")).await;
         lines[0].as_deref().unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! What every test stands on: its own database, and rows to put into it.
+//! Test databases and rows to store in them.
 
 mod database;
 mod postgres;
@@ -6,11 +6,11 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
-pub use rows::{NOW, at, audit_entry, documents_of, new_organization, organization, page, workspace_document};
-pub use run::{Backend, Prepared, run};
+pub use rows::{NOW, at, audit_entry, documents_in, new_organization, organization, page, workspace_document};
+pub use run::{Backend, InitialState, run};
 
-/// Makes two tests, `sqlite::NAME` and `postgres::NAME`, of each `async fn NAME(db: Database)`. A function that is
-/// left out of the list is dead code, which the lints refuse.
+/// Generates two tests, `sqlite::NAME` and `postgres::NAME`, from each `async fn NAME(db: Database)`. A function missing
+/// in the list is dead code, which the lints reject.
 macro_rules! on_both_backends {
     ($($name:ident),* $(,)?) => {
         on_both_backends!(@ Migrated $($name)*);
@@ -18,14 +18,14 @@ macro_rules! on_both_backends {
     (empty: $($name:ident),* $(,)?) => {
         on_both_backends!(@ Empty $($name)*);
     };
-    (@ $prepared:ident $($name:ident)*) => {
+    (@ $state:ident $($name:ident)*) => {
         mod sqlite {
-            use crate::support::{Backend, Prepared, run};
-            $(#[test] fn $name() { run(Backend::Sqlite, Prepared::$prepared, super::$name) })*
+            use crate::support::{Backend, InitialState, run};
+            $(#[test] fn $name() { run(Backend::Sqlite, InitialState::$state, super::$name) })*
         }
         mod postgres {
-            use crate::support::{Backend, Prepared, run};
-            $(#[test] fn $name() { run(Backend::Postgres, Prepared::$prepared, super::$name) })*
+            use crate::support::{Backend, InitialState, run};
+            $(#[test] fn $name() { run(Backend::Postgres, InitialState::$state, super::$name) })*
         }
     };
 }

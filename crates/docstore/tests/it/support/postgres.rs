@@ -1,4 +1,4 @@
-//! Databases of a PostgreSQL that the environment names.
+//! Test databases in the PostgreSQL named by the environment.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 const VARIABLE: &str = "TEST_DATABASE_URL";
 
-/// Any number: test processes that make the template at once take turns.
+/// Arbitrary number of the advisory lock that serializes test processes creating the template.
 const TEMPLATE_LOCK: i64 = 0x7465_6d70;
 
 pub struct Cluster {
@@ -19,14 +19,14 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// `None`, and a word about it, where there is no PostgreSQL. Where it is required, that is a failure.
+    /// Returns `None` and prints `NOT RUN` if no PostgreSQL is configured. Panics if one is required.
     pub fn from_environment() -> Option<Self> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !["", "0", "false"].contains(&value.as_str()));
         let Some(url) = set(VARIABLE) else {
             if let Some(name) = ["CI", "REQUIRE_POSTGRES"].into_iter().find(|name| set(name).is_some()) {
-                panic!("{name} is set, and {VARIABLE} names no PostgreSQL");
+                panic!("{name} requires PostgreSQL: set {VARIABLE}");
             }
-            eprintln!("NOT RUN: {VARIABLE} names no PostgreSQL");
+            eprintln!("NOT RUN: {VARIABLE} is not set");
             return None;
         };
         Some(Self { url })
@@ -37,7 +37,7 @@ impl Cluster {
         format!("{}{separator}dbname={database}", self.url)
     }
 
-    /// A database with all tables: a copy of a template, which is cheaper than the migrations.
+    /// Creates a database with all tables by copying a template, which is faster than migrating.
     pub async fn create_migrated(&self) -> String {
         let template = self.template().await;
         let name = new_name();
@@ -55,7 +55,7 @@ impl Cluster {
         self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
     }
 
-    /// The template of these migrations, made by whichever test comes first. It stays for the next run.
+    /// Returns the template of these migrations. The first test creates it; it is kept for the next run.
     async fn template(&self) -> String {
         let name = format!("docstore_template_{:016x}", digest_of_migrations());
         let client = connect(&self.url).await;
@@ -71,7 +71,7 @@ impl Cluster {
             let store = Docstore::open(&Location::Postgres(self.url_of(&unfinished)), 1).unwrap();
             store.migrate().await.unwrap();
             drop(store);
-            // Renamed when it is whole: a test that dies here leaves no half template behind.
+            // Renamed once complete, so that a crash leaves no partial template.
             client.batch_execute(&format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await.unwrap();
         }
         client.batch_execute(&format!("SELECT pg_advisory_unlock({TEMPLATE_LOCK})")).await.unwrap();
@@ -83,7 +83,7 @@ impl Cluster {
     }
 }
 
-/// A connection beside the store's own.
+/// Opens a connection that does not belong to the store.
 pub async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -94,7 +94,7 @@ fn new_name() -> String {
     format!("docstore_test_{}", Uuid::new_v4().simple())
 }
 
-/// The hash function has fixed keys: all test processes agree.
+/// Hashes the migrations. `DefaultHasher` has fixed keys, so all test processes agree.
 fn digest_of_migrations() -> u64 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("up.sql")).collect();

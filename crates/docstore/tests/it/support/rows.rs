@@ -1,4 +1,4 @@
-//! Rows to store. Contents are ASCII, so that bytes and characters count the same.
+//! Builders of rows. Contents are ASCII, so that byte and character offsets are equal.
 
 use docstore::{
     AuditEntry, Capture, Docstore, Document, NewDocument, Organization, OutboxEntry, OutboxWork, Passage, Strings,
@@ -6,7 +6,7 @@ use docstore::{
 use model::{AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 use uuid::Uuid;
 
-/// Some time; what matters is what comes before and after it.
+/// Arbitrary reference time.
 pub const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
 /// Returns the time this many milliseconds after [`NOW`].
@@ -14,14 +14,14 @@ pub fn at(offset: i64) -> Timestamp {
     Timestamp::from_millis(NOW.as_millis() + offset)
 }
 
-/// Short, so that little content makes many passages.
+/// Small, so that short contents have several passages.
 const PASSAGE_BYTES: usize = 10;
 
 pub fn organization() -> Organization {
     Organization { id: Uuid::new_v4().into(), name: "example".to_owned(), billed: false, created_at: NOW }
 }
 
-/// An entry of the audit log, of something that a test does.
+/// Returns an audit entry.
 pub fn audit_entry() -> AuditEntry {
     AuditEntry::new(Uuid::new_v4().into(), NOW, "cli:test@host", AuditAction::OrganizationCreated)
 }
@@ -36,12 +36,12 @@ fn document_id(url: &str) -> DocId {
     DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
 }
 
-/// A document of the shared web, read at `NOW`.
+/// Returns a document of the shared web, read at `NOW`.
 pub fn page(url: &str, content: &str) -> NewDocument {
     document(Collection::Web, url.to_owned(), content)
 }
 
-/// A document of the organization's workspace, read at `NOW`.
+/// Returns a document of the organization's workspace, read at `NOW`.
 pub fn workspace_document(organization_id: OrganizationId, name: &str, content: &str) -> NewDocument {
     document(Collection::Workspace(organization_id), format!("workspace://{organization_id}/{name}"), content)
 }
@@ -57,7 +57,7 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
         source_url: format!("{url}#top"),
         source_uri: collection.owner().map(|_| "s3://workspace/object".to_owned()),
         title: Some("Title".to_owned()),
-        description: Some("What it is about".to_owned()),
+        description: Some("A description".to_owned()),
         mime: Some("text/markdown".to_owned()),
         language: Some("en".to_owned()),
         country: None,
@@ -102,10 +102,10 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
 }
 
 /// Returns the documents that the entries name, in order.
-pub fn documents_of(entries: &[OutboxEntry]) -> Vec<DocId> {
+pub fn documents_in(entries: &[OutboxEntry]) -> Vec<DocId> {
     let document = |entry: &OutboxEntry| match entry.work {
         OutboxWork::Document(doc_id) => doc_id,
-        OutboxWork::ClearIndex => panic!("no document: {entry:?}"),
+        OutboxWork::ClearIndex => panic!("not a document: {entry:?}"),
     };
     entries.iter().map(document).collect()
 }

@@ -1,4 +1,4 @@
-//! One test on one backend, and the tidying after it.
+//! Runs one test on one backend and cleans up after it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,15 +13,15 @@ pub enum Backend {
     Postgres,
 }
 
-/// What the test finds in its database.
+/// Initial state of the database.
 #[derive(Clone, Copy)]
-pub enum Prepared {
+pub enum InitialState {
     Migrated,
     Empty,
 }
 
-/// Runs the test on a database of its own, which is gone afterwards however the test ended.
-pub fn run<F: Future<Output = ()>>(backend: Backend, prepared: Prepared, test: impl FnOnce(Database) -> F) {
+/// Runs the test on its own database and deletes the database afterwards, also after a panic.
+pub fn run<F: Future<Output = ()>>(backend: Backend, state: InitialState, test: impl FnOnce(Database) -> F) {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     match backend {
         Backend::Sqlite => {
@@ -29,7 +29,7 @@ pub fn run<F: Future<Output = ()>>(backend: Backend, prepared: Prepared, test: i
             let place = Place::Sqlite(folder.path().join("retrieval.db"));
             let database = runtime.block_on(async {
                 let database = Database::open(place);
-                if let Prepared::Migrated = prepared {
+                if let InitialState::Migrated = state {
                     database.store.migrate().await.unwrap();
                 }
                 database
@@ -39,9 +39,9 @@ pub fn run<F: Future<Output = ()>>(backend: Backend, prepared: Prepared, test: i
         Backend::Postgres => {
             let Some(cluster) = Cluster::from_environment() else { return };
             let (name, database) = runtime.block_on(async {
-                let name = match prepared {
-                    Prepared::Migrated => cluster.create_migrated().await,
-                    Prepared::Empty => cluster.create_empty().await,
+                let name = match state {
+                    InitialState::Migrated => cluster.create_migrated().await,
+                    InitialState::Empty => cluster.create_empty().await,
                 };
                 let database = Database::open(Place::Postgres(cluster.url_of(&name)));
                 (name, database)
@@ -51,9 +51,9 @@ pub fn run<F: Future<Output = ()>>(backend: Backend, prepared: Prepared, test: i
     }
 }
 
-fn finish(test: impl FnOnce(), tidy: impl FnOnce()) {
+fn finish(test: impl FnOnce(), clean_up: impl FnOnce()) {
     let outcome = catch_unwind(AssertUnwindSafe(test));
-    tidy();
+    clean_up();
     if let Err(panic) = outcome {
         resume_unwind(panic);
     }

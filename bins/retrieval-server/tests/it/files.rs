@@ -1,14 +1,14 @@
-//! Upload own files, index them, find them.
+//! Upload, indexing and search of files.
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::{Client, Database, Server, files, uuid_of};
 
-on_both_databases!(files_of_every_type_are_found, a_workspace_hit_says_all_that_the_contract_names);
+on_both_databases!(files_of_every_type_are_searchable, workspace_hit_has_all_fields_of_the_contract);
 
-/// A name, its bytes, and a sentence that no other file holds.
-fn one_of_each() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+/// Returns names, contents, and a phrase that occurs in one file only.
+fn sample_files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let page = |sentence: &str| {
         format!("<!doctype html><html><head><title>A page</title></head><body><h1>Heading</h1><p>{sentence}</p></body></html>")
             .into_bytes()
@@ -25,10 +25,10 @@ fn one_of_each() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     ]
 }
 
-fn files_of_every_type_are_found(database: Database) {
+fn files_of_every_type_are_searchable(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
-    let uploads = one_of_each();
+    let uploads = sample_files();
     for (name, bytes, _) in &uploads {
         assert_eq!(client.upload(name, bytes), *name);
     }
@@ -53,7 +53,7 @@ fn files_of_every_type_are_found(database: Database) {
     }
 }
 
-/// Passages of a hit are slices of the document, and one of them holds what was searched for.
+/// Asserts that the passages of a hit are slices of the document, and that one contains the sentence.
 fn assert_passages_are_verbatim(client: &Client, hit: &Value, sentence: &str) {
     let read = client.document(serde_json::json!({ "doc_id": hit["doc_id"] })).ok();
     let content = read["content"]["text"].as_str().unwrap();
@@ -69,7 +69,7 @@ fn assert_passages_are_verbatim(client: &Client, hit: &Value, sentence: &str) {
     assert!(passages.iter().any(|passage| passage["text"].as_str().unwrap().contains(sentence)), "{hit:#}");
 }
 
-fn a_workspace_hit_says_all_that_the_contract_names(database: Database) {
+fn workspace_hit_has_all_fields_of_the_contract(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     client.upload("walrus.md", "# Walrus\n\nThe walrus eats clams at midnight.");

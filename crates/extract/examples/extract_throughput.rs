@@ -9,7 +9,7 @@ use extract::{ExtractRequest, FileKind, extract};
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let Some(from) = arguments.next() else {
-        eprintln!("usage: throughput FROM [TO]");
+        eprintln!("usage: extract_throughput FROM [TO]");
         return Ok(());
     };
     let to = arguments.next();

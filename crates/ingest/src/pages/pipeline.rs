@@ -1,4 +1,4 @@
-//! One page, once: fetched, made markdown of, stored.
+//! Pipeline of one page: fetch, extract, store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,27 +11,27 @@ use file_types::{ContentType, FileKind};
 use model::{Clock, Collection, Timestamp};
 use tokio::sync::Semaphore;
 
-use super::failures::Cause;
-use super::{PageError, Seen, Wanted};
+use super::failure_cache::Cause;
+use super::{PageError, PageRequest, SeenCapture};
 use crate::prepare::{self, Content, Extent, Source};
 
-/// Labels that extraction gives. All others are an operator's, and stay.
+/// Labels set by extraction. All others were set by an operator and are kept.
 const EXTRACTION_LABELS: [&str; 1] = ["hidden_text"];
 
-pub struct Reading {
+pub struct PagePipeline {
     pub store: Docstore,
     pub fetcher: Fetcher,
     pub extractor: Arc<dyn Extractor>,
     pub clock: Arc<dyn Clock>,
     pub extract_timeout: Duration,
-    /// One permit for each page that is being read.
-    pub turns: Semaphore,
+    /// One permit per concurrent read.
+    pub permits: Semaphore,
 }
 
-/// Why a page was not read.
+/// Failure of one read.
 pub struct Failure {
     pub error: PageError,
-    /// `None`: it may be tried again at once.
+    /// Entry for the failure cache; `None` if the page may be retried at once.
     pub cause: Option<Cause>,
 }
 
@@ -47,29 +47,30 @@ impl<E: Into<PageError>> From<E> for Failure {
     }
 }
 
-/// A page as it is stored.
-struct Known {
+/// Stored state of a page.
+struct StoredPage {
     document: Document,
     capture: Option<Capture>,
 }
 
-impl Reading {
-    pub async fn read(&self, wanted: &Wanted) -> Result<(), Failure> {
-        let canonical_url = wanted.canonical_url.as_str();
-        let patience = self.extract_timeout;
-        let Ok(Ok(_turn)) = tokio::time::timeout(patience, self.turns.acquire()).await else {
-            tracing::warn!(waited = ?patience, "too many pages are being read: one was left out");
+impl PagePipeline {
+    /// Captures the page, unless a capture other than `request.seen` is already stored.
+    pub async fn run(&self, request: &PageRequest) -> Result<(), Failure> {
+        let canonical_url = request.canonical_url.as_str();
+        let wait = self.extract_timeout;
+        let Ok(Ok(_permit)) = tokio::time::timeout(wait, self.permits.acquire()).await else {
+            tracing::warn!(waited = ?wait, "too many concurrent page reads, rejecting one");
             return Err(PageError::Unreadable.into());
         };
-        let known = self.store.find_web_page(canonical_url.to_owned()).await?;
-        let known = known.map(|(document, capture)| Known { document, capture });
-        let capture = known.as_ref().and_then(|known| known.capture.as_ref());
-        if capture.is_some_and(|capture| Some(Seen::from(capture)) != wanted.seen) {
+        let stored = self.store.find_web_page(canonical_url.to_owned()).await?;
+        let stored = stored.map(|(document, capture)| StoredPage { document, capture });
+        let capture = stored.as_ref().and_then(|stored| stored.capture.as_ref());
+        if capture.is_some_and(|capture| Some(SeenCapture::from(capture)) != request.seen) {
             return Ok(());
         }
-        // Before the page is asked for: what it says is at least as new.
+        // Taken before the fetch: the content is at least as new.
         let read_at = self.clock.now();
-        let fetched = self.fetch(wanted, capture).await.map_err(|error| not_fetched(canonical_url, &error))?;
+        let fetched = self.fetch(request, capture).await.map_err(|error| fetch_failed(canonical_url, &error))?;
         let page = match (fetched, capture) {
             (Fetched::Page(page), _) => page,
             (Fetched::NotModified, Some(capture)) => {
@@ -80,24 +81,24 @@ impl Reading {
         };
         let extracted = self.extract(canonical_url, &page).await?;
         let has_text = !extracted.markdown.trim().is_empty();
-        let has_had_text = capture.is_some_and(|capture| !capture.content.trim().is_empty());
-        if has_text || !has_had_text {
-            let new = prepared(canonical_url, &page, extracted, known, read_at);
+        let had_text = capture.is_some_and(|capture| !capture.content.trim().is_empty());
+        if has_text || !had_text {
+            let new = prepared(canonical_url, &page, extracted, stored, read_at);
             self.store.save_documents(vec![new], self.clock.now()).await?;
         }
         if has_text {
             return Ok(());
         }
-        log(canonical_url, "there is no text in it");
+        log_failure(canonical_url, "the page has no text");
         Err(Failure::unreadable(Cause::default()))
     }
 
-    /// From the canonical address; where the server knows no page there, from the one that was given, or from where it
-    /// was found before. The canonical one comes first, so that what all read is not what one of them chose.
-    async fn fetch(&self, wanted: &Wanted, capture: Option<&Capture>) -> Result<Fetched, FetchError> {
-        let found = capture.and_then(|capture| capture.fetched_from.as_deref());
-        let mut urls = vec![wanted.canonical_url.as_str()];
-        for url in [found, wanted.given_url.as_deref()].into_iter().flatten().map(without_fragment) {
+    /// Fetches the canonical URL. If it fails with a client error, tries the URL of the last capture, then the given one. The
+    /// canonical URL comes first, so that no single caller chooses the content that all callers share.
+    async fn fetch(&self, page: &PageRequest, capture: Option<&Capture>) -> Result<Fetched, FetchError> {
+        let last = capture.and_then(|capture| capture.fetched_from.as_deref());
+        let mut urls = vec![page.canonical_url.as_str()];
+        for url in [last, page.given_url.as_deref()].into_iter().flatten().map(without_fragment) {
             if !urls.contains(&url) {
                 urls.push(url);
             }
@@ -118,20 +119,20 @@ impl Reading {
         let request = ExtractRequest {
             base_url: Some(page.final_url.to_string()),
             charset: page.charset.clone(),
-            ..ExtractRequest::new(page.kind, name(page))
+            ..ExtractRequest::new(page.kind, file_name(page))
         };
-        let reading = self.extractor.extract(request, Input::Bytes(page.body.clone()));
-        let reason = match tokio::time::timeout(self.extract_timeout, reading).await {
+        let extracting = self.extractor.extract(request, Input::Bytes(page.body.clone()));
+        let reason = match tokio::time::timeout(self.extract_timeout, extracting).await {
             Ok(Ok(extracted)) => return Ok(extracted),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "making markdown of it took too long".to_owned(),
+            Err(_) => "extraction timed out".to_owned(),
         };
-        log(canonical_url, &reason);
+        log_failure(canonical_url, &reason);
         Err(Failure::unreadable(Cause::default()))
     }
 }
 
-impl From<&Capture> for Seen {
+impl From<&Capture> for SeenCapture {
     fn from(capture: &Capture) -> Self {
         Self { capture_id: capture.capture_id, captured_at: capture.captured_at }
     }
@@ -141,7 +142,8 @@ fn without_fragment(url: &str) -> &str {
     url.trim().split('#').next().unwrap_or_default()
 }
 
-/// What makes a request conditional on this capture: only one with the whole page's text is worth keeping.
+/// Returns the validators for a conditional request. `None` unless the capture holds the whole page's text, since a page that
+/// is not modified keeps it.
 fn validators(capture: &Capture) -> Option<Validators> {
     let is_whole = capture.format == Extent::Whole.format() && !capture.content.trim().is_empty();
     let url = capture.fetched_from.clone().filter(|_| is_whole)?;
@@ -153,11 +155,11 @@ fn prepared(
     canonical_url: &str,
     page: &FetchedPage,
     extracted: Extracted,
-    known: Option<Known>,
+    stored: Option<StoredPage>,
     read_at: Timestamp,
 ) -> NewDocument {
-    // What an operator said of a page that was imported stays.
-    let imported = known.map(|known| known.document).filter(|document| document.listed);
+    // Metadata that an operator imported is kept.
+    let imported = stored.map(|stored| stored.document).filter(|document| document.listed);
     let mut labels = extracted.labels;
     let mut source_url = page.final_url.to_string();
     let mut country = None;
@@ -194,7 +196,7 @@ fn prepared(
     new
 }
 
-/// Returns the media type that the server declares, or that of the detected kind if it declares none or plain bytes.
+/// Returns the media type that the server declares, or that of the detected kind if it declares none or a generic one.
 fn media_type(page: &FetchedPage) -> String {
     let declared = page.content_type.as_deref().map(|header| ContentType::parse(header).media_type);
     match declared {
@@ -203,8 +205,8 @@ fn media_type(page: &FetchedPage) -> String {
     }
 }
 
-/// What a document without a title is called: the file's name. A web page has none.
-fn name(page: &FetchedPage) -> String {
+/// Returns the file name, the fallback title of a document. Empty for web pages.
+fn file_name(page: &FetchedPage) -> String {
     if page.kind == FileKind::Html {
         return String::new();
     }
@@ -212,13 +214,13 @@ fn name(page: &FetchedPage) -> String {
     percent_encoding::percent_decode_str(last).decode_utf8_lossy().into_owned()
 }
 
-fn not_fetched(canonical_url: &str, error: &FetchError) -> Failure {
-    log(canonical_url, &error.to_string());
+fn fetch_failed(canonical_url: &str, error: &FetchError) -> Failure {
+    log_failure(canonical_url, &error.to_string());
     Failure::unreadable(Cause { retry_after: error.retry_after() })
 }
 
-/// Names the host alone: the rest of an address may be a secret.
-fn log(canonical_url: &str, reason: &str) {
+/// Logs a failure with the host only: the rest of a URL may contain secrets.
+fn log_failure(canonical_url: &str, reason: &str) {
     let host = retrieval_core::url::CanonicalUrl::parse(canonical_url).map(|url| url.host().to_owned());
     tracing::info!(host = host.unwrap_or_default(), reason, "a page could not be read");
 }

@@ -1,4 +1,4 @@
-//! The folder that holds both indexes: who owns it, and whether what is in it can be used.
+//! Directory of both indexes: ownership, version, and rebuild marker.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,24 +9,22 @@ use retrieval_core::analysis::ANALYSIS_VERSION;
 use crate::error::from_io;
 use crate::schema::SCHEMA_VERSION;
 
-/// Held by the one process that may read and write the indexes. The operating system lets go of it when
-/// the process ends, however it ends.
+/// Lock file of the process that owns the indexes. The operating system releases the lock when the process ends.
 const LOCK: &str = "LOCK";
-/// What the indexes were written by.
+/// File with the version that wrote the indexes.
 const VERSION: &str = "VERSION";
-/// Present while the indexes hold less than the docstore does. It outlives a crash in the middle of
-/// filling them.
+/// Marker file that exists while the indexes may lack documents. It survives a crash during a rebuild.
 const REBUILD: &str = "REBUILD";
 
-pub struct Folder {
+pub struct IndexDir {
     path: PathBuf,
     _lock: File,
 }
 
-impl Folder {
-    /// Takes possession of the folder, making it where there is none. `None`: another process has it.
-    pub fn own(path: &Path) -> Result<Option<Self>, EngineError> {
-        let failed = |error| from_io(format!("cannot use the index folder `{}`", path.display()))(error);
+impl IndexDir {
+    /// Creates the directory if needed and locks it. Returns `None` if another process holds the lock.
+    pub fn try_lock(path: &Path) -> Result<Option<Self>, EngineError> {
+        let failed = |error| from_io(format!("cannot use index directory `{}`", path.display()))(error);
         fs::create_dir_all(path).map_err(failed)?;
         let lock = File::options().create(true).truncate(false).write(true).open(path.join(LOCK)).map_err(failed)?;
         match lock.try_lock() {
@@ -36,11 +34,11 @@ impl Folder {
         }
     }
 
-    pub fn index(&self, name: &str) -> PathBuf {
+    pub fn index_path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether the indexes were written by this version of schema and analysis.
+    /// Returns true if the indexes were written by this version of schema and analysis.
     pub fn is_current(&self) -> bool {
         fs::read_to_string(self.path.join(VERSION)).is_ok_and(|found| found == version())
     }
@@ -59,38 +57,39 @@ impl Folder {
         }
         match fs::remove_file(self.path.join(REBUILD)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(from_io(format!("cannot remove `{REBUILD}` from the index folder"))(error))
+                Err(from_io(format!("cannot remove `{REBUILD}` from the index directory"))(error))
             }
             _ => self.sync(),
         }
     }
 
-    /// Removes one index. What was in it is derived and can be made again.
-    pub fn discard(&self, name: &str) -> Result<(), EngineError> {
-        match fs::remove_dir_all(self.index(name)) {
+    /// Deletes one index. Its contents are derived and can be rebuilt.
+    pub fn delete_index(&self, name: &str) -> Result<(), EngineError> {
+        match fs::remove_dir_all(self.index_path(name)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-                fs::remove_file(self.index(name)).map_err(from_io(format!("cannot remove the index `{name}`")))
+                fs::remove_file(self.index_path(name)).map_err(from_io(format!("cannot remove index `{name}`")))
             }
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(from_io(format!("cannot remove the index `{name}`"))(error))
+                Err(from_io(format!("cannot remove index `{name}`"))(error))
             }
             _ => Ok(()),
         }
     }
 
     fn write(&self, name: &str, content: &str) -> Result<(), EngineError> {
-        let failed = |error| from_io(format!("cannot write `{name}` in the index folder"))(error);
+        let failed = |error| from_io(format!("cannot write `{name}` in the index directory"))(error);
         let path = self.path.join(name);
         fs::write(&path, content).map_err(failed)?;
         File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
         self.sync()
     }
 
-    /// Makes new and removed names in the folder durable.
+    /// Makes created and removed directory entries durable.
     fn sync(&self) -> Result<(), EngineError> {
-        // Windows cannot open a folder as a file, and needs no such call.
+        // Windows cannot open a directory as a file, and does not need this.
         if cfg!(unix) {
-            File::open(&self.path).and_then(|file| file.sync_all()).map_err(from_io("cannot sync the index folder"))?;
+            let synced = File::open(&self.path).and_then(|file| file.sync_all());
+            synced.map_err(from_io("cannot sync the index directory"))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! One index: its reader, and its writer while there is something to write.
+//! Single tantivy index with its reader, and with a writer while it is being changed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageAnswer, FirstStageRequest, IndexDocument};
+use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::IndexSettings;
@@ -18,12 +18,12 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher};
 use crate::TantivyOptions;
 use crate::document::to_fields;
 use crate::error::{from_directory, from_io, from_tantivy};
-use crate::lines::{LineTokenizer, TOKENIZER};
+use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
-use crate::scope::ScopeCache;
+use crate::scope_statistics::ScopeCache;
 use crate::search;
 
-pub struct Slot {
+pub struct EngineIndex {
     fields: Fields,
     index: Index,
     reader: IndexReader,
@@ -35,20 +35,27 @@ pub struct Slot {
 #[derive(Default)]
 struct OpenWriter {
     writer: Option<IndexWriter>,
-    last_use: Option<Instant>,
+    last_used: Option<Instant>,
 }
 
-/// Below this many documents a second thread costs more than it brings.
+/// Minimum batch size for parallel analysis. For smaller batches a second thread costs more than it saves.
 const PARALLEL_DOCUMENTS: usize = 64;
 
-impl Slot {
-    /// Opens the index in the folder, or makes it. Fails with `Corrupt` when what is there cannot be used.
+/// Minimum memory budget per thread that tantivy accepts.
+const MIN_THREAD_MEMORY: usize = 15_000_000;
+
+impl EngineIndex {
+    /// Opens or creates the index in a directory.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if an existing index is unusable.
     pub fn open(path: &Path, options: TantivyOptions) -> Result<Self, EngineError> {
-        std::fs::create_dir_all(path).map_err(from_io("cannot make the index folder"))?;
+        std::fs::create_dir_all(path).map_err(from_io("cannot create the index directory"))?;
         let fields = Fields::new();
         let directory = MmapDirectory::open(path).map_err(from_directory)?;
         let settings = IndexSettings {
-            // Nothing is stored, so there is nothing to compress and no thread to do it.
+            // No text is stored, so there is nothing to compress.
             docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
@@ -60,7 +67,7 @@ impl Slot {
         Ok(Self { fields, index, reader, scopes: ScopeCache::default(), writer: Mutex::default(), options })
     }
 
-    pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageAnswer, EngineError> {
+    pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         search::first_stage(request, &self.reader.searcher(), &self.fields, &self.scopes).map_err(from_tantivy)
     }
 
@@ -84,7 +91,7 @@ impl Slot {
                 if last.get(&change.doc_id()) != Some(&at) {
                     continue;
                 }
-                self.delete_if_there(writer, &searcher, change)?;
+                self.delete_existing(writer, &searcher, change)?;
                 if let Change::Put(document) = change {
                     documents.push(&**document);
                 }
@@ -97,11 +104,11 @@ impl Slot {
         self.write(|writer| writer.delete_all_documents().map(drop))
     }
 
-    /// Lets go of a writer that has not been used since `before`, after its merges are done; its buffers
-    /// are most of what an idle server would hold. Returns whether one is left.
+    /// Closes the writer, after its merges are done, if it has not been used since `before`. Its buffers would be most
+    /// of the memory of an idle server. Returns true if a writer remains open.
     pub fn close_writer(&self, before: Instant) -> Result<bool, EngineError> {
         let mut open = self.lock();
-        if open.last_use.is_some_and(|last_use| last_use > before) {
+        if open.last_used.is_some_and(|last_used| last_used > before) {
             return Ok(open.writer.is_some());
         }
         if let Some(writer) = open.writer.take() {
@@ -111,18 +118,18 @@ impl Slot {
         Ok(false)
     }
 
-    /// Runs the changes, commits, and makes the result visible. After a failure nothing of it remains.
+    /// Applies the changes, commits, and makes them visible. On an error all of them are rolled back.
     fn write(&self, changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>) -> Result<(), EngineError> {
         let mut open = self.lock();
         let mut writer = match open.writer.take() {
             Some(writer) => writer,
             None => self.new_writer().map_err(from_tantivy)?,
         };
-        // On an error the writer is dropped here, and what it had not committed with it.
+        // On an error the writer is dropped here, which discards uncommitted changes.
         changes(&mut writer).and_then(|()| writer.commit()).map_err(from_tantivy)?;
         self.reader.reload().map_err(from_tantivy)?;
         open.writer = Some(writer);
-        open.last_use = Some(Instant::now());
+        open.last_used = Some(Instant::now());
         Ok(())
     }
 
@@ -135,19 +142,21 @@ impl Slot {
             .build();
         let writer = self.index.writer_with_options(options)?;
         let mut policy = LogMergePolicy::default();
-        // Small commits are the rule here (one uploaded file, one fetched page). Every segment is one more
-        // lookup of each term, so a few small ones are merged soon.
+        // Most commits are small (one uploaded file, one fetched page). Each segment costs a lookup per term, so small
+        // segments are merged early.
         policy.set_min_num_segments(8);
         policy.set_min_layer_size(1_000);
-        // Replaced documents are dead weight and blur document frequencies.
+        // Replaced documents waste space and distort document frequencies.
         policy.set_del_docs_ratio_before_merge(0.25);
         writer.set_merge_policy(Box::new(policy));
         Ok(writer)
     }
 
-    fn delete_if_there(&self, writer: &IndexWriter, searcher: &Searcher, change: &Change) -> tantivy::Result<()> {
-        // The lock makes the searcher current. A delete that finds nothing would still be tried on every
-        // segment, and an import is nothing but new documents.
+    /// Deletes the previous version of the document, if the index contains it.
+    ///
+    /// A delete of a missing document would still be applied to every segment, and an import has only new documents. The
+    /// writer lock guarantees that the searcher is current.
+    fn delete_existing(&self, writer: &IndexWriter, searcher: &Searcher, change: &Change) -> tantivy::Result<()> {
         let term = self.fields.id_term(change.doc_id());
         for reader in searcher.segment_readers() {
             if reader.inverted_index(self.fields.id)?.get_term_info(&term)?.is_some() {
@@ -158,7 +167,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Analysis costs about as much as indexing, so several threads share it.
+    /// Adds documents. Analysis costs about as much as indexing, so it is spread over several threads.
     fn add(&self, writer: &IndexWriter, documents: &[&IndexDocument]) -> tantivy::Result<()> {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -175,20 +184,17 @@ impl Slot {
             let others: Vec<_> = (1..self.options.threads).map(|_| scope.spawn(work)).collect();
             let mut result = work();
             for other in others {
-                let of_other = other.join().unwrap_or_else(|_| {
+                let other_result = other.join().unwrap_or_else(|_| {
                     Err(tantivy::TantivyError::ErrorInThread("analysis of a document panicked".to_owned()))
                 });
-                result = result.and(of_other);
+                result = result.and(other_result);
             }
             result
         })
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenWriter> {
-        // `write` takes the writer out while it works: after a panic there is none, which is a good state.
+        // Poisoning is harmless: `write` takes the writer out while it works, so after a panic there is none.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// What the library demands at least.
-const MIN_THREAD_MEMORY: usize = 15_000_000;

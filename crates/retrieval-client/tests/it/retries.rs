@@ -1,4 +1,4 @@
-//! When a request is sent again.
+//! Retries and timeouts.
 
 use std::time::Duration;
 
@@ -7,50 +7,50 @@ use retrieval_client::{Client, Error};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::mock_server::{MockServer, Reply};
 use crate::samples::{self, KEY, client};
-use crate::stand_in::{Reply, StandIn};
 
 #[tokio::test]
-async fn a_server_that_recovers_is_asked_until_it_answers() {
-    let server = StandIn::start(|_, before| match before {
+async fn transient_failures_are_retried() {
+    let server = MockServer::start(|_, earlier| match earlier {
         0 => Reply::error(502, "provider_unavailable"),
         1 => Reply::Full(503, String::new(), b"<html>a proxy's page</html>".to_vec()),
         _ => Reply::json(200, &samples::search()),
     });
     client(&server).search(&SearchRequest::new("tides")).await.unwrap();
-    let asked = server.asked();
-    assert_eq!(asked.len(), 3);
-    assert!(asked[1].at - asked[0].at >= Duration::from_millis(250));
-    assert!(asked[2].at - asked[1].at >= Duration::from_millis(500));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests[1].at - requests[0].at >= Duration::from_millis(250));
+    assert!(requests[2].at - requests[1].at >= Duration::from_millis(500));
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_recover_is_given_up_after_three_more_attempts() {
-    let server = StandIn::start(|_, _| Reply::error(500, "internal_error"));
+async fn retries_end_after_three() {
+    let server = MockServer::start(|_, _| Reply::error(500, "internal_error"));
     let error = client(&server).list_files().await.unwrap_err();
     assert_eq!((error.api().unwrap().status, error.is_transient()), (500, true));
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
-async fn a_refusal_is_final() {
+async fn client_errors_are_not_retried() {
     for (status, code) in
         [(400, "validation_error"), (401, "invalid_api_key"), (404, "not_found"), (413, "file_too_large")]
     {
-        let server = StandIn::start(move |_, _| Reply::error(status, code));
+        let server = MockServer::start(move |_, _| Reply::error(status, code));
         let error = client(&server).list_files().await.unwrap_err();
         let api = error.api().unwrap();
         assert_eq!((api.status, api.code.as_str(), api.details["field"].as_str()), (status, code, Some("query")));
         assert_eq!(api.request_id, samples::REQUEST);
         assert!(!error.is_transient());
-        assert_eq!(server.asked().len(), 1, "{status}");
+        assert_eq!(server.requests().len(), 1, "{status}");
     }
 }
 
 #[tokio::test]
-async fn the_rate_limit_is_waited_for_until_its_reset() {
-    let server = StandIn::start(|_, before| {
-        if before > 0 {
+async fn rate_limited_request_waits_for_the_reset() {
+    let server = MockServer::start(|_, earlier| {
+        if earlier > 0 {
             return Reply::json(200, &samples::files());
         }
         let reset = OffsetDateTime::now_utc() + Duration::from_millis(700);
@@ -62,23 +62,24 @@ async fn the_rate_limit_is_waited_for_until_its_reset() {
         Reply::Full(status, headers, body)
     });
     client(&server).list_files().await.unwrap();
-    let asked = server.asked();
-    let waited = asked[1].at - asked[0].at;
+    let requests = server.requests();
+    let waited = requests[1].at - requests[0].at;
     assert!((650..2000).contains(&waited.as_millis()), "{waited:?}");
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_tried_again_only_where_that_is_harmless() {
+async fn broken_connections_are_retried_for_safe_operations_only() {
     let server =
-        StandIn::start(|_, before| if before == 0 { Reply::Close } else { Reply::json(200, &samples::files()) });
+        MockServer::start(|_, earlier| if earlier == 0 { Reply::Close } else { Reply::json(200, &samples::files()) });
     client(&server).list_files().await.unwrap();
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 
-    let server = StandIn::start(|_, before| if before == 0 { Reply::Cut } else { Reply::json(200, &samples::files()) });
+    let server =
+        MockServer::start(|_, earlier| if earlier == 0 { Reply::Cut } else { Reply::json(200, &samples::files()) });
     client(&server).list_files().await.unwrap();
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 
-    let server = StandIn::start(|_, _| Reply::Close);
+    let server = MockServer::start(|_, _| Reply::Close);
     let client = client(&server);
     let errors = [
         client.search(&SearchRequest::new("tides")).await.unwrap_err(),
@@ -88,11 +89,11 @@ async fn a_broken_connection_is_tried_again_only_where_that_is_harmless() {
     for error in errors {
         assert!(matches!(error, Error::Transport(_)), "{error:?}");
     }
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_a_transport_error_without_the_key() {
+async fn connection_failure_is_a_transport_error_without_the_key() {
     let client = Client::builder().base_url("http://127.0.0.1:1").api_key(KEY).no_proxy().build().unwrap();
     let error = client.search(&SearchRequest::new("tides")).await.unwrap_err();
     assert!(matches!(error, Error::Transport(_)) && error.is_transient());
@@ -100,13 +101,13 @@ async fn a_server_that_is_not_there_is_a_transport_error_without_the_key() {
 }
 
 #[tokio::test]
-async fn the_time_limit_holds_and_is_not_multiplied() {
-    let server = StandIn::start(|_, _| Reply::Silence(Duration::from_secs(5)));
+async fn timeout_is_not_retried() {
+    let server = MockServer::start(|_, _| Reply::Silence(Duration::from_secs(5)));
     let builder = Client::builder().base_url(server.address()).api_key(KEY).no_proxy();
     let client = builder.timeout(Duration::from_millis(300)).build().unwrap();
     let started = std::time::Instant::now();
     let error = client.list_files().await.unwrap_err();
     assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(2));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }

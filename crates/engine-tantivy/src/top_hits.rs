@@ -4,21 +4,23 @@ use std::collections::BinaryHeap;
 use engine::Hit;
 use model::DocId;
 
-/// The best hits seen so far: higher scores first, equal ones by document id. The order does not depend on
-/// how documents are spread over segments, so that equal searches have equal answers whatever merges did.
-pub struct BestHits {
+/// Bounded collector of the best hits, by score and then by document id.
+///
+/// The order does not depend on the distribution of documents over segments, so that equal searches have equal responses
+/// regardless of merges.
+pub struct TopHits {
     limit: usize,
     heap: BinaryHeap<Entry>,
 }
 
 struct Entry(Hit);
 
-impl BestHits {
+impl TopHits {
     pub fn new(limit: usize) -> Self {
         Self { limit: limit.max(1), heap: BinaryHeap::new() }
     }
 
-    /// Takes a document in if it is good enough. Its id is only asked for when the score leaves it open.
+    /// Adds a document if it is among the best. The id is read only if the score does not exclude the document.
     pub fn offer(&mut self, score: f32, doc_id: impl FnOnce() -> DocId) {
         if self.heap.len() < self.limit {
             self.heap.push(Entry(Hit { doc_id: doc_id(), score }));
@@ -34,13 +36,13 @@ impl BestHits {
         }
     }
 
-    /// Best first.
+    /// Returns the hits, best first.
     pub fn into_hits(self) -> Vec<Hit> {
         self.heap.into_sorted_vec().into_iter().map(|entry| entry.0).collect()
     }
 }
 
-/// Worse is greater, so that the heap's top is the first to go.
+/// Worse hits are greater, so that the top of the heap is the first to be replaced.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.0.score.total_cmp(&self.0.score).then(self.0.doc_id.cmp(&other.0.doc_id))

@@ -8,7 +8,7 @@ use model::IndexName;
 use crate::{count, open, put, total};
 
 #[tokio::test]
-async fn what_was_applied_is_there_after_reopening() {
+async fn changes_survive_reopening() {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
     engine.apply(IndexName::Web, vec![put(1, "copper"), put(2, "brass")]).await.expect("changes");
@@ -16,11 +16,11 @@ async fn what_was_applied_is_there_after_reopening() {
     let engine = open(folder.path());
     assert_eq!(total(&engine, "copper").await, 1);
     assert_eq!(count(&engine).await, 2);
-    engine.ping().await.expect("a sign of life");
+    engine.ping().await.expect("a ping");
 }
 
 #[tokio::test]
-async fn one_process_owns_the_folder() {
+async fn directory_is_locked_by_one_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let owner = open(folder.path());
     let second = TantivyEngine::try_open(folder.path(), TantivyOptions::default()).expect("no failure");
@@ -32,10 +32,10 @@ async fn one_process_owns_the_folder() {
 }
 
 #[tokio::test]
-async fn a_new_folder_needs_a_rebuild_until_it_is_marked() {
+async fn new_directory_needs_rebuild_until_marked() {
     let folder = tempfile::tempdir().expect("a folder");
     assert!(needs_rebuild(&open(folder.path())).await);
-    // Also after a crash in the middle of filling it.
+    // Also after a crash during the rebuild.
     let engine = open(folder.path());
     assert!(needs_rebuild(&engine).await);
     engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
@@ -45,10 +45,10 @@ async fn a_new_folder_needs_a_rebuild_until_it_is_marked() {
 }
 
 async fn needs_rebuild(engine: &TantivyEngine) -> bool {
-    !engine.needs_rebuild().await.expect("an answer").is_empty()
+    !engine.needs_rebuild().await.expect("a rebuild state").is_empty()
 }
 
-/// A filled folder after the damage: it opens, works, and says that it must be filled.
+/// Damages an index and checks that it opens empty, works, and needs a rebuild.
 async fn check_recovery(damage: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
@@ -64,12 +64,12 @@ async fn check_recovery(damage: impl FnOnce(&Path)) {
 }
 
 #[tokio::test]
-async fn garbage_in_the_metadata_is_replaced() {
+async fn corrupt_metadata_is_replaced() {
     check_recovery(|folder| fs::write(folder.join("web/meta.json"), "garbage").expect("written")).await;
 }
 
 #[tokio::test]
-async fn a_lost_segment_is_replaced() {
+async fn lost_segment_is_replaced() {
     check_recovery(|folder| {
         for file in segment_files(folder) {
             fs::remove_file(file).expect("removed");
@@ -79,7 +79,7 @@ async fn a_lost_segment_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_cut_segment_is_replaced() {
+async fn truncated_segment_is_replaced() {
     check_recovery(|folder| {
         for file in segment_files(folder) {
             fs::write(file, "x").expect("written");
@@ -89,12 +89,12 @@ async fn a_cut_segment_is_replaced() {
 }
 
 #[tokio::test]
-async fn an_index_of_another_version_is_replaced() {
+async fn index_of_other_version_is_replaced() {
     check_recovery(|folder| fs::write(folder.join("VERSION"), "older").expect("written")).await;
 }
 
 #[tokio::test]
-async fn a_file_in_place_of_the_index_is_replaced() {
+async fn file_in_place_of_index_is_replaced() {
     check_recovery(|folder| {
         fs::remove_dir_all(folder.join("web")).expect("removed");
         fs::write(folder.join("web"), "not a folder").expect("written");
@@ -103,10 +103,10 @@ async fn a_file_in_place_of_the_index_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_lost_folder_fails_the_ping() {
+async fn ping_fails_without_version_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
-    engine.ping().await.expect("a sign of life");
+    engine.ping().await.expect("a ping");
     fs::remove_file(folder.path().join("VERSION")).expect("removed");
     assert!(engine.ping().await.is_err());
 }

@@ -1,4 +1,4 @@
-//! Durations of the parts on generated text: `cargo run --release -p retrieval-core --example throughput`.
+//! Durations of the parts on generated text: `cargo run --release -p retrieval-core --example core_throughput`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 

@@ -1,4 +1,4 @@
-//! What ranking needs to know of a scope: how many documents, how long, in which languages.
+//! Statistics of a scope for ranking: number of documents, lengths, languages.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,34 +10,36 @@ use tantivy::index::SegmentId;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
-use crate::schema::{Fields, names, prefix_of};
+use crate::schema::{Fields, names, scope_prefix};
 
-/// Of one scope at one state of its index.
+/// Statistics of one scope at one generation of the index.
 #[derive(Debug, Default)]
 pub struct ScopeStatistics {
     pub documents: u64,
     /// Mean number of tokens in the field `terms`.
     pub average_terms: f32,
-    /// Mean number of words of the body.
+    /// Mean number of words in the body.
     pub average_body_words: f64,
-    /// Commonest first. Documents of no known language count as English, as they are analysed.
+    /// Languages, most common first. Unknown languages count as English, as in analysis.
     pub languages: Vec<Language>,
 }
 
-/// The part of one segment.
+/// Statistics of one scope in one segment.
 #[derive(Debug, Default)]
-struct Part {
+struct SegmentStatistics {
     documents: u64,
     terms: u64,
     body_words: u64,
     languages: Vec<(String, u64)>,
 }
 
-/// A segment changes only by deletions.
+/// Id of a segment and its number of deleted documents. Segments change only by deletions.
 type SegmentState = (SegmentId, u32);
 
-/// Remembers statistics until the index changes, and those of segments beyond that: a small commit must not
-/// make the next search read through the whole index.
+/// Cache of statistics by scope and by segment.
+///
+/// Statistics of a scope are valid until the index changes. Those of unchanged segments are kept longer, so that the next
+/// search after a small commit does not scan the whole index.
 #[derive(Default)]
 pub struct ScopeCache(Mutex<Cached>);
 
@@ -45,48 +47,54 @@ pub struct ScopeCache(Mutex<Cached>);
 struct Cached {
     generation: u64,
     scopes: HashMap<Collection, Arc<ScopeStatistics>>,
-    parts: HashMap<(SegmentState, Collection), Arc<Part>>,
+    segments: HashMap<(SegmentState, Collection), Arc<SegmentStatistics>>,
 }
 
-/// Scopes remembered at a time; beyond it all are forgotten and the busy ones come back.
+/// Maximum number of cached scopes. The cache is cleared when it is full.
 const MAX_SCOPES: usize = 10_000;
 
 impl ScopeCache {
-    pub fn of(&self, scope: Collection, searcher: &Searcher, fields: &Fields) -> tantivy::Result<Arc<ScopeStatistics>> {
+    /// Returns the statistics of a scope from the cache, or computes them.
+    pub fn get(
+        &self,
+        scope: Collection,
+        searcher: &Searcher,
+        fields: &Fields,
+    ) -> tantivy::Result<Arc<ScopeStatistics>> {
         let generation = searcher.generation().generation_id();
-        if let Some(known) = self.with(|cached| {
+        if let Some(statistics) = self.with(|cached| {
             cached.advance_to(generation, searcher);
-            // A search that began before the last commit sees the older state and must not use the newer.
+            // A search that began before the last commit must not use statistics of the newer generation.
             if cached.generation == generation { cached.scopes.get(&scope).cloned() } else { None }
         }) {
-            return Ok(known);
+            return Ok(statistics);
         }
-        let mut parts = Vec::new();
+        let mut segments = Vec::new();
         for reader in searcher.segment_readers() {
-            let key = (state_of(reader), scope);
-            let part = match self.with(|cached| cached.parts.get(&key).cloned()) {
-                Some(part) => part,
-                None => Arc::new(part_of(reader, scope, fields)?),
+            let key = (segment_state(reader), scope);
+            let segment = match self.with(|cached| cached.segments.get(&key).cloned()) {
+                Some(segment) => segment,
+                None => Arc::new(segment_statistics(reader, scope, fields)?),
             };
-            parts.push((key, part));
+            segments.push((key, segment));
         }
-        let statistics = Arc::new(combine(parts.iter().map(|(_, part)| &**part)));
+        let statistics = Arc::new(combine(segments.iter().map(|(_, segment)| &**segment)));
         self.with(|cached| {
             if cached.generation == generation {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
-                    cached.parts.clear();
+                    cached.segments.clear();
                 }
-                cached.parts.extend(parts);
+                cached.segments.extend(segments);
                 cached.scopes.insert(scope, Arc::clone(&statistics));
             }
         });
         Ok(statistics)
     }
 
-    fn with<T>(&self, read: impl FnOnce(&mut Cached) -> T) -> T {
-        // Whole values go in and out under the lock: a panic elsewhere cannot have left half of one.
-        read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, access: impl FnOnce(&mut Cached) -> T) -> T {
+        // Poisoning is harmless: only complete values are inserted under the lock.
+        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -95,26 +103,30 @@ impl Cached {
         if generation > self.generation {
             self.generation = generation;
             self.scopes.clear();
-            let current: HashSet<SegmentState> = searcher.segment_readers().iter().map(state_of).collect();
-            self.parts.retain(|(state, _), _| current.contains(state));
+            let current: HashSet<SegmentState> = searcher.segment_readers().iter().map(segment_state).collect();
+            self.segments.retain(|(state, _), _| current.contains(state));
         }
     }
 }
 
-fn state_of(reader: &SegmentReader) -> SegmentState {
+fn segment_state(reader: &SegmentReader) -> SegmentState {
     (reader.segment_id(), reader.num_deleted_docs())
 }
 
-fn part_of(reader: &SegmentReader, scope: Collection, fields: &Fields) -> tantivy::Result<Part> {
+fn segment_statistics(
+    reader: &SegmentReader,
+    scope: Collection,
+    fields: &Fields,
+) -> tantivy::Result<SegmentStatistics> {
     let terms = reader.fast_fields().column_first_or_default::<u64>(names::TERM_COUNT)?;
     let body_words = reader.fast_fields().column_first_or_default::<u64>(names::BODY_WORDS)?;
-    let mut part = Part::default();
+    let mut statistics = SegmentStatistics::default();
     let mut add = |doc: DocId| {
-        part.documents += 1;
-        part.terms += terms.get_val(doc);
-        part.body_words += body_words.get_val(doc);
+        statistics.documents += 1;
+        statistics.terms += terms.get_val(doc);
+        statistics.body_words += body_words.get_val(doc);
     };
-    let prefix = prefix_of(scope);
+    let prefix = scope_prefix(scope);
     match scope {
         Collection::Web => reader.doc_ids_alive().for_each(&mut add),
         Collection::Workspace(_) => {
@@ -134,19 +146,19 @@ fn part_of(reader: &SegmentReader, scope: Collection, fields: &Fields) -> tantiv
     let mut stream = index.terms().range().ge(prefix.as_bytes()).into_stream()?;
     while stream.advance() {
         let Some(code) = stream.key().strip_prefix(prefix.as_bytes()) else { break };
-        part.languages.push((String::from_utf8_lossy(code).into_owned(), u64::from(stream.value().doc_freq)));
+        statistics.languages.push((String::from_utf8_lossy(code).into_owned(), u64::from(stream.value().doc_freq)));
     }
-    Ok(part)
+    Ok(statistics)
 }
 
-fn combine<'a>(parts: impl Iterator<Item = &'a Part>) -> ScopeStatistics {
-    let mut sum = Part::default();
+fn combine<'a>(segments: impl Iterator<Item = &'a SegmentStatistics>) -> ScopeStatistics {
+    let mut sum = SegmentStatistics::default();
     let mut languages: BTreeMap<Language, u64> = BTreeMap::new();
-    for part in parts {
-        sum.documents += part.documents;
-        sum.terms += part.terms;
-        sum.body_words += part.body_words;
-        for (code, documents) in &part.languages {
+    for segment in segments {
+        sum.documents += segment.documents;
+        sum.terms += segment.terms;
+        sum.body_words += segment.body_words;
+        for (code, documents) in &segment.languages {
             *languages.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += documents;
         }
     }

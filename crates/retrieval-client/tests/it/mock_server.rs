@@ -1,4 +1,4 @@
-//! A server of one test: it keeps what it was asked, and answers as the test says.
+//! Mock HTTP server of one test, which records requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A request as it came in.
+/// A received request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Request {
     pub at: Instant,
     /// Method and target: `GET /v1/files`.
     pub line: String,
-    /// Names in lower case.
+    /// Headers with names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Asked {
+impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -27,17 +27,17 @@ impl Asked {
     }
 }
 
-/// What comes back.
+/// A scripted response.
 pub enum Reply {
-    /// Status, further header lines (each ends in CR LF), body.
+    /// Status, further header lines (each with CR LF), body.
     Full(u16, String, Vec<u8>),
-    /// The connection ends without an answer.
+    /// Closes the connection without a response.
     Close,
-    /// The head of an answer, half of its body, and the end of the connection.
+    /// Sends the head and half of the body, then closes the connection.
     Cut,
-    /// Nothing, for so long.
+    /// Sends nothing for this time.
     Silence(Duration),
-    /// A body without end, of spaces.
+    /// Sends an endless body of spaces.
     Endless,
 }
 
@@ -46,7 +46,7 @@ impl Reply {
         Reply::Full(status, "Content-Type: application/json\r\n".to_owned(), body.to_string().into_bytes())
     }
 
-    /// The service's error envelope.
+    /// Returns an error envelope of the service.
     pub fn error(status: u16, code: &str) -> Self {
         let body = serde_json::json!({
             "type": "error", "request_id": "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001",
@@ -56,54 +56,54 @@ impl Reply {
     }
 }
 
-/// Serves until the process ends.
-pub struct StandIn {
+/// A server that runs until the process ends.
+pub struct MockServer {
     address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
-impl StandIn {
-    /// `answer` is given each request and how many came before it.
-    pub fn start(answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static) -> Self {
+impl MockServer {
+    /// Starts a server. `answer` receives each request and the number of earlier ones.
+    pub fn start(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (kept, answer) = (Arc::clone(&asked), Arc::new(answer));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (log, answer) = (Arc::clone(&requests), Arc::new(answer));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-                // A client that goes away is part of many tests.
-                thread::spawn(move || drop(serve(&stream, &kept, &*answer)));
+                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
+                // Many tests disconnect early.
+                thread::spawn(move || drop(serve(&stream, &log, &*answer)));
             }
         });
-        Self { address, asked }
+        Self { address, requests }
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// Returns `http://127.0.0.1:PORT`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 fn serve(
     stream: &TcpStream,
-    kept: &Mutex<Vec<Asked>>,
-    answer: &(dyn Fn(&Asked, usize) -> Reply + Send + Sync),
+    log: &Mutex<Vec<Request>>,
+    answer: &(dyn Fn(&Request, usize) -> Reply + Send + Sync),
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
-    while let Some(asked) = read(&mut reader)? {
-        let before = {
-            let mut kept = kept.lock().unwrap();
-            kept.push(asked.clone());
-            kept.len() - 1
+    while let Some(request) = read(&mut reader)? {
+        let earlier = {
+            let mut log = log.lock().unwrap();
+            log.push(request.clone());
+            log.len() - 1
         };
         let mut stream = stream;
-        match answer(&asked, before) {
+        match answer(&request, earlier) {
             Reply::Full(status, headers, body) => {
                 let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
                 stream.write_all(&[head.as_bytes(), &body].concat())?;
@@ -126,7 +126,7 @@ fn serve(
     Ok(())
 }
 
-fn read(reader: &mut impl BufRead) -> std::io::Result<Option<Asked>> {
+fn read(reader: &mut impl BufRead) -> std::io::Result<Option<Request>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -139,8 +139,8 @@ fn read(reader: &mut impl BufRead) -> std::io::Result<Option<Asked>> {
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
     let line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();
-    let mut asked = Asked { at: Instant::now(), line, headers, body: Vec::new() };
-    let length = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
-    reader.take(length).read_to_end(&mut asked.body)?;
-    Ok(Some(asked))
+    let mut request = Request { at: Instant::now(), line, headers, body: Vec::new() };
+    let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
+    reader.take(length).read_to_end(&mut request.body)?;
+    Ok(Some(request))
 }

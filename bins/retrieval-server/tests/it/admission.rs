@@ -1,4 +1,4 @@
-//! Who may come in: keys, scopes, limits, balances.
+//! Admission: keys, scopes, rate limits, balances, request ids.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use uuid::Uuid;
 use crate::support::{Client, Database, Reply, Server, until};
 
 on_both_databases!(
-    a_request_without_a_good_key_is_refused,
-    a_key_may_do_what_its_scopes_say,
-    a_revoked_key_stops_working,
-    the_rate_limit_is_exact_and_told,
-    a_prepaid_balance_is_drawn_on,
-    every_answer_has_a_request_id,
+    request_without_valid_key_is_refused,
+    key_is_limited_to_its_scopes,
+    revoked_key_is_refused,
+    rate_limit_is_exact_and_reported,
+    searches_are_charged_to_the_prepaid_balance,
+    every_response_has_a_request_id,
 );
 
-/// Every endpoint, with a body that it takes.
+/// Returns every endpoint with a valid body and its scope.
 fn endpoints() -> Vec<(&'static str, &'static str, Option<Value>, &'static str)> {
     vec![
         ("POST", "/v1/search", Some(json!({ "query": "x" })), "search:read"),
@@ -39,14 +39,14 @@ fn call(client: &Client, method: &str, path: &str, body: Option<&Value>) -> Repl
     client.send(method, path, &[], body.map(Value::to_string).as_deref().map(str::as_bytes))
 }
 
-/// Refused before the limiter: no headers of it, no `$schema`, no `access`.
+/// Asserts a refusal before the rate limiter: no `X-RateLimit` headers, no `$schema`, no `access`.
 fn assert_refused(reply: &Reply, status: u16, code: &str) {
     reply.error(status, code);
     assert!(reply.headers.keys().all(|name| !name.as_str().starts_with("x-ratelimit")), "{reply:#?}");
     assert!(reply.json().get("$schema").is_none(), "{reply:#?}");
 }
 
-fn a_request_without_a_good_key_is_refused(database: Database) {
+fn request_without_valid_key_is_refused(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let key = client.key.clone().unwrap();
@@ -62,12 +62,12 @@ fn a_request_without_a_good_key_is_refused(database: Database) {
     for value in ["Basic abc", "Bearer", "Bearer ", &key] {
         assert_refused(&with(value), 401, "missing_api_key");
     }
-    assert_eq!(with(&format!("bearer {key}")).status, 200, "the scheme's case does not matter");
-    // A key that is about to expire works until then.
+    assert_eq!(with(&format!("bearer {key}")).status, 200, "the scheme is case-insensitive");
+    // A key works until it expires.
     let soon = time::OffsetDateTime::now_utc() + Duration::from_secs(2);
     let soon = soon.format(&time::format_description::well_known::Rfc3339).unwrap();
-    let made = server.create_key(client.organization, &["--expires-at", &soon]);
-    let expiring = client.with_key(made["key"].as_str());
+    let created = server.create_key(client.organization, &["--expires-at", &soon]);
+    let expiring = client.with_key(created["key"].as_str());
     assert_eq!(expiring.get("/v1/files").status, 200);
     until("the key expires", Duration::from_secs(10), || {
         let reply = expiring.get("/v1/files");
@@ -75,13 +75,13 @@ fn a_request_without_a_good_key_is_refused(database: Database) {
     });
 }
 
-fn a_key_may_do_what_its_scopes_say(database: Database) {
+fn key_is_limited_to_its_scopes(database: Database) {
     let server = Server::start(database);
     let organization = server.create_organization("acme");
     for scope in ["search:read", "document:read", "feedback:write", "files:read", "files:write"] {
-        let made = server.create_key(organization, &["--scopes", scope]);
-        assert_eq!(made["scopes"], json!([scope]));
-        let client = server.client(made["key"].as_str(), organization);
+        let created = server.create_key(organization, &["--scopes", scope]);
+        assert_eq!(created["scopes"], json!([scope]));
+        let client = server.client(created["key"].as_str(), organization);
         for (method, path, body, needed) in endpoints() {
             let reply = call(&client, method, path, body.as_ref());
             if needed == scope {
@@ -100,14 +100,14 @@ fn a_key_may_do_what_its_scopes_say(database: Database) {
     assert!(unknown.stderr.contains("search:write"), "{}", unknown.stderr);
 }
 
-fn a_revoked_key_stops_working(database: Database) {
+fn revoked_key_is_refused(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
-    let made = server.create_key(client.organization, &["--limit-rps", "100000"]);
-    let revoked = client.with_key(made["key"].as_str());
+    let created = server.create_key(client.organization, &["--limit-rps", "100000"]);
+    let revoked = client.with_key(created["key"].as_str());
     assert_eq!(revoked.get("/v1/files").status, 200);
-    let shown = server.admin(&["key", "revoke", made["api_key_id"].as_str().unwrap()]);
-    assert_eq!((&shown["status"], &shown["api_key_id"]), (&"revoked".into(), &made["api_key_id"]));
+    let shown = server.admin(&["key", "revoke", created["api_key_id"].as_str().unwrap()]);
+    assert_eq!((&shown["status"], &shown["api_key_id"]), (&"revoked".into(), &created["api_key_id"]));
     assert!(shown.get("key").is_none());
     until("the key is refused", Duration::from_secs(5), || {
         let reply = revoked.get("/v1/files");
@@ -121,20 +121,20 @@ fn a_revoked_key_stops_working(database: Database) {
     assert!(listed.iter().all(|key| key.get("key").is_none()), "a key is shown once");
     let unknown = server.command(&["admin", "key", "revoke", &Uuid::new_v4().to_string()]);
     assert_eq!((unknown.code(), unknown.stdout.as_str()), (Some(1), ""));
-    // Nor does any key stand in the log.
+    // Keys are not logged.
     assert!(!server.log().contains(client.key.as_deref().unwrap()));
 }
 
-fn the_rate_limit_is_exact_and_told(database: Database) {
+fn rate_limit_is_exact_and_reported(database: Database) {
     let server = Server::start(database);
     let organization = server.create_organization("acme");
     let default = server.create_key(organization, &[]);
     let reply = server.client(default["key"].as_str(), organization).get("/v1/files");
     assert_eq!(reply.header("x-ratelimit-limit-rps"), Some("100"));
 
-    let made = server.create_key(organization, &["--limit-rps", "5"]);
-    let client = server.client(made["key"].as_str(), organization);
-    // Bad and unknown requests cost a token as well.
+    let created = server.create_key(organization, &["--limit-rps", "5"]);
+    let client = server.client(created["key"].as_str(), organization);
+    // Invalid and unknown requests also count against the rate limit.
     let requests: [fn(&Client) -> Reply; 4] = [
         |client| client.search("x", json!({})),
         |client| client.search("", json!({})),
@@ -166,22 +166,22 @@ fn the_rate_limit_is_exact_and_told(database: Database) {
         }
     }
     assert!(replies.iter().any(|reply| reply.status == 429), "40 requests took 8 seconds");
-    // Refusals at the door cost nothing: a key without the scope never reaches the limit.
-    let made = server.create_key(organization, &["--limit-rps", "1", "--scopes", "search:read"]);
-    let limited = server.client(made["key"].as_str(), organization);
+    // Requests without the scope do not count against the rate limit.
+    let created = server.create_key(organization, &["--limit-rps", "1", "--scopes", "search:read"]);
+    let limited = server.client(created["key"].as_str(), organization);
     for _ in 0..5 {
         assert_refused(&limited.get("/v1/files"), 403, "insufficient_scope");
     }
     assert_eq!(limited.search("x", json!({})).status, 200);
 }
 
-fn a_prepaid_balance_is_drawn_on(database: Database) {
+fn searches_are_charged_to_the_prepaid_balance(database: Database) {
     let server = Server::start(database);
     let organization = server.admin(&["org", "create", "--name", "prepaid", "--prepaid-cents", "2"]);
     let organization = crate::support::uuid_of(&organization["organization_id"]);
-    let made = server.create_key(organization, &["--limit-rps", "100000"]);
-    let client = server.client(made["key"].as_str(), organization);
-    // A bad request is not charged; nor is anything but a search.
+    let created = server.create_key(organization, &["--limit-rps", "100000"]);
+    let client = server.client(created["key"].as_str(), organization);
+    // Invalid requests and operations other than search are not charged.
     client.search("", json!({})).error(400, "validation_error");
     client
         .search("x", json!({ "scope": { "indexes": ["workspace"], "workspace_id": Uuid::new_v4() } }))
@@ -196,7 +196,7 @@ fn a_prepaid_balance_is_drawn_on(database: Database) {
 
     let added = server.admin(&["balance", "add", "--org", &organization.to_string(), "--cents", "3"]);
     assert_eq!(added["balance_cents"], 3);
-    // Eight at once cannot draw more than there is.
+    // Eight concurrent searches cannot overdraw the balance.
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let searches: Vec<_> = (0..8).map(|_| scope.spawn(|| client.search("x", json!({})).status)).collect();
         searches.into_iter().map(|search| search.join().unwrap()).collect()
@@ -204,7 +204,7 @@ fn a_prepaid_balance_is_drawn_on(database: Database) {
     let count = |status| statuses.iter().filter(|other| **other == status).count();
     assert_eq!((count(200), count(402)), (3, 5), "{statuses:?}");
 
-    // Every cent is explained by an entry.
+    // The ledger explains the balance.
     let org = organization.to_string();
     let ledger = server.command(&["admin", "balance", "ledger", "--org", &org]).lines();
     let reasons: Vec<&str> = ledger.iter().map(|entry| entry["reason"].as_str().unwrap()).collect();
@@ -221,7 +221,7 @@ fn a_prepaid_balance_is_drawn_on(database: Database) {
     assert_eq!(unknown.code(), Some(1));
 }
 
-fn every_answer_has_a_request_id(database: Database) {
+fn every_response_has_a_request_id(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     for (method, path, body, _) in endpoints() {

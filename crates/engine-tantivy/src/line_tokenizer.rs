@@ -1,11 +1,11 @@
-//! How terms come into the index: analysed outside, written one a line, and split here.
+//! Tokenizer for text that was analyzed before: one term per line.
 //!
-//! The first line is the scope prefix, put before every term. An empty line is a gap that no phrase
-//! reaches over. Terms hold no line break: the analysis yields letters, digits and few signs.
+//! The first line is the scope prefix, which is prepended to every term. An empty line skips a position, so that no phrase
+//! crosses it. Terms contain no line breaks: analysis yields only letters, digits and a few other characters.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// The name under which [`LineTokenizer`] is registered.
+/// Name under which [`LineTokenizer`] is registered.
 pub const TOKENIZER: &str = "lines";
 
 #[derive(Clone, Default)]
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_terms_and_empty_lines_are_gaps() {
+    fn empty_lines_skip_positions() {
         let mut tokenizer = LineTokenizer::default();
         let mut stream = tokenizer.token_stream("p:\na\nb\n\nc\n");
         let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading what was found: whole, in parts, passages to cite; saying how it went.
+//! Document reads, passages, continuation reads, and feedback.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -6,13 +6,13 @@ use uuid::Uuid;
 use crate::support::{Client, Database, Server};
 
 on_both_databases!(
-    a_document_is_read_by_id_and_by_address,
-    passages_are_slices_of_the_content,
-    continuation_reads_give_back_the_whole,
-    feedback_is_tied_to_what_the_organization_saw,
+    document_is_read_by_id_and_by_url,
+    passages_are_slices_of_content,
+    continuation_reads_return_the_whole_content,
+    feedback_requires_ids_seen_by_the_organization,
 );
 
-/// Headings, several scripts, characters of one to four bytes, a combining accent, joined emoji.
+/// Returns content with headings, several scripts, characters of one to four bytes, a combining accent and joined emoji.
 fn many_scripts() -> String {
     let sections = [
         ("Überblick", "Größe und Maß des Flußes: naïve Façade, ½ Ähre. "),
@@ -24,7 +24,7 @@ fn many_scripts() -> String {
     format!("# Mixed scripts\n\n{}", sections.map(section).concat())
 }
 
-/// A client that has one indexed file; returns its `doc_id` too.
+/// Returns a client with one indexed file, and its `doc_id`.
 fn with_file(server: &Server, name: &str, content: &str) -> (Client, String) {
     let client = server.tenant("acme");
     client.upload(name, content);
@@ -33,20 +33,20 @@ fn with_file(server: &Server, name: &str, content: &str) -> (Client, String) {
     (client, doc_id.to_string())
 }
 
-fn a_document_is_read_by_id_and_by_address(database: Database) {
+fn document_is_read_by_id_and_by_url(database: Database) {
     let server = Server::start(database);
     let (client, doc_id) = with_file(&server, "guide.md", "# Turbine\n\nIntro.\n\n## Bearings\n\nEvery 400 hours.\n");
-    // Not granted yet: it was neither found nor read by its address.
+    // No grant yet: the document was neither found nor read by its URL.
     client.document(json!({ "doc_id": doc_id })).error(404, "document_not_found");
 
-    let by_address = client.document(json!({ "canonical_url": client.workspace_url("guide.md") }));
-    let read = by_address.ok();
+    let by_url = client.document(json!({ "canonical_url": client.workspace_url("guide.md") }));
+    let read = by_url.ok();
     assert_eq!(read["doc"]["doc_id"], doc_id);
     assert_eq!(read["doc"]["title"], "Turbine");
     assert_eq!(read["doc"]["headings"], json!(["Turbine", "Bearings"]));
     assert_eq!(read["content"]["selection"], "full_document");
     assert_eq!(read["content"]["truncated"], false);
-    assert_eq!(read["usage"]["bytes_returned"], by_address.text.len());
+    assert_eq!(read["usage"]["bytes_returned"], by_url.text.len());
     assert_eq!(read["provenance"]["capture_id"], read["doc"]["latest_capture_id"]);
     assert_eq!(read["capture_history"][0]["content_format"], "markdown");
     assert!(read.get("warnings").is_none(), "{read:#}");
@@ -66,7 +66,7 @@ fn a_document_is_read_by_id_and_by_address(database: Database) {
     assert!(client.document(relevant).ok()["content"]["text"].as_str().unwrap().contains("400 hours"));
 }
 
-fn passages_are_slices_of_the_content(database: Database) {
+fn passages_are_slices_of_content(database: Database) {
     let server = Server::start(database);
     let (client, _) = with_file(&server, "scripts.md", &many_scripts());
     let request =
@@ -89,9 +89,9 @@ fn passages_are_slices_of_the_content(database: Database) {
     let without = client.document(json!({ "canonical_url": client.workspace_url("scripts.md") })).ok();
     assert!(without["passages"][0].get("char_start").is_none());
 
-    // Cited again by their ids; one that does not exist is told, not refused.
-    let gone = Uuid::new_v4();
-    let ids = [passages[2]["passage_id"].clone(), json!(gone)];
+    // Passages can be read by id; an unknown id is a warning, not an error.
+    let unknown = Uuid::new_v4();
+    let ids = [passages[2]["passage_id"].clone(), json!(unknown)];
     let cited = client.document(json!({
         "canonical_url": client.workspace_url("scripts.md"),
         "content": { "selection": "passage_ids", "passage_ids": ids },
@@ -100,20 +100,20 @@ fn passages_are_slices_of_the_content(database: Database) {
     assert_eq!(cited["passages"].as_array().unwrap().len(), 1);
     assert_eq!(cited["passages"][0]["text"], passages[2]["text"]);
     assert_eq!(cited["warnings"][0]["code"], "stale_passage_id");
-    assert_eq!(cited["warnings"][0]["details"]["passage_ids"], json!([gone]));
+    assert_eq!(cited["warnings"][0]["details"]["passage_ids"], json!([unknown]));
 }
 
-fn continuation_reads_give_back_the_whole(database: Database) {
+fn continuation_reads_return_the_whole_content(database: Database) {
     let server = Server::start(database);
     let (client, doc_id) = with_file(&server, "scripts.md", &many_scripts());
     let whole = client.document(json!({ "canonical_url": client.workspace_url("scripts.md") })).ok();
     let whole = whole["content"]["text"].as_str().unwrap();
     let length = whole.chars().count();
-    // Character by character only through the last section, which has all the difficult ones.
-    let near_the_end = length - 200;
-    for (step, first) in [(1, near_the_end), (7, length - 1_400), (700, 0)] {
+    // Single characters only in the last section, which has all the difficult ones.
+    let last_section = length - 200;
+    for (step, first) in [(1, last_section), (7, length - 1_400), (700, 0)] {
         let rest: String = whole.chars().skip(first).collect();
-        assert_eq!(read_on(&client, &doc_id, first, step), rest, "in steps of {step}");
+        assert_eq!(read_continuations(&client, &doc_id, first, step), rest, "in steps of {step}");
     }
 
     let past = range(&client, &doc_id, json!({ "start_char": length + 1, "max_chars": 5 }));
@@ -126,7 +126,7 @@ fn continuation_reads_give_back_the_whole(database: Database) {
     assert!(codes.iter().any(|warning| warning["code"] == "stale_range"), "{codes:#?}");
 }
 
-fn read_on(client: &Client, doc_id: &str, first: usize, step: usize) -> String {
+fn read_continuations(client: &Client, doc_id: &str, first: usize, step: usize) -> String {
     let mut text = String::new();
     let mut start = first as u64;
     loop {
@@ -145,7 +145,7 @@ fn range(client: &Client, doc_id: &str, range: Value) -> Value {
     client.document(json!({ "doc_id": doc_id, "include": ["content"], "content": content })).ok()
 }
 
-fn feedback_is_tied_to_what_the_organization_saw(database: Database) {
+fn feedback_requires_ids_seen_by_the_organization(database: Database) {
     let server = Server::start(database);
     let (client, doc_id) = with_file(&server, "a.txt", "The walrus eats clams.");
     let found = client.search_workspace("walrus");
@@ -156,11 +156,11 @@ fn feedback_is_tied_to_what_the_organization_saw(database: Database) {
         "comment": "answered the question", "query": "walrus", "agent_context": { "client_model": "some-model" },
     });
     let reply = client.post("/v1/feedback", &complete);
-    let said = reply.ok();
-    assert_eq!(said["accepted"], true);
-    assert_eq!(said["session_id"], found["session_id"]);
-    assert!(Uuid::parse_str(said["feedback_id"].as_str().unwrap()).is_ok());
-    assert_eq!(said["usage"]["bytes_returned"], reply.text.len());
+    let response = reply.ok();
+    assert_eq!(response["accepted"], true);
+    assert_eq!(response["session_id"], found["session_id"]);
+    assert!(Uuid::parse_str(response["feedback_id"].as_str().unwrap()).is_ok());
+    assert_eq!(response["usage"]["bytes_returned"], reply.text.len());
     client.post("/v1/feedback", &json!({ "event_type": "missing_expected_source" })).ok();
 
     let exported = server.command(&["admin", "feedback", "export"]).lines();

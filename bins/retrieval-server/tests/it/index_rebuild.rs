@@ -1,4 +1,4 @@
-//! The index is derived: it can be made again, and makes itself again where it is damaged.
+//! Rebuilding the index, by command and after inject.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Server};
 
-on_both_databases!(a_rebuilt_index_gives_the_same_results, a_damaged_index_heals_at_the_next_start);
+on_both_databases!(rebuilt_index_returns_the_same_results, damaged_index_is_rebuilt_at_the_next_start);
 
 const QUERIES: [&str; 4] = ["walrus clams", "observatory sunset", "number 7", "東京の天気"];
 
@@ -28,60 +28,63 @@ fn fill(server: &Server) -> Client {
     client
 }
 
-/// What the answers say, without what differs from one answer to the next.
-fn answers(client: &Client) -> Vec<Value> {
+/// Returns the results of all queries, without fields that differ between responses.
+fn results(client: &Client) -> Vec<Value> {
     let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
-    let ask = |query: &str| {
+    let search = |query: &str| {
         let found = client
             .search(query, json!({ "scope": scope, "max_results": 50, "response": { "verbosity": "full" } }))
             .ok();
         assert!(!found["results"].as_array().unwrap().is_empty(), "{query}");
         json!([found["results"], found["integration_results"]])
     };
-    QUERIES.map(ask).to_vec()
+    QUERIES.map(search).to_vec()
 }
 
-fn a_rebuilt_index_gives_the_same_results(database: Database) {
+fn rebuilt_index_returns_the_same_results(database: Database) {
     let mut server = Server::start(database);
     let client = fill(&server);
-    let before = answers(&client);
-    assert_eq!(before, answers(&client), "the same query gives the same answer");
+    let before = results(&client);
+    assert_eq!(before, results(&client), "results are deterministic");
 
-    let beside = server.command(&["index", "rebuild"]).lines();
-    assert_eq!(beside, [json!({ "index": "web", "documents": 30 }), json!({ "index": "workspace", "documents": 11 })]);
-    assert_eq!(before, answers(&client), "rebuilt beside the server");
+    let with_server = server.command(&["index", "rebuild"]).lines();
+    assert_eq!(
+        with_server,
+        [json!({ "index": "web", "documents": 30 }), json!({ "index": "workspace", "documents": 11 })]
+    );
+    assert_eq!(before, results(&client), "rebuilt with a running server");
 
     assert_eq!(server.stop().code(), Some(0));
-    let alone = server.command(&["index", "rebuild", "--index", "workspace"]).lines();
-    assert_eq!(alone, [json!({ "index": "workspace", "documents": 11 })]);
+    let without_server = server.command(&["index", "rebuild", "--index", "workspace"]).lines();
+    assert_eq!(without_server, [json!({ "index": "workspace", "documents": 11 })]);
     server.resume();
-    assert_eq!(before, answers(&client), "rebuilt without a server");
+    assert_eq!(before, results(&client), "rebuilt without a server");
 
     assert_eq!(server.stop().code(), Some(0));
     fs::remove_dir_all(server.data_folder().join("index")).unwrap();
     server.command(&["index", "rebuild"]).lines();
     server.resume();
-    assert_eq!(before, answers(&client), "rebuilt from nothing");
+    assert_eq!(before, results(&client), "rebuilt from nothing");
     assert_eq!(server.command(&["index", "rebuild", "--index", "intranet"]).code(), Some(2));
 }
 
-fn a_damaged_index_heals_at_the_next_start(database: Database) {
+fn damaged_index_is_rebuilt_at_the_next_start(database: Database) {
     let mut server = Server::start(database);
     let client = fill(&server);
-    let before = answers(&client);
-    let damages: [fn(&Path); 4] = [
-        overwrite_everything,
-        cut_everything,
+    let before = results(&client);
+    let faults: [fn(&Path); 4] = [
+        overwrite_all,
+        truncate_all,
         |folder| remove_every_other(folder),
         |folder| {
             fs::remove_dir_all(folder).unwrap();
         },
     ];
-    for (n, damage) in damages.into_iter().enumerate() {
+    for (n, inject) in faults.into_iter().enumerate() {
         assert_eq!(server.stop().code(), Some(0));
-        damage(&server.data_folder().join("index"));
+        inject(&server.data_folder().join("index"));
         server.resume();
-        // It is served while it is made again.
+        // Searches work during the rebuild.
         crate::support::until("everything is found again", std::time::Duration::from_secs(30), || {
             let healed = client.search_workspace("walrus observatory 東京 number")["integration_results"]["total"]
                 == 11
@@ -89,7 +92,7 @@ fn a_damaged_index_heals_at_the_next_start(database: Database) {
                     == 30;
             healed.then_some(())
         });
-        assert_eq!(before, answers(&client), "damage {n}");
+        assert_eq!(before, results(&client), "fault {n}");
     }
 }
 
@@ -104,13 +107,13 @@ fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
     found
 }
 
-fn overwrite_everything(folder: &Path) {
+fn overwrite_all(folder: &Path) {
     for file in files_below(folder) {
         fs::write(file, "garbage").unwrap();
     }
 }
 
-fn cut_everything(folder: &Path) {
+fn truncate_all(folder: &Path) {
     for file in files_below(folder) {
         let bytes = fs::read(&file).unwrap();
         fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();

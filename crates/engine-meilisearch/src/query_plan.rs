@@ -1,0 +1,144 @@
+//! Selection of the words of a request that are searched, as queries to the server.
+
+use std::collections::{BTreeMap, HashSet};
+
+use engine::FirstStageRequest;
+use engine::search_terms::SearchTerms;
+use model::Collection;
+use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
+use retrieval_core::bm25::single as bm25;
+
+use crate::multi_search::TokenQuery;
+use crate::{filter, token};
+
+/// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest. A pasted page has about
+/// this many, and counting them takes the server 0.1 s.
+const MAX_COUNTED: usize = 1024;
+
+/// Maximum number of terms searched per text; the rarest are kept.
+const MAX_TERMS: usize = 12;
+/// Minimum of that limit if several texts share it.
+const MIN_TERMS: usize = 4;
+
+/// Number of documents requested over all words of a request. Each costs the server about 10 µs. Rare words get a larger
+/// share, since the best documents are mostly among the first matches of a rare word.
+const REQUESTED_DOCUMENTS: f32 = 500.0;
+
+/// Maximum number of tokens that the server reads in one search.
+const MAX_TOKENS: usize = 10;
+/// Maximum number of words among the tokens of a phrase; the others are pairs.
+const MAX_WORDS: usize = 5;
+
+/// Document frequencies by stem. Missing stems were not counted.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Stems of a request: those that are searched, and those only counted for the reranker.
+pub struct Stems {
+    pub searched: Vec<String>,
+    pub only_counted: Vec<String>,
+}
+
+impl Stems {
+    pub fn of(request: &FirstStageRequest, languages: &[Language]) -> Self {
+        let searched = all_stems(request, languages);
+        let reranked = FirstStageRequest { texts: request.rerank_text.iter().cloned().collect(), ..request.clone() };
+        let mut only_counted = all_stems(&reranked, languages);
+        only_counted.retain(|stem| !searched.contains(stem));
+        let mut stems = Self { searched, only_counted };
+        if stems.all().count() > MAX_COUNTED {
+            // A stable sort, so that equal requests have equal plans.
+            stems.searched.sort_by_key(|stem| std::cmp::Reverse(stem.chars().count()));
+            stems.searched.truncate(MAX_COUNTED);
+            stems.only_counted.truncate(MAX_COUNTED - stems.searched.len());
+        }
+        stems
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.searched.iter().chain(&self.only_counted)
+    }
+}
+
+/// Returns the distinct stems of the texts, in order.
+fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
+    let mut stems = Vec::new();
+    let texts_only = FirstStageRequest { rerank_text: None, ..request.clone() };
+    let Ok(_) = SearchTerms::analyze(&texts_only, languages, 1, |stem| {
+        stems.push(stem.to_owned());
+        Ok::<_, std::convert::Infallible>(1)
+    });
+    stems
+}
+
+/// Returns the terms of a request with their document frequencies, limited to the rarest of each text.
+pub fn search_terms(
+    request: &FirstStageRequest,
+    languages: &[Language],
+    documents: u64,
+    counts: &Counts,
+) -> SearchTerms {
+    let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
+    let Ok(mut terms) = SearchTerms::analyze(request, languages, documents, count);
+    let max_terms = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
+    let texts = std::mem::take(&mut terms.texts);
+    let is_indexed = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));
+    let limited = texts.into_iter().map(|mut text| {
+        text.retain(is_indexed);
+        let mut query = AnalyzedQuery { terms: text, phrase: Vec::new() };
+        query.keep_rarest(max_terms, |term| terms.frequency_of(term, u64::MAX));
+        query.terms
+    });
+    let limited: Vec<Vec<QueryTerm>> = limited.collect();
+    terms.texts = limited;
+    terms
+}
+
+/// Returns the query for the document frequency of a stem.
+pub fn count_query(scope: Collection, stem: &str) -> TokenQuery {
+    TokenQuery { tokens: token::stem(stem), filter: filter::for_scope(scope), ..TokenQuery::default() }
+}
+
+/// Returns the stems to search for, each with the query for its documents of highest impact.
+pub fn word_queries(request: &FirstStageRequest, terms: &SearchTerms, documents: u64) -> Vec<(String, TokenQuery)> {
+    let mut shares: BTreeMap<&str, f32> = BTreeMap::new();
+    for term in terms.texts.iter().flatten() {
+        let share = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
+        for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
+            let highest = shares.entry(stem).or_insert(share);
+            *highest = highest.max(share);
+        }
+    }
+    let total: f32 = shares.values().sum();
+    let filter = filter::for_request(request.collection, &request.filters);
+    let queries = shares.into_iter().map(|(stem, share)| {
+        let limit = ((REQUESTED_DOCUMENTS * share / total) as usize).max(request.limit / 2);
+        let query = TokenQuery { tokens: token::stem(stem), filter: filter.clone(), limit, ..TokenQuery::default() };
+        (stem.to_owned(), query)
+    });
+    queries.collect()
+}
+
+/// Returns the query for documents that contain the words as a phrase; `None` without words.
+pub fn phrase_query(request: &FirstStageRequest, words: &[String]) -> Option<TokenQuery> {
+    if words.is_empty() {
+        return None;
+    }
+    let pairs = words.windows(2).map(|pair| token::pair(&pair[0], &pair[1]));
+    let pairs = sample(pairs, MAX_TOKENS - MAX_WORDS);
+    let mut tokens = sample(words.iter().map(|word| token::word(word)), MAX_WORDS);
+    tokens.extend(pairs);
+    Some(TokenQuery {
+        tokens: tokens.join(" "),
+        filter: filter::for_request(request.collection, &request.filters),
+        limit: request.limit,
+        ..TokenQuery::default()
+    })
+}
+
+/// Returns at most `max` distinct tokens, evenly spaced.
+fn sample(tokens: impl Iterator<Item = String>, max: usize) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let tokens: Vec<String> = tokens.filter(|token| seen.insert(token.clone())).collect();
+    let step = tokens.len().div_ceil(max).max(1);
+    tokens.into_iter().step_by(step).collect()
+}

@@ -1,0 +1,51 @@
+//! Batches of changes to an index.
+
+use docstore::{Capture, Document};
+use engine::{Change, IndexDocument};
+use model::DocId;
+
+/// Estimated memory of a change beyond its text, in bytes.
+const OVERHEAD: usize = 256;
+
+/// Changes for one call of the engine, and the outbox entries that they complete.
+#[derive(Default)]
+pub struct Batch {
+    pub changes: Vec<Change>,
+    pub entries: Vec<i64>,
+    /// Approximate memory in bytes.
+    pub bytes: usize,
+}
+
+impl Batch {
+    pub fn put(&mut self, document: IndexDocument) {
+        self.bytes += document.body.len() + document.headings.len() + OVERHEAD;
+        self.changes.push(Change::Put(Box::new(document)));
+    }
+
+    pub fn remove(&mut self, doc_ids: impl Iterator<Item = DocId>) {
+        self.changes.extend(doc_ids.map(|doc_id| Change::Remove { doc_id }));
+    }
+}
+
+/// Converts a document and its capture to the fields that an index stores.
+pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
+    let host = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
+        .map(|url| url.host().to_owned())
+        .unwrap_or_default();
+    let mut headings = capture.headings.0.join("\n");
+    if let Some(description) = &document.description {
+        headings.push('\n');
+        headings.push_str(description);
+    }
+    IndexDocument {
+        doc_id: document.doc_id,
+        collection: document.collection,
+        host,
+        title: document.title.unwrap_or_default(),
+        headings,
+        body: capture.content,
+        language: document.language,
+        country: document.country,
+        published_at: document.published_at,
+    }
+}

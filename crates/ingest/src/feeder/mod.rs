@@ -1,0 +1,256 @@
+//! Feeder of the search indexes from the outbox: at least once, in batches, idempotently.
+//!
+//! An outbox entry only says that a document changed. The feeder reads the current content from the docstore, so entries may
+//! arrive twice, late or out of order and the index still converges.
+
+mod apply;
+mod batch;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use docstore::{Docstore, OutboxEntry, OutboxWork, StoreError};
+use engine::{EngineError, EngineErrorKind, SearchEngine};
+use model::{Clock, DocId, IndexName};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::rebuild;
+use batch::{Batch, index_document};
+
+/// Outbox entries per pass. Indexes take one large batch in far less time than many small ones.
+const ENTRIES: i64 = 10_000;
+/// Documents read from the docstore at a time.
+const DOCUMENTS_PER_READ: usize = 64;
+/// Maximum text per batch in bytes: about the memory that a batch takes.
+const BATCH_BYTES: usize = 16 << 20;
+/// Time to gather entries after a pass, unless `flush_now` is notified. Each batch costs the index a commit and later a share
+/// of merging, however small it is.
+const GATHER: Duration = Duration::from_secs(2);
+/// Interval at which an idle feeder polls for entries of other processes.
+const IDLE_POLL: Duration = Duration::from_millis(100);
+const MIN_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(10);
+/// Interval of checks for lost indexes.
+const RESTORE_POLL: Duration = Duration::from_secs(5);
+
+/// Mechanism that keeps two processes from feeding the same index.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ownership {
+    /// Only this process can write the index: an embedded one, protected by its file lock.
+    Exclusive,
+    /// Processes share the index and take turns by a lease in the docstore.
+    Leased,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("another process holds the lease of the `{0}` index")]
+    LeaseLost(IndexName),
+    #[error("the index did not catch up within {0:?}")]
+    Timeout(Duration),
+}
+
+/// Applies outbox entries to the indexes of one engine.
+pub struct Feeder {
+    store: Docstore,
+    engine: Arc<dyn SearchEngine>,
+    ownership: Ownership,
+    clock: Arc<dyn Clock>,
+    /// Name of this process in leases.
+    owner: String,
+    wake: Notify,
+    /// Ends the gathering of entries early: a caller waits for the index.
+    flush_now: Notify,
+}
+
+impl Feeder {
+    pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            engine,
+            ownership,
+            clock,
+            owner: Uuid::new_v4().to_string(),
+            wake: Notify::new(),
+            flush_now: Notify::new(),
+        }
+    }
+
+    /// Wakes an idle feeder, because the outbox may have new entries.
+    pub fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Feeds the indexes until `stop`. Failures are logged and retried with back-off; only documents that the engine rejects
+    /// are skipped.
+    pub async fn work(&self, stop: CancellationToken) {
+        let mut backoff = MIN_BACKOFF;
+        let mut restored: Option<Instant> = None;
+        while !stop.is_cancelled() {
+            match self.restore_and_drain(&mut restored).await {
+                Ok(0) => backoff = MIN_BACKOFF,
+                Ok(_) => {
+                    tokio::select! {
+                        () = stop.cancelled() => return,
+                        () = self.flush_now.notified() => {}
+                        () = tokio::time::sleep(GATHER) => {}
+                    }
+                    continue;
+                }
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "feeding the index failed, retrying");
+                    let pause = backoff;
+                    backoff = (backoff * 2).min(MAX_BACKOFF);
+                    // Ignores `wake`, which would turn the back-off into a busy loop.
+                    tokio::select! { () = stop.cancelled() => return, () = tokio::time::sleep(pause) => continue }
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep(IDLE_POLL) => {}
+            }
+        }
+    }
+
+    async fn restore_and_drain(&self, restored: &mut Option<Instant>) -> Result<usize, FeedError> {
+        if restored.is_none_or(|at| at.elapsed() >= RESTORE_POLL) {
+            self.restore().await?;
+            *restored = Some(Instant::now());
+        }
+        let drained = self.drain_all().await;
+        if let Err(FeedError::Engine(error)) = &drained
+            && error.kind == EngineErrorKind::Corrupt
+        {
+            *restored = None;
+        }
+        drained
+    }
+
+    /// Queues a rebuild of all indexes that are new, lost, damaged or of another version.
+    pub async fn restore(&self) -> Result<(), FeedError> {
+        let mut lost = Vec::new();
+        for index in self.engine.needs_rebuild().await? {
+            if self.acquire_lease(index).await? {
+                lost.push(index);
+            }
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for index in &lost {
+            let documents = rebuild::queue_all(&self.store, *index, self.clock.as_ref(), |_| {}).await?;
+            // A new index for a new database is not worth a warning.
+            if documents > 0 {
+                tracing::warn!(index = index.as_str(), documents, "rebuilding the index from the database");
+            }
+        }
+        // The outbox now holds all the work, so a restart resumes the rebuild.
+        Ok(self.engine.mark_rebuilt(&lost).await?)
+    }
+
+    /// Drains the outbox of every index. Returns the number of entries.
+    pub async fn drain_all(&self) -> Result<usize, FeedError> {
+        let mut drained = 0;
+        for index in IndexName::ALL {
+            drained += self.drain(*index).await?;
+        }
+        Ok(drained)
+    }
+
+    /// Drains the outbox of one index. Returns the number of entries; 0 if another process holds the lease.
+    pub async fn drain(&self, index: IndexName) -> Result<usize, FeedError> {
+        let mut drained = 0;
+        loop {
+            let entries = self.store.pending_outbox(index, ENTRIES).await?;
+            if entries.is_empty() || !self.acquire_lease(index).await? {
+                return Ok(drained);
+            }
+            drained += entries.len();
+            // Entries added meanwhile wait for the next pass: a run that keeps writing would be indexed in many tiny batches.
+            let is_last = entries.len() < ENTRIES as usize;
+            self.feed(index, entries).await?;
+            if is_last {
+                return Ok(drained);
+            }
+        }
+    }
+
+    /// Starts a pass at once and waits until the index has caught up; see [`wait_until_indexed`].
+    pub async fn wait_until_indexed(&self, index: IndexName, newest: i64, timeout: Duration) -> Result<(), FeedError> {
+        self.flush_now.notify_one();
+        self.wake();
+        wait_until_indexed(&self.store, index, newest, timeout).await
+    }
+
+    /// Feeds entries in order. A `ClearIndex` entry clears the index between its predecessors and successors.
+    async fn feed(&self, index: IndexName, entries: Vec<OutboxEntry>) -> Result<(), FeedError> {
+        let mut documents = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match entry.work {
+                OutboxWork::Document(doc_id) => documents.push((entry.id, doc_id)),
+                OutboxWork::ClearIndex => {
+                    self.feed_documents(index, &std::mem::take(&mut documents)).await?;
+                    tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
+                    self.engine.clear(index).await?;
+                    self.store.complete_outbox(vec![entry.id]).await?;
+                }
+            }
+        }
+        self.feed_documents(index, &documents).await
+    }
+
+    /// Feeds documents, given as pairs of entry id and document id.
+    async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<(), FeedError> {
+        let mut batch = Batch::default();
+        let mut seen = HashSet::new();
+        for chunk in entries.chunks(DOCUMENTS_PER_READ) {
+            let doc_ids: Vec<DocId> =
+                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
+            batch.entries.extend(chunk.iter().map(|(entry_id, _)| *entry_id));
+            let mut missing: HashSet<DocId> = doc_ids.iter().copied().collect();
+            for (document, capture) in self.store.load_for_indexing(doc_ids.clone()).await? {
+                missing.remove(&document.doc_id);
+                batch.put(index_document(document, capture));
+            }
+            // In the order of the entries, so that the same outbox produces the same index.
+            batch.remove(doc_ids.into_iter().filter(|doc_id| missing.contains(doc_id)));
+            if batch.bytes >= BATCH_BYTES {
+                self.flush(index, std::mem::take(&mut batch)).await?;
+            }
+        }
+        self.flush(index, batch).await
+    }
+}
+
+/// Waits until every outbox entry up to `newest` has reached the index, whichever process feeds it.
+///
+/// # Errors
+/// `Timeout` if that takes longer than `timeout`.
+pub async fn wait_until_indexed(
+    store: &Docstore,
+    index: IndexName,
+    newest: i64,
+    timeout: Duration,
+) -> Result<(), FeedError> {
+    let started = tokio::time::Instant::now();
+    let mut pause = Duration::from_millis(2);
+    loop {
+        match store.outbox_bounds(index).await? {
+            Some((oldest, _)) if oldest <= newest => {}
+            _ => return Ok(()),
+        }
+        if started.elapsed() > timeout {
+            return Err(FeedError::Timeout(timeout));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
