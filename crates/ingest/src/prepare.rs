@@ -65,7 +65,8 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     let content_digest = digest(&markdown);
     let capture_id = CaptureId(Uuid::now_v7());
     let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
-    let passages = passages::split(&markdown)
+    let page_starts: Vec<usize> = content.page_starts.iter().map(|start| *start as usize).collect();
+    let passages = passages::split_pages(&markdown, &page_starts)
         .into_iter()
         .map(|span| Passage {
             passage_id: passages::passage_id(doc_id, &content_digest, span.ordinal),
@@ -76,7 +77,10 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             byte_end: column(span.bytes.end),
             char_start: column(span.chars.start),
             char_end: column(span.chars.end),
-            section_path: Strings(with_page(span.section_path, span.bytes.start, &content.page_starts)),
+            section_path: {
+                let pages = page_label(span.text(&markdown), span.bytes.start, &page_starts);
+                Strings(pages.into_iter().chain(span.section_path).collect())
+            },
         })
         .collect();
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
@@ -118,14 +122,10 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     }
 }
 
-/// Prepends the page that the passage starts on as the outermost section.
-fn with_page(section_path: Vec<String>, start: usize, page_starts: &[u32]) -> Vec<String> {
-    // White space between pages belongs to the preceding passage.
-    let page = page_starts.partition_point(|page_start| (*page_start as usize) <= start);
-    if page == 0 {
-        return section_path;
-    }
-    std::iter::once(format!("Page {page}")).chain(section_path).collect()
+/// Returns the pages that a passage is on: the outermost part of its section path.
+fn page_label(text: &str, start: usize, page_starts: &[usize]) -> Option<String> {
+    let (first, last) = passages::pages_of(text, start, page_starts)?;
+    Some(if first == last { format!("Page {first}") } else { format!("Pages {first}-{last}") })
 }
 
 /// Returns `sha256:` and the hexadecimal digest of the text.

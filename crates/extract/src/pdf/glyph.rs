@@ -2,6 +2,10 @@
 
 use pdf_oxide::layout::{FontWeight, TextChar};
 
+/// Mark of a page's start while its text is laid out. A noncharacter (Unicode 16, section 23.7), so it is removed from the
+/// document's own text.
+pub(super) const PAGE_MARK: char = '\u{fdd0}';
+
 /// Glyph with its position in points; `y` grows upwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph {
@@ -20,7 +24,7 @@ pub(super) fn upright(chars: Vec<TextChar>) -> Option<Vec<Glyph>> {
         .into_iter()
         .filter(|c| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
         .filter(|c| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
-        .filter(|c| !c.char.is_control() && c.char != '\u{fffd}' && c.char != '\u{ad}')
+        .filter(|c| !c.char.is_control() && !matches!(c.char, '\u{fffd}' | '\u{ad}' | PAGE_MARK))
         .map(|c| {
             let width =
                 if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };

@@ -50,8 +50,9 @@ fn key(size: f32) -> u32 {
     (size * 2.0).round() as u32
 }
 
-/// Appends the blocks of a region.
-pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
+/// Returns the blocks of a region.
+pub(super) fn blocks(region: Vec<Piece>, style: &Style) -> Vec<Block> {
+    let mut out = Vec::new();
     let lines = lines(region);
     let measure = Measure::of(&lines);
     let mut at = 0;
@@ -59,7 +60,7 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
     let mut effort = table::MAX_EFFORT;
     while at < lines.len() {
         if let Some((rows, end)) = table::at(&lines, at, &mut effort) {
-            paragraph.end(style, out);
+            paragraph.end(style, &mut out);
             out.push(Block::Table(rows));
             at = end;
             continue;
@@ -67,28 +68,27 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style, out: &mut Vec<Block>) {
         let line = &lines[at];
         let previous = at.checked_sub(1).map(|before| &lines[before]);
         if paragraph.text.is_empty() || previous.is_some_and(|previous| measure.ends_between(previous, line)) {
-            paragraph.end(style, out);
+            paragraph.end(style, &mut out);
         }
         paragraph.add(line);
         at += 1;
     }
-    paragraph.end(style, out);
+    paragraph.end(style, &mut out);
+    out
 }
 
-/// Joins a paragraph that continues after a column or page break. `start` is the first block of the next region.
-pub(super) fn continue_paragraph(blocks: &mut Vec<Block>, start: usize) {
-    let (Some(before), Some(Block::Paragraph(next))) = (start.checked_sub(1), blocks.get(start)) else { return };
-    let open = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ';' | '-' | '\u{2010}'));
-    if !next.starts_with(char::is_lowercase) {
-        return;
+/// Returns the last paragraph or list item of `blocks` and the paragraph that continues it behind the end of a column or page,
+/// taken off the front of `region`.
+pub(super) fn continuation<'a>(blocks: &'a mut [Block], region: &mut Vec<Block>) -> Option<(&'a mut String, String)> {
+    let (Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last_mut()? else { return None };
+    let Block::Paragraph(next) = region.first_mut()? else { return None };
+    let open = text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ';' | '-' | '\u{2010}'));
+    if !open || !next.starts_with(char::is_lowercase) {
+        return None;
     }
-    let next = next.clone();
-    if let Block::Paragraph(text) | Block::Item { text, .. } = &mut blocks[before]
-        && open(text)
-    {
-        join(text, &next);
-        blocks.remove(start);
-    }
+    let next = std::mem::take(next);
+    region.remove(0);
+    Some((text, next))
 }
 
 fn lines(region: Vec<Piece>) -> Vec<Line> {
@@ -252,9 +252,7 @@ mod tests {
 
     fn markdown(pieces: Vec<Piece>) -> String {
         let style = Style { body: 10.0, headings: vec![16.0], bold_headings: true };
-        let mut blocks_out = Vec::new();
-        blocks(pieces, &style, &mut blocks_out);
-        crate::blocks::write(&blocks_out)
+        crate::blocks::write(&blocks(pieces, &style))
     }
 
     #[test]

@@ -22,8 +22,8 @@ use pdf_oxide::object::Object;
 
 use self::glyph::Glyph;
 use self::layout::Style;
-use self::pages::Pages;
-use self::piece::Piece;
+use self::pages::{PageStart, Pages};
+use self::running_heads::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
 
 /// Maximum number of pages read; no book has more.
@@ -66,7 +66,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// Reads all pages; also returns the error of the first unreadable page.
 fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Error>) {
     let mut unreadable = None;
-    let mut pages: Vec<Vec<Piece>> = Vec::new();
+    let mut pages: Vec<Page> = Vec::new();
     // The library's markdown, for rotated and for vertical pages.
     let mut library_pages: HashMap<usize, String> = HashMap::new();
     for page in 0..count {
@@ -77,31 +77,32 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
                 Ok(Vec::new())
             }
         });
-        pages.push(read.unwrap_or_else(|error| {
+        let pieces = read.unwrap_or_else(|error| {
             unreadable.get_or_insert(error);
             Vec::new()
-        }));
+        });
+        let sheet = document.get_page_media_box(page).ok().map(|(_, bottom, _, top)| (bottom, top));
+        pages.push(Page { pieces, sheet });
     }
     running_heads::remove(&mut pages);
-    let style = Style::of(pages.iter().flatten());
+    let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
-    // First block of each page in `blocks`.
-    let mut first_blocks = Vec::new();
-    for (page, pieces) in pages.into_iter().enumerate() {
+    // Of the pages in `blocks`.
+    let mut starts = Vec::new();
+    for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
         if let Some(text) = library_pages.remove(&page) {
-            out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut first_blocks));
+            out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut starts));
             out.append_page(&text);
             continue;
         }
-        first_blocks.push(blocks.len());
+        let mut start = PageStart::Block(blocks.len());
         for region in columns::regions(pieces) {
-            let start = blocks.len();
-            layout::blocks(region, &style, &mut blocks);
-            layout::continue_paragraph(&mut blocks, start);
+            pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        starts.push(start);
     }
-    out.append(&blocks, &first_blocks);
+    out.append(&blocks, &starts);
     (out, unreadable)
 }
 

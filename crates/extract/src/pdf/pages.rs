@@ -1,54 +1,71 @@
-//! Page offsets in the markdown of a document.
+//! The places in the markdown of a document where its pages start.
 
+use super::glyph::PAGE_MARK;
+use super::{layout, line};
 use crate::blocks::{self, Block};
 use crate::tidy;
 
-/// Page separator while the markdown is tidied, placed at the end of the block before the page's first block. It is a
-/// noncharacter (Unicode, 23.7): a document that contains it gets no page offsets.
-const MARK: char = '\u{fdd0}';
-
-/// Markdown of pages, with the byte offset at which each page starts.
+/// Markdown of pages, and the byte at which each page starts.
 #[derive(Default)]
 pub(super) struct Pages {
     pub markdown: String,
     pub starts: Vec<u32>,
 }
 
-impl Pages {
-    /// Appends pages; `first_blocks` has the index of each page's first block.
-    pub(super) fn append(&mut self, blocks: &[Block], first_blocks: &[usize]) {
-        let (source, starts) = blocks::write_with_starts(blocks);
-        if source.contains(MARK) {
-            self.push(&tidy::markdown(&source), &vec![0; first_blocks.len()]);
-            return;
+/// The start of a page in a list of blocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PageStart {
+    /// In front of the block at this index.
+    Block(usize),
+    /// At a mark inside a paragraph of an earlier page.
+    Inside,
+}
+
+/// Appends the blocks of a page's next region. A paragraph that goes on from the last of `blocks` is added to it.
+pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, page_start: &mut PageStart) {
+    let begins_page = *page_start == PageStart::Block(blocks.len());
+    if let Some((paragraph, next)) = layout::continuation(blocks, &mut region) {
+        line::join(paragraph, &next);
+        if begins_page {
+            paragraph.insert(paragraph.len() - next.len(), PAGE_MARK);
+            *page_start = PageStart::Inside;
         }
-        let mut marked = String::with_capacity(source.len() + first_blocks.len() * MARK.len_utf8());
+    }
+    blocks.append(&mut region);
+}
+
+impl Pages {
+    /// Appends pages with the given starts in `blocks`.
+    pub(super) fn append(&mut self, blocks: &[Block], page_starts: &[PageStart]) {
+        let (source, starts) = blocks::write_with_starts(blocks);
+        let mut marked = String::with_capacity(source.len() + page_starts.len() * PAGE_MARK.len_utf8());
         let mut done = 0;
-        for first_block in first_blocks {
-            let start = starts.get(*first_block).copied().unwrap_or(source.len());
-            // Directly behind the text of the last line, so that the mark adds no line.
+        for page_start in page_starts {
+            let PageStart::Block(block) = page_start else { continue };
+            let start = starts.get(*block).copied().unwrap_or(source.len());
+            // Behind the last line's text rather than its end, so that no line is added.
             let end = source[..start].trim_end_matches('\n').len().max(done);
             marked.push_str(&source[done..end]);
-            marked.push(MARK);
+            marked.push(PAGE_MARK);
             done = end;
         }
         marked.push_str(&source[done..]);
         let tidied = tidy::markdown(&marked);
         let mut markdown = String::with_capacity(tidied.len());
-        let mut offsets = Vec::with_capacity(first_blocks.len());
-        for (number, part) in tidied.split(MARK).enumerate() {
+        let mut offsets = Vec::with_capacity(page_starts.len());
+        for (number, part) in tidied.split(PAGE_MARK).enumerate() {
             if number > 0 {
                 offsets.push(markdown.len());
             }
             markdown.push_str(part);
         }
-        // A mark at the very start leaves a surplus line end.
+        // With nothing in front of the first mark, its line end is one too many.
         let lead = markdown.len() - markdown.trim_start_matches('\n').len();
         offsets.iter_mut().for_each(|offset| *offset = offset.saturating_sub(lead));
         self.push(&markdown[lead..], &offsets);
     }
 
-    /// Appends a page of finished markdown.
+    /// Appends a page that is markdown already.
     pub(super) fn append_page(&mut self, markdown: &str) {
         self.push(&tidy::markdown(markdown), &[0]);
     }
@@ -72,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_start_at_their_first_block() {
+    fn pages_begin_where_their_first_block_does() {
         let blocks = [
             Block::Heading { level: 1, text: "One".into() },
             paragraph("first"),
@@ -82,23 +99,33 @@ mod tests {
             paragraph("last"),
         ];
         let mut pages = Pages::default();
-        // The third and the last page are empty.
-        pages.append(&blocks, &[0, 3, 5, 5, 6]);
+        // The third page is empty, and the last one too.
+        pages.append(&blocks, &[0, 3, 5, 5, 6].map(PageStart::Block));
         assert_eq!(pages.markdown, tidy::markdown(&blocks::write(&blocks)));
         let rest: Vec<&str> = pages.starts.iter().map(|start| pages.markdown[*start as usize..].trim()).collect();
         assert!(rest[0].starts_with("# One") && rest[1].starts_with("- b"), "{rest:?}");
         assert_eq!(rest[2..], ["last", "last", ""]);
         pages.append_page("## Turned");
-        pages.append(&[paragraph("end")], &[0]);
+        pages.append(&[paragraph("end")], &[PageStart::Block(0)]);
         assert!(pages.markdown.ends_with("last\n\n## Turned\n\nend\n"));
         let rest: Vec<&str> = pages.starts[5..].iter().map(|start| &pages.markdown[*start as usize..]).collect();
         assert_eq!(rest, ["## Turned\n\nend\n", "end\n"]);
     }
 
     #[test]
-    fn document_with_separator_has_no_page_offsets() {
+    fn a_page_may_start_inside_a_paragraph() {
+        let mut blocks = Vec::new();
+        let mut starts = Vec::new();
+        for page in [vec!["It begins here and"], vec!["goes on over a divi-"], vec!["sion", "Another"]] {
+            let mut start = PageStart::Block(blocks.len());
+            append_region(&mut blocks, page.into_iter().map(paragraph).collect(), &mut start);
+            starts.push(start);
+        }
+        assert_eq!(starts, [PageStart::Block(0), PageStart::Inside, PageStart::Inside]);
         let mut pages = Pages::default();
-        pages.append(&[paragraph("a\u{fdd0}b"), paragraph("c")], &[0, 1]);
-        assert_eq!((pages.markdown.as_str(), pages.starts), ("a\u{fdd0}b\n\nc\n", vec![0, 0]));
+        pages.append(&blocks, &starts);
+        assert_eq!(pages.markdown, "It begins here and goes on over a division\n\nAnother\n");
+        let rest: Vec<&str> = pages.starts.iter().map(|start| &pages.markdown[*start as usize..]).collect();
+        assert!(rest[1].starts_with("goes on") && rest[2].starts_with("sion\n\nAnother"), "{rest:?}");
     }
 }

@@ -6,3 +6,4 @@ mod files;
 mod hostile;
 mod office;
 mod pages;
+mod pdf_pages;

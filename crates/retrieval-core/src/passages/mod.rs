@@ -10,11 +10,14 @@
 //! text, and are split like text (code and tables at line ends if possible).
 
 mod pack;
+mod pages;
 mod sections;
 
 use std::ops::Range;
 
 use model::{DocId, PassageId};
+
+pub use pages::pages_of;
 use uuid::Uuid;
 
 /// Minimum length. A shorter passage ends where its section ends or an indivisible block begins.
@@ -52,10 +55,17 @@ impl PassageSpan {
 ///
 /// Linear in the length of any content.
 pub fn split(content: &str) -> Vec<PassageSpan> {
+    split_pages(content, &[])
+}
+
+/// Splits the content of a document with pages: passages also end where a page starts, unless that is inside a sentence.
+///
+/// `page_starts`: the byte of `content` at which each page starts, rising; white space there belongs to the page before.
+pub fn split_pages(content: &str, page_starts: &[usize]) -> Vec<PassageSpan> {
     let mut passages = Vec::new();
     let mut start_char = 0;
     let mut path: Vec<(u8, String)> = Vec::new();
-    for section in sections::sections(content) {
+    for section in pages::cut(content, sections::sections(content), page_starts) {
         let (breaks, begins_whole) = (&section.breaks, section.begins_whole);
         enter(&mut path, section.headings);
         // An empty heading ends the previous section and adds no name.

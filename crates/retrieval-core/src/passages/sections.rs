@@ -29,7 +29,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    fn at(start: usize) -> Self {
+    pub(super) fn at(start: usize) -> Self {
         Self {
             headings: Vec::new(),
             joined_headings: Vec::new(),
