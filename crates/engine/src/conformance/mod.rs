@@ -1,5 +1,5 @@
 //! Conformance suite for engines. Each function takes an empty engine and panics if it violates the contract of
-//! [`SearchEngine`](crate::SearchEngine).
+//! [`SearchEngine`].
 //!
 //! ```text
 //! engine::conformance_tests!(Box::new(MemoryEngine::default()));
