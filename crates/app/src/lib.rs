@@ -17,6 +17,7 @@ pub mod viewer;
 pub mod web;
 
 pub use error::{Error, Result};
+pub use ingest::clock;
 pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::App;
+use app::clock::to_date_time;
 use model::Clock;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
@@ -9,7 +10,6 @@ use tokio::runtime::Handle;
 
 use crate::mcp::{Origins, Servers};
 use crate::skill_files::SkillFiles;
-use crate::times::to_date_time;
 
 /// Renders the metrics in the text format of Prometheus.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;

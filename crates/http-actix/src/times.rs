@@ -1,23 +1,11 @@
-//! Times of requests and responses.
+//! Parsing of times in requests.
 
 use api_types::{Freshness, FreshnessPolicy};
-use model::Timestamp;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use time::{Date, Duration, OffsetDateTime};
 
 use crate::failure::Failure;
-
-/// Converts to a date and time; out of range gives the Unix epoch.
-pub(crate) fn to_date_time(time: Timestamp) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(time.as_millis()) * 1_000_000)
-        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
-}
-
-/// Converts to milliseconds.
-pub(crate) fn to_timestamp(time: OffsetDateTime) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(time.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX))
-}
 
 /// Returns the earliest publication time of results. `published_after` takes precedence over the freshness window.
 pub(crate) fn published_after(

@@ -1,6 +1,7 @@
 //! Borrowed wire form of search hits.
 
 use api_types::Score;
+use app::clock::to_date_time;
 use app::search::{HitPassage, SearchHit};
 use model::Timestamp;
 use retrieval_core::shape::{Field, Fields, HitLengths, HitPlan, Length, Verbosity, WHOLE};
@@ -9,7 +10,6 @@ use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::metered::length_of;
-use crate::times::to_date_time;
 
 /// A comma between two elements of a JSON array.
 pub(crate) const COMMA: Length = Length { bytes: 1, chars: 1 };

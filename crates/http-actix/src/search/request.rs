@@ -1,5 +1,6 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
+use app::clock::from_date_time;
 use app::search::{Detail, SearchRequest, SourcePolicy};
 use model::{IndexName, OrganizationId, SessionId};
 use retrieval_core::domain::Domain;
@@ -52,7 +53,7 @@ pub(crate) fn convert(
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
         session_id,
-        published_after: published_after.map(times::to_timestamp),
+        published_after: published_after.map(from_date_time),
         source_policy: SourcePolicy {
             include_domains,
             exclude_domains,

@@ -1,6 +1,6 @@
+use app::clock::from_date_time;
 use app::search::SecondStage;
 use app::web::WebPage;
-use ingest::clock::from_date_time;
 use model::Timestamp;
 use serde_json::{Value, json};
 use test_support::{Setup, page};

@@ -1,15 +1,11 @@
 //! Pages: sections end where a page starts, so that a passage cites one page.
 
-use super::sections::{Section, Strength};
-
-/// Beyond this many pages that are shorter than [`TINY`] bytes on average, pages do not end sections any more: a hostile
-/// file would have a passage for every few bytes.
-const MANY: usize = 256;
-const TINY: usize = 100;
+use super::sections::{MANY_SECTIONS, Section, Strength, TINY_SECTION};
 
 /// Cuts the sections at the page starts that a passage can end at. A page that starts inside a sentence cuts nothing.
 pub(super) fn cut(content: &str, sections: Vec<Section>, page_starts: &[usize]) -> Vec<Section> {
-    if page_starts.len() > MANY && content.len() / page_starts.len() < TINY {
+    // As with tiny sections: a hostile file must not become a passage for every few bytes.
+    if page_starts.len() > MANY_SECTIONS && content.len() / page_starts.len() < TINY_SECTION {
         return sections;
     }
     let mut starts = page_starts.iter().filter_map(|start| first_text(content, *start)).peekable();

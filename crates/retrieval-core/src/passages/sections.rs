@@ -11,8 +11,8 @@ const PATH_HEADING_CHARS: usize = 200;
 /// Beyond `MANY_SECTIONS` sections with an average length below `TINY_SECTION` bytes, headings do not structure the
 /// document (a list, or a PDF in which every line looks like one). Further sections are then joined into passages of
 /// the usual size that cite the first heading. Without this, a hostile file would become one passage per six bytes.
-const MANY_SECTIONS: usize = 256;
-const TINY_SECTION: usize = 100;
+pub(super) const MANY_SECTIONS: usize = 256;
+pub(super) const TINY_SECTION: usize = 100;
 
 /// One or more headings, each deeper than the previous one with nothing in between, and the text up to the next
 /// heading.
