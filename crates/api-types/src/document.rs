@@ -63,9 +63,11 @@ pub enum Section {
 pub struct ContentRequest {
     /// Selection of the content.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "full_document"))]
     pub selection: Selection,
     /// Format of the content.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "markdown"))]
     pub format: ContentFormat,
     /// Maximum characters of text. Default: the whole selected content.
     #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
@@ -74,6 +76,7 @@ pub struct ContentRequest {
     pub max_chars: Option<i64>,
     /// Add `char_start` and `char_end` to passages (full-document captures only).
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub include_offsets: bool,
     /// Passages for the selection `passage_ids`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

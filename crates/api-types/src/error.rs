@@ -1,7 +1,9 @@
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+use crate::schemas;
 
 /// The body of every error.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -23,13 +25,20 @@ pub struct ErrorEnvelope {
 /// The error.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorBody {
-    /// Stable snake_case code; branch on this.
+    /// Stable snake_case code; branch on this. Newer servers may send others.
+    #[schemars(schema_with = "error_code")]
     pub code: String,
     /// Human-readable; may change.
     pub message: String,
     /// Details, often `field` (path of the offending field) or `error` (the parser's message).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
+}
+
+/// The schema of an error code.
+fn error_code(_: &mut SchemaGenerator) -> Schema {
+    let described = ErrorCode::ALL.map(|code| (code.as_str(), code.meaning()));
+    schemas::open_words(described)
 }
 
 /// Error codes.

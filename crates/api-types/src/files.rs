@@ -88,7 +88,7 @@ pub struct FileDeleteResponse {
     pub deleted: bool,
 }
 
-/// The body of `POST /v1/files/index`; `{}` is allowed.
+/// The body of `POST /v1/files/index`, which may be omitted.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct IndexRequest {
@@ -97,6 +97,7 @@ pub struct IndexRequest {
     pub schema: IgnoredSchema,
     /// Files to process.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "incremental"))]
     pub mode: IndexMode,
 }
 

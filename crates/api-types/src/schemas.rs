@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform, transform_subschemas};
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use validator::Validate;
 
 use crate::Usage;
@@ -51,6 +51,14 @@ pub trait RequestBody: DeserializeOwned + Serialize + Validate {
     fn absent() -> Option<Self> {
         None
     }
+
+    /// False if the body may be omitted.
+    const REQUIRED: bool = true;
+
+    /// The value of an omitted body; `None` for types that require one.
+    fn omitted() -> Option<Self> {
+        None
+    }
 }
 
 /// The body of a successful response, or of an error.
@@ -76,10 +84,14 @@ impl RequestBody for NoBody {
     }
 }
 
-/// Gives types a schema of their own. `metered` names the field with the [`Usage`] block.
+/// Gives types a schema of their own. `optional` requests may be omitted, which means their default. `metered` names the
+/// field with the [`Usage`] block.
 macro_rules! bodies {
+    (@optional) => {
+        Some(Self::default())
+    };
     (
-        requests: $($request:ident)*;
+        requests: $($request:ident $($optional:ident)?),*;
         responses: $($response:ident $(metered $usage:ident)?),*;
     ) => {
         /// All bodies, requests first.
@@ -91,6 +103,14 @@ macro_rules! bodies {
         $(
             impl RequestBody for crate::$request {
                 const NAME: Option<&'static str> = Some(stringify!($request));
+
+                $(
+                    const REQUIRED: bool = false;
+
+                    fn omitted() -> Option<Self> {
+                        bodies!(@$optional)
+                    }
+                )?
             }
         )*
 
@@ -109,7 +129,7 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest DocumentRequest FeedbackRequest PresignRequest IndexRequest;
+    requests: SearchRequest, DocumentRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -173,21 +193,45 @@ fn tidy(schema: &mut Schema) {
 }
 
 /// Writes string enums as `enum`, which every tool supports. schemars writes enums with described values as `oneOf` of
-/// constants. The descriptions move to `x-enumDescriptions`, where API references look for them.
+/// constants. The descriptions move to `x-enumDescriptions`, where API references look for them. Enums with the mark
+/// `x-open` allow other strings too.
 #[derive(Clone)]
 struct PlainWords;
 
 impl Transform for PlainWords {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
+        let is_open = schema.remove("x-open").is_some();
         let Some((words, described)) = schema.get("oneOf").and_then(Value::as_array).and_then(|all| words(all)) else {
             return;
         };
         schema.remove("oneOf");
         schema.insert("type".to_owned(), "string".into());
-        schema.insert("enum".to_owned(), words.into());
+        match is_open {
+            true => schema.insert("anyOf".to_owned(), open(words)),
+            false => schema.insert("enum".to_owned(), words.into()),
+        };
         schema.insert("x-enumDescriptions".to_owned(), described.into());
     }
+}
+
+/// Returns the schema of a string that is usually one of these words, given with their descriptions.
+pub(crate) fn open_words<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> Schema {
+    let mut described = Map::new();
+    for (word, about) in words {
+        let about = match described.get(word).and_then(Value::as_str) {
+            Some(other) => format!("{other}; or {about}"),
+            None => about.to_owned(),
+        };
+        described.insert(word.to_owned(), about.into());
+    }
+    let words = described.keys().map(|word| word.as_str().into()).collect();
+    json_schema!({"type": "string", "anyOf": open(words), "x-enumDescriptions": described})
+}
+
+/// Returns alternatives that list the known words and allow all others.
+fn open(words: Vec<Value>) -> Value {
+    json!([{"enum": words}, {"type": "string"}])
 }
 
 /// Returns the values and descriptions of alternatives; `None` unless all are strings.

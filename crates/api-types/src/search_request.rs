@@ -96,6 +96,7 @@ pub struct Filters {
     pub language: Option<String>,
     /// Return only results that contain the query verbatim, as a phrase.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub exact_match: bool,
 }
 
@@ -139,6 +140,7 @@ pub struct ResponseShape {
     /// `ids_only` (rank, doc_id, URL, title), `compact` (adds snippet, score, key dates), `standard` (adds quotable
     /// passages) or `full` (adds provenance). Unknown values count as `standard`, with a warning.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "standard"))]
     pub verbosity: Verbosity,
     /// Limit on the size of the response.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
@@ -221,6 +223,7 @@ pub struct ResponseBudget {
     pub max_chars_total: Option<i64>,
     /// Behavior if the body is larger.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "shed"))]
     pub on_exceed: OnExceed,
 }
 
@@ -241,6 +244,7 @@ pub enum OnExceed {
 pub struct SearchScope {
     /// `web` (shared corpus) and/or `workspace` (the organization's own documents). Null or empty: `["web"]`.
     #[serde(default, deserialize_with = "nullable_words", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = ["web"]))]
     pub indexes: Option<Vec<SearchIndex>>,
     /// The organization id; required when `indexes` includes `workspace`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -273,5 +277,6 @@ pub struct SourcePolicy {
     pub exclude_domains: Vec<String>,
     /// Drop results outside `include_domains`.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub require_domain_match: bool,
 }

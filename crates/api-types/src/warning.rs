@@ -14,9 +14,10 @@ pub struct Warning {
     pub details: Map<String, Value>,
 }
 
-/// Warning codes.
+/// Warning codes. Newer servers may send others.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-open" = true))]
 pub enum WarningCode {
     /// Search: parts of the response were omitted to fit the budget. Details: `shed_levels`.
     ResponseTruncated,

@@ -252,14 +252,16 @@ impl BlobStore for S3Store {
             session_token: credentials.token().as_deref(),
             region: &self.region,
         };
+        let size = request.size.to_string();
         Ok(signer.presign(&Presign {
             method: "PUT",
             scheme: &self.public.scheme,
             host: &self.public.host(),
             path: &self.public.path(request.key),
-            headers: &[("content-length", &request.size.to_string())],
-            // S3 ignores parameters with the prefix `x-`, but they are signed like all others.
-            query: &[("x-nonce", request.nonce)],
+            headers: &[("content-length", &size)],
+            // S3 ignores parameters with the prefix `x-`, but they are signed like all others. The embedded server compares
+            // the size with that of the upload, to name a wrong one.
+            query: &[("x-nonce", request.nonce), ("x-size", &size)],
             expires_in_seconds,
             now,
         }))

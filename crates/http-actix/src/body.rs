@@ -25,12 +25,24 @@ const SMALL: usize = 64 << 10;
 /// Timeout for a whole body, against clients that hold a connection by sending slowly.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order.
+/// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
+/// allowed if `T` may be omitted.
 pub(crate) async fn read<T: RequestBody>(request: &HttpRequest, payload: &mut web::Payload) -> Result<T, Failure> {
     if let Some(absent) = T::absent() {
         return Ok(absent);
     }
-    let parsed: T = parse(&bytes(request, payload).await?)?;
+    let read = match T::omitted() {
+        None => bytes(request, payload).await?,
+        Some(omitted) => {
+            let read = collect(request, payload).await?;
+            if read.is_empty() {
+                return Ok(omitted);
+            }
+            check_media_type(request)?;
+            read
+        }
+    };
+    let parsed: T = parse(&read)?;
     match first_violation(&parsed) {
         None => Ok(parsed),
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),

@@ -53,12 +53,17 @@ pub fn create_app(
 /// The order of the map is the order of matching: `{` sorts after letters and digits, so fixed segments win over
 /// placeholders.
 #[derive(Default)]
-struct Operations(BTreeMap<&'static str, Vec<(openapi::Method, Route)>>);
+struct Operations(BTreeMap<&'static str, Vec<(Method, Route)>>);
 
 impl<O: Endpoint> Visit<O> for Operations {
     fn visit(&mut self) {
-        let route = web::method(method(O::METHOD)).to(endpoint::serve::<O>);
-        self.0.entry(O::PATH).or_default().push((O::METHOD, route));
+        let routes = self.0.entry(O::PATH).or_default();
+        let method = method(O::METHOD);
+        routes.push((method.clone(), web::method(method.clone()).to(endpoint::serve::<O>)));
+        // A server must support HEAD where it supports GET (RFC 9110, 9.1). The listener omits the body.
+        if method == Method::GET {
+            routes.push((Method::HEAD, web::head().to(endpoint::serve::<O>)));
+        }
     }
 }
 
@@ -98,9 +103,9 @@ where
     F: Handler<Args, Output = HttpResponse>,
     Args: FromRequest + 'static,
 {
-    web::resource(path).route(web::get().to(handler)).default_service(web::to(
-        |request: HttpRequest, state: web::Data<State>| async move {
-            unmatched::wrong_method("GET", request, state).await
-        },
-    ))
+    let routes = [web::get(), web::head()].map(|route| route.to(handler.clone()));
+    let resource = routes.into_iter().fold(web::resource(path), Resource::route);
+    resource.default_service(web::to(|request: HttpRequest, state: web::Data<State>| async move {
+        unmatched::wrong_method("GET, HEAD", request, state).await
+    }))
 }

@@ -1,9 +1,9 @@
 //! Parsing of times in requests.
 
 use api_types::{Freshness, FreshnessPolicy};
-use time::format_description::well_known::Rfc3339;
+use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::macros::format_description;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
 
 use crate::failure::Failure;
 
@@ -38,6 +38,13 @@ pub(crate) fn parse(text: &str) -> Option<OffsetDateTime> {
     (text.len() == 10).then(|| date.midnight().assume_utc())
 }
 
+/// Parses a time in ISO 8601: a day, or a time of day with or without an offset. Without an offset it is UTC.
+pub(crate) fn parse_iso8601(text: &str) -> Option<OffsetDateTime> {
+    parse(text)
+        .or_else(|| OffsetDateTime::parse(text, &Iso8601::PARSING).ok())
+        .or_else(|| PrimitiveDateTime::parse(text, &Iso8601::PARSING).ok().map(PrimitiveDateTime::assume_utc))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -66,6 +73,28 @@ mod tests {
             "1767607200",
         ] {
             check(bad, None);
+        }
+    }
+
+    #[test]
+    fn iso_times_without_offset_are_utc() {
+        for (text, expected) in [
+            ("2026-01-05", Some(datetime!(2026-01-05 00:00 UTC))),
+            ("2026-01-05T10:00:00Z", Some(datetime!(2026-01-05 10:00 UTC))),
+            ("2026-01-05T10:00:00", Some(datetime!(2026-01-05 10:00 UTC))),
+            ("2026-01-05T10:00:00.25", Some(datetime!(2026-01-05 10:00:00.25 UTC))),
+            ("2026-01-05T10:00", Some(datetime!(2026-01-05 10:00 UTC))),
+            ("2026-01-05T10:00+02:00", Some(datetime!(2026-01-05 08:00 UTC))),
+            ("20260105T100000", Some(datetime!(2026-01-05 10:00 UTC))),
+            ("2026-01-05T10:00:00+99:00", None),
+            ("2026-01-05T10:00:00x", None),
+            ("2026-01-05T25:00:00", None),
+            ("2026-02-30T10:00:00", None),
+            ("10:00", None),
+            ("1767607200", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_iso8601(text), expected, "{text}");
         }
     }
 

@@ -107,8 +107,8 @@ pub(crate) static FULL: [Tool; 4] = [
     Tool {
         name: "read_document",
         title: "Read a document",
-        description: "Read one document by the doc_id of a search result, or any public page by canonical_url; unknown \
-                      pages are fetched. One of the two is required. Returns markdown in parts: without \
+        description: "Read one document by the doc_id or canonical_url of a search result, or any public page by \
+                      canonical_url; unknown pages are fetched. One of the two is required. Returns markdown in parts: without \
                       content.max_chars the whole result is limited to 20,000 characters. If content.truncated is \
                       true, continue with content.range {start_char, capture_id} as shown in the result's text. For \
                       long documents, query with content.selection `query_relevant` returns the best passages, with \
@@ -121,9 +121,10 @@ pub(crate) static FULL: [Tool; 4] = [
     Tool {
         name: "submit_feedback",
         title: "Give feedback",
-        description: "Rate a search result, a passage or a document, which improves later rankings. Send event_type \
-                      with the search_id and doc_id (and passage_id) it refers to, for example `passage_used` after \
-                      quoting a passage, or `result_not_helpful`. Send each event once.",
+        description: "Rate a search result, a passage or a document for the operator of the service, who uses it to \
+                      judge and improve the results; the next search does not change. Send event_type with the \
+                      search_id and doc_id (and passage_id) it refers to, for example `passage_used` after quoting a \
+                      passage, or `result_not_helpful`. Send each event once.",
         action: Action::SubmitFeedback,
         read_only: false,
         idempotent: false,

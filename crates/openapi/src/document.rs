@@ -77,8 +77,10 @@ fn describe(operation: &Spec) -> Value {
         "content": json_body(operation.response, &[(operation.response_example)()]),
     });
     if let Some(request) = operation.request {
-        described["requestBody"] =
-            json!({"required": true, "content": json_body(request, &(operation.request_examples)())});
+        described["requestBody"] = json!({
+            "required": operation.request_required,
+            "content": json_body(request, &(operation.request_examples)()),
+        });
     }
     if !operation.warnings.is_empty() {
         described["x-warnings"] = json!(operation.warnings);

@@ -4,7 +4,7 @@ use api_types::{ErrorBody, ErrorCode, ErrorEnvelope};
 use serde_json::{Map, Value, json};
 
 use crate::operation::COMMON_ERRORS;
-use crate::{Spec, examples, headers};
+use crate::{InvalidRequest, Spec, examples, headers};
 
 /// Statuses with the same response in every operation, with its name in `components.responses`.
 const SHARED: [(u16, &str); 5] = [
@@ -17,7 +17,7 @@ const SHARED: [(u16, &str); 5] = [
 
 /// `components.responses`.
 pub(crate) fn components() -> Value {
-    let response = |(status, name): &(u16, &str)| ((*name).to_owned(), response(*status, &COMMON_ERRORS));
+    let response = |(status, name): &(u16, &str)| ((*name).to_owned(), response(*status, &COMMON_ERRORS, None));
     Value::Object(SHARED.iter().map(response).collect())
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn responses(operation: &Spec) -> Map<String, Value> {
     for status in errors.iter().map(|code| code.status()) {
         let answer = match SHARED.iter().find(|(shared, _)| *shared == status) {
             Some((_, name)) => json!({"$ref": format!("#/components/responses/{name}")}),
-            None => response(status, &errors),
+            None => response(status, &errors, Some(operation.invalid)),
         };
         all.insert(status.to_string(), answer);
     }
@@ -36,10 +36,10 @@ pub(crate) fn responses(operation: &Spec) -> Map<String, Value> {
 }
 
 /// The response for one status, with an example for each of the `codes` that have it.
-fn response(status: u16, codes: &[ErrorCode]) -> Value {
+fn response(status: u16, codes: &[ErrorCode], invalid: Option<InvalidRequest>) -> Value {
     let codes: Vec<_> = codes.iter().filter(|code| code.status() == status).collect();
     let lines: Vec<_> = codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.meaning())).collect();
-    let examples: Map<_, _> = codes.iter().map(|code| (code.as_str().to_owned(), example(**code))).collect();
+    let examples: Map<_, _> = codes.iter().map(|code| (code.as_str().to_owned(), example(**code, invalid))).collect();
     json!({
         "description": lines.join("; "),
         "headers": headers::of(status),
@@ -50,9 +50,10 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
     })
 }
 
-fn example(code: ErrorCode) -> Value {
+fn example(code: ErrorCode, invalid: Option<InvalidRequest>) -> Value {
+    let invalid = invalid.filter(|_| code == ErrorCode::ValidationError);
     let details = match code {
-        ErrorCode::ValidationError => json!({"field": "max_results"}),
+        ErrorCode::ValidationError => json!({"field": invalid.map(|invalid| invalid.field)}),
         ErrorCode::ResponseTooLarge => json!({"field": "response.budget.max_chars_total", "max_chars_total": 200}),
         ErrorCode::FileTooLarge => json!({"field": "size", "max_object_bytes": 104_857_600}),
         ErrorCode::UnsupportedFileType => json!({"field": "filename"}),
@@ -66,7 +67,7 @@ fn example(code: ErrorCode) -> Value {
         request_id: examples::REQUEST_ID,
         error: ErrorBody {
             code: code.as_str().to_owned(),
-            message: code.meaning().to_owned(),
+            message: invalid.map_or(code.meaning(), |invalid| invalid.message).to_owned(),
             details: details.as_object().cloned().unwrap_or_default(),
         },
     };

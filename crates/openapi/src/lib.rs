@@ -14,6 +14,6 @@ mod tag;
 pub use document::document;
 pub use examples::Example;
 pub use method::Method;
-pub use operation::{COMMON_ERRORS, Input, Operation, Spec, Visit};
+pub use operation::{COMMON_ERRORS, Input, InvalidRequest, Operation, Spec, Visit};
 pub use parameters::{Parameter, PathParameters, QueryParameters};
 pub use tag::Tag;

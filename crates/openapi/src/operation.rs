@@ -39,6 +39,8 @@ pub trait Operation: Listed {
     const SUCCESS: &'static str;
     /// Errors beyond [`COMMON_ERRORS`].
     const ERRORS: &'static [ErrorCode] = &[];
+    /// The example of a request with a `validation_error`.
+    const INVALID: InvalidRequest;
     /// Warnings that a response may carry.
     const WARNINGS: &'static [WarningCode] = &[];
     /// True if a client may send the request again after a broken connection: a second execution costs nothing and
@@ -71,10 +73,12 @@ pub trait Operation: Listed {
         path_parameters: <Self::Path as PathParameters>::PARAMETERS,
         query_parameters: <Self::Query as QueryParameters>::PARAMETERS,
         request: <Self::Body as RequestBody>::NAME,
+        request_required: <Self::Body as RequestBody>::REQUIRED,
         status: Self::STATUS,
         response: <Self::Response as ResponseBody>::NAME,
         success: Self::SUCCESS,
         errors: Self::ERRORS,
+        invalid: Self::INVALID,
         warnings: Self::WARNINGS,
         retry_safe: Self::RETRY_SAFE,
         request_examples: Self::request_examples,
@@ -98,11 +102,14 @@ pub struct Spec {
     pub query_parameters: &'static [Parameter],
     /// Name of the request body's schema in `api_types::schemas`.
     pub request: Option<&'static str>,
+    /// False if the request body may be omitted.
+    pub request_required: bool,
     pub status: u16,
     /// Name of the response body's schema in `api_types::schemas`.
     pub response: &'static str,
     pub success: &'static str,
     pub errors: &'static [ErrorCode],
+    pub invalid: InvalidRequest,
     pub warnings: &'static [WarningCode],
     pub retry_safe: bool,
     pub request_examples: fn() -> Vec<Example>,
@@ -116,6 +123,13 @@ impl Spec {
         errors.sort_by_key(|code| code.status());
         errors
     }
+}
+
+/// A rejected request: the offending field and the message of the error.
+#[derive(Clone, Copy, Debug)]
+pub struct InvalidRequest {
+    pub field: &'static str,
+    pub message: &'static str,
 }
 
 /// Everything that a request of the operation carries.

@@ -13,7 +13,8 @@ use hyper::body::Incoming;
 use s3s::service::S3Service;
 use s3s::{Body, HttpError};
 
-use crate::presigned::PresignedUrl;
+use crate::presigned::{PresignedUrl, stated_size};
+use crate::upload_length;
 
 /// Limits for draining a rejected upload: time, and bytes beyond the largest object.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
@@ -33,10 +34,14 @@ impl HttpService {
         let cross_origin = is_presigned && request.method() == Method::PUT;
         // A client that waits for `100 Continue` sends no body after a rejection, and reading would request it.
         let sends_at_once = !request.headers().contains_key(header::EXPECT);
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let body = SharedBody(Arc::new(Mutex::new(body)));
-        let request = Request::from_parts(parts, Body::http_body_unsync(body.clone()));
-        let mut response = self.s3.call(request).await?;
+        let size = if cross_origin { stated_size(&parts.uri) } else { None };
+        let wrong_length = size.and_then(|size| upload_length::check(&mut parts.headers, size).err());
+        let mut response = match wrong_length {
+            Some(error) => error.to_http_response().map_err(|error| HttpError::new(Box::new(error)))?,
+            None => self.s3.call(Request::from_parts(parts, Body::http_body_unsync(body.clone()))).await?,
+        };
         if !response.status().is_success() && sends_at_once {
             body.drain(self.max_object_bytes + DRAIN_SPARE_BYTES).await;
         }

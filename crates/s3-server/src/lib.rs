@@ -10,6 +10,7 @@ mod presigned;
 mod responses;
 mod stall_guard;
 mod store;
+mod upload_length;
 
 use std::future::Future;
 use std::io;

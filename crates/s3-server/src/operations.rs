@@ -15,6 +15,7 @@ use crate::content;
 use crate::presigned::PresignedUrl;
 use crate::responses::{blocking, internal};
 use crate::store::{Entry, PutError, PutOptions, Reservation, Store, Upload};
+use crate::upload_length;
 
 /// Maximum and default page size of a listing, as in S3.
 const PAGE_SIZE: usize = 1000;
@@ -73,7 +74,7 @@ impl Operations {
                 let chunk = chunk.map_err(|_| s3_error!(IncompleteBody))?;
                 received += chunk.len() as u64;
                 if received > length {
-                    return Err(s3_error!(IncompleteBody, "More than the declared {length} bytes"));
+                    return Err(other_length(length, received, &options));
                 }
                 slice_bytes += chunk.len();
                 slice.push(chunk);
@@ -84,7 +85,7 @@ impl Operations {
             }
         }
         if received != length {
-            return Err(s3_error!(IncompleteBody, "Fewer than the declared {length} bytes"));
+            return Err(other_length(length, received, &options));
         }
         let store = Arc::clone(&self.store);
         blocking(move || {
@@ -105,6 +106,14 @@ impl Operations {
         })
         .await?
         .map_err(internal)
+    }
+}
+
+/// Returns the error for a complete body of another length than declared, as only chunked ones can be.
+fn other_length(declared: u64, received: u64, options: &PutOptions) -> S3Error {
+    match options.reservation {
+        Some(_) => upload_length::wrong_length(declared, received),
+        None => s3_error!(IncompleteBody, "Not the declared {declared} bytes"),
     }
 }
 

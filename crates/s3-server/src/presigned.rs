@@ -1,4 +1,4 @@
-//! Parameters of a presigned URL. Parsed only after its signature was verified.
+//! Parameters of a presigned URL. Trusted only after its signature was verified.
 
 use http::Uri;
 use time::{Date, Month, OffsetDateTime, Time};
@@ -42,6 +42,13 @@ impl PresignedUrl {
     }
 }
 
+/// Returns the size of the upload that the URL states, in bytes. The presigner also signs it as `content-length`; without it
+/// in the URL, another length would only be an invalid signature.
+pub(crate) fn stated_size(uri: &Uri) -> Option<u64> {
+    let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    parameters.find(|(name, _)| name == "x-size").and_then(|(_, size)| size.parse().ok())
+}
+
 /// Parses a timestamp such as `20130524T000000Z` into Unix seconds.
 fn parse_amz_date(text: &str) -> Option<i64> {
     let digits = |range: std::ops::Range<usize>| -> Option<u16> {
@@ -73,6 +80,15 @@ mod tests {
         let encoded = find("X-Amz-Expires=900&X-Amz-%53ignature=%61b%63&X-Amz-Date=20130524T000000Z").unwrap().unwrap();
         assert_eq!(plain, encoded);
         assert_eq!((plain.signed_at, plain.lifetime()), (1_369_353_600, 900));
+    }
+
+    #[test]
+    fn the_size_is_read_from_the_url() {
+        let size = |query: &str| stated_size(&format!("/b/k?{query}").parse().unwrap());
+        assert_eq!(size("a=b&x-size=48213&x-nonce=1"), Some(48213));
+        for query in ["a=b", "x-size=", "x-size=-1", "x-size=1e3"] {
+            assert_eq!(size(query), None, "{query}");
+        }
     }
 
     #[test]

@@ -2,23 +2,28 @@
 //! official MCP client, the users' programs and black-box acceptance folders. Our own end-to-end tests are Rust tests
 //! of the server.
 
+mod acceptance;
 mod contract;
 mod mcp;
 mod programs;
 
-use crate::services::Cluster;
 use crate::{interrupt, server};
+use acceptance::Suite;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 
 #[derive(clap::Args)]
 pub struct Options {
     /// Folder or file of acceptance tests (pytest, httpx) [default: contract, MCP and programs only]
     path: Option<PathBuf>,
-    /// Run the server on a private PostgreSQL instead of SQLite
-    #[arg(long)]
+    /// Run the acceptance tests on a private PostgreSQL instead of SQLite
+    #[arg(long, requires = "path")]
     postgres: bool,
+    /// Run the acceptance tests on the embedded backends, PostgreSQL with Redis, Meilisearch, an external S3 store, and
+    /// all of these together. Starts those that are installed
+    #[arg(long, requires = "path", conflicts_with = "postgres")]
+    services: bool,
     /// Build and test the release profile
     #[arg(long)]
     release: bool,
@@ -41,15 +46,27 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let contract = contract::run(&server, &python)?;
     let mcp = mcp::run(&server, options.release, &python)?;
     let programs = programs::run(&server, options.release)?;
-    let passed = match &options.path {
-        Some(path) => run_acceptance(options, path, &server, &python)?,
-        None => true,
-    };
+    let mut outcomes =
+        vec![("contract".to_owned(), contract), ("MCP client".to_owned(), mcp), ("programs".to_owned(), programs)];
+    if let Some(path) = &options.path {
+        let suite = Suite { path, arguments: &options.pytest, server: &server, python: &python };
+        let compositions = match (options.services, options.postgres) {
+            (true, _) => &acceptance::ALL[..],
+            (false, true) => &[acceptance::POSTGRES],
+            (false, false) => &[acceptance::EMBEDDED],
+        };
+        let acceptance = acceptance::run(&suite, compositions)?;
+        outcomes.extend(acceptance.into_iter().map(|(name, outcome)| (format!("acceptance: {name}"), outcome)));
+    }
     // Last, so that skipped parts are noticed.
-    for skipped in [&contract, &mcp].into_iter().filter_map(Outcome::skipped) {
+    eprintln!();
+    for (name, outcome) in &outcomes {
+        eprintln!("{:8} {name}", outcome.word());
+    }
+    for skipped in outcomes.iter().filter_map(|(_, outcome)| outcome.skipped()) {
         eprintln!("\n!!! {skipped}");
     }
-    Ok(interrupt::exit_code(contract.is_good() && mcp.is_good() && programs.is_good() && passed))
+    Ok(interrupt::exit_code(outcomes.iter().all(|(_, outcome)| outcome.is_good())))
 }
 
 /// Result of a part of the tests.
@@ -63,6 +80,14 @@ enum Outcome {
 impl Outcome {
     fn of(status: std::process::ExitStatus) -> Self {
         if status.success() { Outcome::Passed } else { Outcome::Failed }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "FAILED",
+            Outcome::Skipped(_) => "skipped",
+        }
     }
 
     fn skipped(&self) -> Option<&str> {
@@ -87,20 +112,4 @@ fn has_module(python: &OsStr, module: &str) -> bool {
     let mut command = std::process::Command::new(python);
     command.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
-}
-
-/// Runs the acceptance tests and returns true if they pass.
-fn run_acceptance(options: &Options, path: &Path, server: &Path, python: &OsStr) -> anyhow::Result<bool> {
-    let mut pytest = std::process::Command::new(python);
-    pytest.args(["-m", "pytest", "-q"]).arg(path).args(&options.pytest).env("RETRIEVAL_SERVER_BIN", server);
-    let cluster = options.postgres.then(Cluster::start).transpose()?;
-    if let Some(cluster) = &cluster {
-        // The suites create their databases with psql.
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(cluster.programs.clone()).chain(std::env::split_paths(&path));
-        pytest.env("PATH", std::env::join_paths(folders)?).env("ACCEPT_DATABASE_URL", &cluster.url);
-    }
-    let status = interrupt::status(&mut pytest)?;
-    drop(cluster);
-    Ok(status.success())
 }

@@ -1,11 +1,18 @@
-//! Meilisearch, if the environment names one; it is never installed or started.
+//! Meilisearch: the one that the environment names, or a private one if the program is installed.
 
-use super::{Provided, Running, Service};
+use super::{Provided, Running, Service, free_port, process};
+use crate::shell;
+use anyhow::Context;
+use std::process::Command;
 
 const ADDRESS: &str = "ACCEPT_INDEX_URL";
 const KEY: &str = "ACCEPT_INDEX_KEY";
+const PROGRAM: &str = "meilisearch";
+/// Master key of the private server.
+const PRIVATE_KEY: &str = "a-master-key-for-tests";
 
-/// External Meilisearch, named by `ACCEPT_INDEX_URL` and `ACCEPT_INDEX_KEY`.
+/// Meilisearch for the tests: the one of `ACCEPT_INDEX_URL` and `ACCEPT_INDEX_KEY`, or a private one. It is never
+/// installed: Debian has no package, and crates.io no release.
 pub struct Meilisearch;
 
 impl Service for Meilisearch {
@@ -14,16 +21,36 @@ impl Service for Meilisearch {
     }
 
     fn provide(&self) -> Provided {
-        match address() {
-            // The tests inherit the variables from our environment.
-            Some(url) => Provided::Running(Running { how: url, environment: vec![], _guard: None }),
-            None => Provided::Absent { reason: format!("{ADDRESS} is not set") },
+        if let Some(url) = address() {
+            let environment = vec![(ADDRESS, url.clone()), (KEY, key())];
+            return Provided::Running(Running { how: url, environment, _guard: None });
+        }
+        match start() {
+            Ok(running) => Provided::Running(running),
+            Err(error) => Provided::Absent { reason: format!("{error:#}") },
         }
     }
 
     fn required_in_ci(&self) -> bool {
         false
     }
+}
+
+fn start() -> anyhow::Result<Running> {
+    let program = shell::find_program(PROGRAM)
+        .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
+    let version = shell::output(Command::new(&program).arg("--version"))?;
+    let folder = tempfile::Builder::new().prefix("retrieval-meilisearch-").tempdir()?;
+    let port = free_port()?;
+    let mut command = process::command(&program);
+    command.current_dir(folder.path()).arg("--no-analytics").arg("--db-path").arg(folder.path().join("data"));
+    command.args(["--http-addr", &format!("127.0.0.1:{port}"), "--master-key", PRIVATE_KEY, "--log-level", "OFF"]);
+    let server = process::start(command, PROGRAM, port)?;
+    Ok(Running {
+        how: format!("a private {version}"),
+        environment: vec![(ADDRESS, format!("http://127.0.0.1:{port}")), (KEY, PRIVATE_KEY.to_owned())],
+        _guard: Some(Box::new((server, folder))),
+    })
 }
 
 /// Returns its URL from the environment.

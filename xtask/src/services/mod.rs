@@ -4,6 +4,7 @@ mod account;
 mod apt;
 pub mod meilisearch;
 mod postgres;
+mod process;
 mod redis;
 mod s3;
 

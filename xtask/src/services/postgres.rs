@@ -53,14 +53,14 @@ impl Service for Postgres {
         if self.disabled {
             return Provided::Absent { reason: "--no-postgres was given".to_owned() };
         }
-        if std::env::var(VARIABLE).is_ok_and(|url| !url.is_empty()) {
+        if let Some(url) = std::env::var(VARIABLE).ok().filter(|url| !url.is_empty()) {
             let how = format!("the database of {VARIABLE}");
-            return Provided::Running(Running { how, environment: vec![], _guard: None });
+            return Provided::Running(Running { how, environment: vec![(VARIABLE, url)], _guard: None });
         }
         match Cluster::start() {
             Ok(cluster) => Provided::Running(Running {
                 how: format!("a private cluster of {}", cluster.version),
-                environment: vec![(VARIABLE, cluster.url.clone())],
+                environment: vec![(VARIABLE, cluster.url.clone()), ("PATH", path_with(&cluster.programs))],
                 _guard: Some(Box::new(cluster)),
             }),
             Err(error) => Provided::Absent { reason: format!("{error:#}") },
@@ -70,6 +70,11 @@ impl Service for Postgres {
     fn required_in_ci(&self) -> bool {
         true
     }
+}
+
+/// Returns the search path with the folder in front: suites create their databases with psql.
+fn path_with(folder: &Path) -> String {
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
 }
 
 /// Running PostgreSQL in a temporary folder. Dropping it stops the server and removes the folder.

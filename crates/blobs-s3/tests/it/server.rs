@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
+use bytes::Bytes;
+use futures_util::stream;
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use tempfile::TempDir;
 use time::OffsetDateTime;
@@ -102,6 +104,19 @@ impl Fixture {
 
     pub async fn put(&self, url: &str, body: impl Into<reqwest::Body>) -> u16 {
         self.http.put(url).body(body).send().await.unwrap().status().as_u16()
+    }
+
+    /// Uploads the body with its length, or in chunks without one. Returns status and body of the response.
+    pub async fn put_with_length(&self, url: &str, body: Vec<u8>, chunked: bool) -> (u16, String) {
+        let request = match chunked {
+            true => {
+                let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from(body))]);
+                self.http.put(url).body(reqwest::Body::wrap_stream(chunks))
+            }
+            false => self.http.put(url).header("content-length", body.len()).body(body),
+        };
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
     }
 
     pub async fn stored(&self, key: &str) -> Option<Vec<u8>> {

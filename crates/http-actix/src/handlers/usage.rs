@@ -54,7 +54,7 @@ fn usage_request(query: &UsageQuery, now: OffsetDateTime) -> Result<UsageRequest
 fn time(name: &str, text: Option<&str>) -> Result<Option<OffsetDateTime>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let message = || format!("{name} must be an ISO 8601 time such as `2026-01-05T10:00:00Z`");
-    times::parse(text).map(Some).ok_or_else(|| Failure::invalid(name, message()))
+    times::parse_iso8601(text).map(Some).ok_or_else(|| Failure::invalid(name, message()))
 }
 
 fn key_ids(ids: &[String]) -> Result<Vec<ApiKeyId>, Failure> {

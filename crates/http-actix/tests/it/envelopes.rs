@@ -42,9 +42,9 @@ async fn wrong_methods_name_the_right_one() {
         ("GET", "/v1/search", "POST"),
         ("DELETE", "/v1/document", "POST"),
         ("GET", "/v1/files/presign", "POST"),
-        ("POST", "/v1/files", "GET"),
+        ("POST", "/v1/files", "GET, HEAD"),
         ("GET", "/v1/files/a.txt", "DELETE"),
-        ("POST", "/v1/files/index/x", "GET"),
+        ("POST", "/v1/files/index/x", "GET, HEAD"),
         ("PATCH", "/v1/feedback", "POST"),
     ] {
         let request = TestRequest::with_uri(path).method(method.parse().unwrap());

@@ -81,7 +81,20 @@ async fn a_run_is_started_in_its_mode() {
     }
     runs.dedup();
     assert_eq!(runs.len(), 1);
-    api.post_raw("/v1/files/index", "").await.expect_error(400, "validation_error");
+    api.post_raw("/v1/files/index", "[]").await.expect_error(400, "validation_error");
+}
+
+#[actix_web::test]
+async fn a_run_is_started_without_a_body() {
+    let api = Api::new().await;
+    let plain = api.post_raw("/v1/files/index", "").await;
+    assert_eq!(plain.status, 202);
+    // As some clients send it.
+    let typed = TestRequest::post().uri("/v1/files/index").insert_header(("Content-Type", "text/plain"));
+    assert_eq!(api.send(api.authorized(typed)).await.status, 202);
+    let sync_id = plain.json()["sync_id"].as_str().unwrap().to_owned();
+    assert_eq!(api.world.recorded_run(&api.tenant, &sync_id).await.mode, RunMode::Incremental);
+    api.post_raw("/v1/files/presign", "").await.expect_error(400, "validation_error");
 }
 
 #[actix_web::test]

@@ -35,6 +35,35 @@ async fn the_document_is_served_as_it_is_committed() {
 }
 
 #[actix_web::test]
+async fn examples_of_rejections_are_what_the_server_answers() {
+    let api = Api::new().await;
+    let mut wrong = Vec::new();
+    for operation in operations::all() {
+        let (path, body) = match operation.id {
+            "search" => ("/v1/search", json!({"query": "x", "max_results": 51})),
+            "readDocument" => ("/v1/document", json!({})),
+            "submitFeedback" => ("/v1/feedback", json!({})),
+            "presignFile" => ("/v1/files/presign", json!({"filename": "report.pdf"})),
+            "listFiles" => ("/v1/files?page=2", Value::Null),
+            "deleteFile" => (&*format!("/v1/files/{}.pdf", "x".repeat(512)), Value::Null),
+            "startIndexRun" => ("/v1/files/index", json!({"mode": "all"})),
+            "getIndexRun" => (&*format!("/v1/files/index/{}", "x".repeat(129)), Value::Null),
+            "getUsage" => ("/v1/usage?interval=week", Value::Null),
+            other => panic!("no rejected request of {other}"),
+        };
+        let request = TestRequest::with_uri(path).method(operation.method.as_str().parse().unwrap());
+        let answer = api.send(api.authorized(request).set_payload(body.to_string())).await;
+        let error = &answer.json()["error"];
+        assert_eq!((answer.status, &error["code"]), (400, &json!("validation_error")), "{}", operation.id);
+        let given = (error["details"]["field"].as_str(), error["message"].as_str());
+        if given != (Some(operation.invalid.field), Some(operation.invalid.message)) {
+            wrong.push(format!("{}: {given:?}", operation.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[actix_web::test]
 async fn what_a_client_has_is_not_sent_again() {
     let api = Api::new().await;
     for path in ["/openapi/public.json", "/docs", "/schemas/SearchRequest.json"] {
@@ -50,7 +79,7 @@ async fn what_a_client_has_is_not_sent_again() {
         assert_eq!((other.status, other.bytes == first.bytes), (200, true), "{path}");
         let post = api.send(TestRequest::post().uri(path)).await;
         post.expect_error(405, "method_not_allowed");
-        assert_eq!(post.header("Allow"), Some("GET"));
+        assert_eq!(post.header("Allow"), Some("GET, HEAD"));
     }
     api.send(TestRequest::get().uri("/openapi/public.json?x=1")).await.expect_error(400, "validation_error");
 }

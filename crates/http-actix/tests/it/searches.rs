@@ -105,6 +105,40 @@ async fn every_field_reaches_the_use_case() {
     assert!(asked.iter().all(|asked| asked.texts == ["first", "second"]), "a blank rewrite is left out: {asked:?}");
 }
 
+/// Paths of all fields, in alphabetical order.
+fn fields(value: &Value) -> std::collections::BTreeSet<String> {
+    match value {
+        Value::Object(object) => object
+            .iter()
+            .flat_map(|(name, below)| {
+                let below = fields(below).into_iter().map(move |field| format!("{name}.{field}"));
+                std::iter::once(name.clone()).chain(below)
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(fields).collect(),
+        _ => Default::default(),
+    }
+}
+
+#[actix_web::test]
+async fn the_published_example_has_the_fields_of_the_default_verbosity() {
+    let api = Api::new().await;
+    let crawled = WebPage {
+        title: Some("Tides".to_owned()),
+        description: Some("Of the moon.".to_owned()),
+        labels: vec!["topic:sea".to_owned()],
+        mime: Some("text/html".to_owned()),
+        published_at: Some(Timestamp::from_millis(1_767_000_000_000)),
+        crawled_at: Some(Timestamp::from_millis(1_769_904_000_000)),
+        ..page("https://example.com/", "# Tides\n\n## Neap\n\nThe neap tides are low.")
+    };
+    api.world.import(vec![crawled]).await;
+    let answer = search(&api, json!({"query": "neap tides"})).await;
+    let document = openapi::document();
+    let content = &document["paths"]["/v1/search"]["post"]["responses"]["200"]["content"]["application/json"];
+    assert_eq!(fields(&content["examples"]["results"]["value"]), fields(&answer));
+}
+
 #[actix_web::test]
 async fn null_and_empty_scopes_mean_the_web() {
     let api = Api::new().await.with_pages(1).await.with_files(&["notes.txt"]).await;

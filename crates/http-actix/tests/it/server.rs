@@ -107,6 +107,36 @@ async fn a_client_that_sends_too_much_still_reads_its_answer() {
 }
 
 #[tokio::test]
+async fn head_answers_as_get_without_the_body() {
+    let Served { world: _world, running, public, key, .. } = start().await;
+    let mut stream = TcpStream::connect(public).await.unwrap();
+    let length = |answer: &str| {
+        let head = answer.split_once("\r\n\r\n").unwrap().0.to_lowercase();
+        head.lines().find_map(|line| line.strip_prefix("content-length: ").map(str::to_owned))
+    };
+    for path in ["/v1/files", "/v1/usage", "/openapi/public.json", "/docs", "/skills", "/schemas/SearchRequest.json"] {
+        let request = |method| format!("{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n");
+        let got = ask(&mut stream, &request("GET")).await;
+        assert!(got.starts_with("HTTP/1.1 200 ") && length(&got).is_some(), "{path}: {got}");
+        stream.write_all(request("HEAD").as_bytes()).await.unwrap();
+        // The next response follows the head at once.
+        let head = async {
+            let mut bytes = Vec::new();
+            while !bytes.ends_with(b"\r\n\r\n") {
+                bytes.push(stream.read_u8().await.unwrap());
+            }
+            String::from_utf8(bytes).unwrap()
+        };
+        let head = head.await;
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
+        if !path.starts_with("/v1/usage") {
+            assert_eq!(length(&head), length(&got), "{path}");
+        }
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn stopping_lets_requests_end() {
     let Served { world, running, public, key, .. } = start().await;
     world.engine.hold();

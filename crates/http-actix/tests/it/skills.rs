@@ -53,7 +53,7 @@ async fn an_unknown_name_has_a_hint() {
     let other = get(&api, "/skills/retrieval-search/scripts/x.sh").await;
     assert_eq!((other.status, other.json().get("hint")), (404, None));
     let posted = api.send(TestRequest::post().uri("/skills")).await;
-    assert_eq!((posted.status, posted.header("Allow")), (405, Some("GET")));
+    assert_eq!((posted.status, posted.header("Allow")), (405, Some("GET, HEAD")));
 }
 
 #[actix_web::test]

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{CAPTURE_ID, DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SESSION_ID, access, schema_url};
+use super::{CAPTURE_ID, DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SESSION_ID, access, metered, schema_url};
 
 pub(crate) fn requests() -> Vec<Example> {
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn response() -> Example {
     Example {
         name: "document",
         summary: "The start of a page",
-        value: json!({
+        value: metered(json!({
             "$schema": schema_url("DocumentResponse"),
             "request_id": REQUEST_ID,
             "session_id": SESSION_ID,
@@ -76,12 +76,12 @@ pub(crate) fn response() -> Example {
                 "content_format": "markdown",
             }],
             "provenance": {"capture_id": CAPTURE_ID, "capture_time": "2026-06-14T08:00:00Z"},
-            "usage": {"requests": 1, "bytes_returned": 1630},
+            "usage": {"requests": 1, "bytes_returned": 0},
             "warnings": [{
                 "code": "content_truncated",
                 "message": "the content is longer than the 74 characters of content.max_chars",
                 "details": {"field": "content.max_chars", "max_chars": 74},
             }],
-        }),
+        })),
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, schema_url};
+use super::{DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, metered, schema_url};
 
 pub(crate) fn requests() -> Vec<Example> {
     vec![
@@ -32,14 +32,14 @@ pub(crate) fn response() -> Example {
     Example {
         name: "stored",
         summary: "The event is stored",
-        value: json!({
+        value: metered(json!({
             "$schema": schema_url("FeedbackResponse"),
             "request_id": REQUEST_ID,
             "session_id": SESSION_ID,
             "accepted": true,
             "feedback_id": "0190a6d3-0b7d-7a44-8f1e-3c5b7d9f1a26",
             "access": access(),
-            "usage": {"requests": 1, "bytes_returned": 402},
-        }),
+            "usage": {"requests": 1, "bytes_returned": 0},
+        })),
     }
 }

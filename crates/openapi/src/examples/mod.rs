@@ -31,6 +31,16 @@ pub(crate) fn schema_url(name: &str) -> String {
     format!("https://api.example.com/schemas/{name}.json")
 }
 
+/// Sets `usage.bytes_returned` of a body to its length, as the server does.
+fn metered(mut body: Value) -> Value {
+    let stated = |body: &Value| body["usage"]["bytes_returned"].as_u64();
+    // The number is part of what it counts, so its own length may change once.
+    while stated(&body) != Some(body.to_string().len() as u64) {
+        body["usage"]["bytes_returned"] = body.to_string().len().into();
+    }
+    body
+}
+
 fn access() -> Value {
     json!({"rate_limit": {"limit_rps": 100, "remaining": 99, "reset_at": "2026-06-15T12:00:01Z"}})
 }

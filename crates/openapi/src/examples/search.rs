@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{
-    CAPTURE_ID, DOC_ID, Example, ORGANIZATION_ID, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, schema_url,
+    DOC_ID, Example, ORGANIZATION_ID, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, metered, schema_url,
 };
 
 pub(crate) fn requests() -> Vec<Example> {
@@ -39,7 +39,7 @@ pub(crate) fn response() -> Example {
     Example {
         name: "results",
         summary: "One result with verbosity `standard`",
-        value: json!({
+        value: metered(json!({
             "$schema": schema_url("SearchResponse"),
             "request_id": REQUEST_ID,
             "search_id": SEARCH_ID,
@@ -47,6 +47,7 @@ pub(crate) fn response() -> Example {
             "results": [{
                 "rank": 1,
                 "doc_id": DOC_ID,
+                "index": "web",
                 "canonical_url": "https://energy.example.org/heat-pumps",
                 "title": "Heat pumps in cold climates",
                 "description": "How heat pumps work when it freezes.",
@@ -56,7 +57,9 @@ pub(crate) fn response() -> Example {
                 "labels": ["topic:energy"],
                 "metadata": {
                     "content_digest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    "extracted_at": "2026-06-14T08:00:00Z",
                     "first_seen_at": "2026-05-02T08:00:00Z",
+                    "last_crawled_at": "2026-06-14T08:00:00Z",
                     "last_seen_at": "2026-06-14T08:00:00Z",
                     "published_at": "2026-05-01T00:00:00Z",
                 },
@@ -65,16 +68,17 @@ pub(crate) fn response() -> Example {
                     "doc_id": DOC_ID,
                     "ordinal": 3,
                     "text": "A heat pump moves heat from the outdoor air into the house, even below freezing.",
+                    "char_start": 2140,
+                    "char_end": 2220,
                     "section_heading": "In winter",
                     "section_path": ["How it works", "In winter"],
                 }],
-                "provenance": {"capture_id": CAPTURE_ID, "capture_time": "2026-06-14T08:00:00Z"},
                 "score": {"value": 0.87},
             }],
             "access": access(),
             "ranking": {"ranker_version": "lexical_v1", "score_scope": "response"},
-            "usage": {"requests": 1, "bytes_returned": 1742},
+            "usage": {"requests": 1, "bytes_returned": 0},
             "warnings": null,
-        }),
+        })),
     }
 }

@@ -2,7 +2,7 @@ use api_types::{DocumentRequest, DocumentResponse, ErrorCode, WarningCode};
 use model::Scope;
 
 use crate::examples::{self, Example};
-use crate::{Operation, Tag};
+use crate::{InvalidRequest, Operation, Tag};
 
 group! {
     /// Metadata, content and passages of one document.
@@ -31,6 +31,10 @@ cannot be fetched, the response is still 200, with the warning `content_unavaila
     const LABEL: &'static str = "Read document";
     const SUCCESS: &'static str = "The document.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::DocumentNotFound];
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "doc_id",
+        message: "either doc_id or canonical_url is required",
+    };
     const WARNINGS: &'static [WarningCode] = &[
         WarningCode::ContentUnavailable,
         WarningCode::ContentTruncated,

@@ -2,7 +2,7 @@ use api_types::{ErrorCode, FeedbackRequest, FeedbackResponse};
 use model::Scope;
 
 use crate::examples::{self, Example};
-use crate::{Operation, Tag};
+use crate::{InvalidRequest, Operation, Tag};
 
 group! {
     /// Feedback on a result, a passage or a search.
@@ -22,10 +22,17 @@ impl Operation for SubmitFeedback {
     const SUMMARY: &'static str = "Give feedback";
     const DESCRIPTION: &'static str = "\
 Stores one event about a result, a passage or a search. Only `event_type` is required; a `search_id` ties the event to \
-the list that was returned.";
+the list that was returned.
+
+The operator of the service exports the events to judge and improve its results. They do not change later searches by \
+themselves; after `stale_result`, the organization's next read of the page fetches it again.";
     const LABEL: &'static str = "Feedback";
     const SUCCESS: &'static str = "The event is stored.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::DocumentNotFound, ErrorCode::SearchNotFound];
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "event_type",
+        message: "event_type: missing field `event_type` at line 1 column 2",
+    };
     // A repeated event would count twice.
     const RETRY_SAFE: bool = false;
 

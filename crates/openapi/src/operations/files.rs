@@ -6,7 +6,7 @@ use model::Scope;
 
 use crate::examples::{Example, files as examples};
 use crate::parameters::{FileName, SyncId};
-use crate::{Operation, Tag};
+use crate::{InvalidRequest, Operation, Tag};
 
 group! {
     /// A signed upload URL for one file.
@@ -41,6 +41,10 @@ Types: `pdf`, `html`, `htm`, `txt`, `md`, `docx`, `pptx`, `xlsx`, `doc`, `ppt`, 
     const LABEL: &'static str = "Presign upload";
     const SUCCESS: &'static str = "The upload URL.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::FileTooLarge, ErrorCode::UnsupportedFileType];
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "size",
+        message: "size: missing field `size` at line 1 column 25",
+    };
     const RETRY_SAFE: bool = true;
 
     fn request_examples() -> Vec<Example> {
@@ -66,6 +70,7 @@ impl Operation for ListFiles {
     const DESCRIPTION: &'static str = "Lists every stored file of the organization, indexed or not.";
     const LABEL: &'static str = "List files";
     const SUCCESS: &'static str = "The files.";
+    const INVALID: InvalidRequest = InvalidRequest { field: "page", message: "unknown query parameter `page`" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {
@@ -89,6 +94,7 @@ Removes a file. An indexing run that starts on its own then removes its document
 not exist is not an error.";
     const LABEL: &'static str = "Delete file";
     const SUCCESS: &'static str = "The outcome: `deleted` is false if there was no such file.";
+    const INVALID: InvalidRequest = InvalidRequest { field: "name", message: "name must have at most 512 characters" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {
@@ -113,6 +119,10 @@ returns the `sync_id` of the queued run.";
     const LABEL: &'static str = "Start indexing";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The run is queued.";
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "mode",
+        message: "mode: unknown variant `all`, expected `incremental` or `full` at line 1 column 14",
+    };
     // A second request may start a second run.
     const RETRY_SAFE: bool = false;
 
@@ -142,6 +152,10 @@ Returns the state of a run. `completed` and `failed` are final. An unreadable fi
     const LABEL: &'static str = "Indexing status";
     const SUCCESS: &'static str = "The run.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::SyncNotFound];
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "sync_id",
+        message: "sync_id must have at most 128 characters",
+    };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {

@@ -2,7 +2,7 @@ use api_types::{ErrorCode, SearchRequest, SearchResponse, WarningCode};
 use model::Scope;
 
 use crate::examples::{self, Example};
-use crate::{Operation, Tag};
+use crate::{InvalidRequest, Operation, Tag};
 
 group! {
     /// Ranked search over the web index and the workspace.
@@ -30,6 +30,10 @@ reference. Invalid requests also count against the rate limit.";
     const SUCCESS: &'static str = "The ranked list, best first.";
     const ERRORS: &'static [ErrorCode] =
         &[ErrorCode::ResponseTooLarge, ErrorCode::InsufficientBalance, ErrorCode::RetrievalNotConfigured];
+    const INVALID: InvalidRequest = InvalidRequest {
+        field: "max_results",
+        message: "max_results must be between 1 and 50",
+    };
     const WARNINGS: &'static [WarningCode] = &[
         WarningCode::ResponseTruncated,
         WarningCode::BudgetUnsatisfiable,

@@ -3,7 +3,7 @@ use model::Scope;
 
 use crate::examples::{self, Example};
 use crate::parameters::UsageQuery;
-use crate::{Operation, Tag};
+use crate::{InvalidRequest, Operation, Tag};
 
 group! {
     /// Requests, durations and charges in a time window.
@@ -26,6 +26,7 @@ Returns requests, errors, durations and charges of the organization in a time wi
 by product, and as time series. Empty parameters count as omitted.";
     const LABEL: &'static str = "Usage";
     const SUCCESS: &'static str = "The overview.";
+    const INVALID: InvalidRequest = InvalidRequest { field: "interval", message: "interval must be `hour` or `day`" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {

@@ -85,19 +85,25 @@ macro_rules! query_parameters {
     };
 }
 
+/// The schema of a time in ISO 8601: with an offset, without one, or a day.
 fn time_or_empty() -> Value {
-    json!({"type": "string", "anyOf": [{"format": "date-time"}, {"const": ""}]})
+    let without_offset = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?$";
+    json!({
+        "type": "string",
+        "anyOf": [{"format": "date-time"}, {"pattern": without_offset}, {"format": "date"}, {"const": ""}],
+    })
 }
 
 query_parameters! {
     /// Window and grouping of a usage overview. Unset parameters take the service's defaults: 30 days, by day.
     UsageQuery {
         from: Option<String>,
-            "Start of the window (ISO 8601). Default: 30 days before its end.",
+            "Start of the window (ISO 8601; UTC unless it has an offset), at most 400 days before its end. Default: 30 \
+             days before its end.",
             time_or_empty,
             example "2026-05-01T00:00:00Z";
         to: Option<String>,
-            "End of the window (ISO 8601). Default: now.",
+            "End of the window (ISO 8601; UTC unless it has an offset). Default: now.",
             time_or_empty,
             example "2026-05-08T00:00:00Z";
         interval: Option<String>,

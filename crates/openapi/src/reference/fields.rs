@@ -123,10 +123,11 @@ fn kind(document: &Value, field: &Value) -> String {
     base
 }
 
-/// Renders the values of an enum, with their descriptions.
+/// Renders the values of an enum, also of an open one, with their descriptions.
 fn words(schema: &Value) -> String {
     let values: String = items(schema, "enum")
         .iter()
+        .chain(items(schema, "anyOf").iter().flat_map(|alternative| items(alternative, "enum")))
         .filter_map(Value::as_str)
         .map(|value| {
             let shown = if value.is_empty() { "(empty)" } else { value };

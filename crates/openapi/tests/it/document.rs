@@ -184,6 +184,78 @@ fn schemas_refuse_invalid_requests() {
 }
 
 #[test]
+fn codes_of_newer_servers_are_valid() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    let codes = [&schemas["WarningCode"], &schemas["ErrorBody"]["properties"]["code"]];
+    for (schema, known) in codes.into_iter().zip(["content_truncated", "rate_limited"]) {
+        let listed = schema["anyOf"][0]["enum"].as_array().unwrap();
+        assert!(listed.contains(&json!(known)) && !listed.contains(&json!("unknown")), "{listed:?}");
+        assert!(listed.iter().all(|code| schema["x-enumDescriptions"][code.as_str().unwrap()].is_string()));
+        assert!(schema.get("enum").is_none());
+    }
+    let warning = validator(&document, "/components/schemas/Warning");
+    assert!(warning.is_valid(&json!({"code": "something_new", "message": "x"})));
+    assert!(!warning.is_valid(&json!({"code": 7, "message": "x"})));
+}
+
+#[test]
+fn defaults_are_declared() {
+    let document = document();
+    let default =
+        |schema: &str, field: &str| document["components"]["schemas"][schema]["properties"][field]["default"].clone();
+    for (schema, field, expected) in [
+        ("SearchRequest", "max_results", json!(10)),
+        ("ResponseShape", "verbosity", json!("standard")),
+        ("ResponseBudget", "on_exceed", json!("shed")),
+        ("SearchScope", "indexes", json!(["web"])),
+        ("Filters", "exact_match", json!(false)),
+        ("SourcePolicy", "require_domain_match", json!(false)),
+        ("ContentRequest", "selection", json!("full_document")),
+        ("ContentRequest", "format", json!("markdown")),
+        ("ContentRequest", "include_offsets", json!(false)),
+        ("ContentRange", "start_char", json!(0)),
+        ("IndexRequest", "mode", json!("incremental")),
+    ] {
+        assert_eq!(default(schema, field), expected, "{schema}.{field}");
+    }
+}
+
+#[test]
+fn examples_state_their_own_length() {
+    for operation in operations::all() {
+        let example = (operation.response_example)().value;
+        if let Some(stated) = example["usage"]["bytes_returned"].as_u64() {
+            assert_eq!(stated, example.to_string().len() as u64, "{}", operation.id);
+        }
+    }
+}
+
+#[test]
+fn the_example_of_usage_answers_the_examples_of_its_parameters() {
+    let operation = operations::by_route("GET /v1/usage").unwrap();
+    let document = document();
+    let parameters = document["paths"][operation.path]["get"]["parameters"].as_array().unwrap();
+    let parameter = |name: &str| &parameters.iter().find(|one| one["name"] == name).unwrap()["example"];
+    let example = (operation.response_example)().value;
+    for name in ["from", "to", "interval"] {
+        assert_eq!(&example["range"][name], parameter(name), "{name}");
+    }
+    assert_eq!(parameter("group_by"), "endpoint");
+    assert_eq!(example["keys"][0]["api_key_id"], parameter("api_key_ids")[0]);
+    let sum = |list: &str, field: &str| -> u64 {
+        example[list].as_array().unwrap().iter().map(|one| one[field].as_u64().unwrap()).sum()
+    };
+    for field in ["requests", "errors"] {
+        for list in ["endpoints", "series", "keys"] {
+            assert_eq!(example["headline"][field], sum(list, field), "{field} of {list}");
+        }
+    }
+    assert_eq!(example["headline"]["spend_cents"], sum("products", "spend_cents"));
+    assert_eq!(example["latency_series"].as_array().unwrap().len(), 7, "a point for each day");
+}
+
+#[test]
 fn nullable_fields_and_formats_are_declared() {
     let document = document();
     let schemas = &document["components"]["schemas"];
