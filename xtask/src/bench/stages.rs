@@ -35,8 +35,8 @@ impl Stages {
         for line in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             for (name, samples) in [
                 ("asked", &mut stages.first_stage),
-                ("retrieval", &mut stages.retrieval),
-                ("ranking", &mut stages.ranking),
+                ("retrieved", &mut stages.retrieval),
+                ("ranked", &mut stages.ranking),
             ] {
                 if let Some(time) = line[name].as_str().and_then(duration) {
                     samples.push(time);
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn stages_are_collected_among_other_lines() {
         let log = "plain text\n{\"message\":\"first stage\",\"asked\":\"250µs\"}\n\
-                   {\"message\":\"searched\",\"retrieval\":\"1.5ms\",\"ranking\":\"2ms\"}\n{\"message\":\"other\"}\n";
+                   {\"message\":\"searched\",\"retrieved\":\"1.5ms\",\"ranked\":\"2ms\"}\n{\"message\":\"other\"}\n";
         let stages = Stages::of(log);
         assert_eq!(stages.first_stage.median(), Duration::from_micros(250));
         assert_eq!((stages.retrieval.len(), stages.ranking.max()), (1, Duration::from_millis(2)));
