@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bits;
 mod document;
 mod error;
 mod filter;

@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use api_types::validation::parse_uuid;
 use api_types::{SearchRequest, SearchResponse};
-use model::SessionId;
+use app::{App, Viewer};
+use model::{SearchId, SessionId};
 use openapi::{Input, operations};
 use uuid::Uuid;
 
@@ -27,6 +30,7 @@ async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
     let (request, shaping) = request::convert(body, session, context.state.now())?;
     let outcome = context.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
+    let search_id = outcome.search_id;
     let page = Page {
         schema: context.schema::<SearchResponse>(),
         request_id: context.request_id,
@@ -35,5 +39,20 @@ async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage
         outcome,
         shaping,
     };
-    page.shape()
+    match page.shape() {
+        Ok(shaped) => Ok(shaped),
+        Err(failure) => {
+            refund(context, search_id).await?;
+            Err(failure)
+        }
+    }
+}
+
+/// Refunds a search whose answer is not given. Only here is it known whether the answer meets its budget.
+async fn refund(context: &Context, search_id: SearchId) -> Result<(), Failure> {
+    let refund = |service: Arc<App>, viewer: Viewer| async move {
+        service.refund_search(&viewer, search_id).await;
+        Ok(())
+    };
+    context.run(refund).await
 }
