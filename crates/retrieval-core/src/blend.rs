@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// individual Rank Learning Methods", SIGIR 2009, found 60 to be near the optimum on all their collections.
 pub const FUSION_CONSTANT: f64 = 60.0;
 
-/// Lowest score of a relevant item, relative to the best item of both lists: about one matching word of ten.
-const RELEVANT: f64 = 0.1;
+/// Lowest score of a relevant item, relative to the best item of both lists. Less is a common word by chance.
+const RELEVANT: f64 = 0.05;
 
 /// Guaranteed places of a list as a divisor: one of this many places.
 const GUARANTEED: usize = 4;
@@ -20,7 +20,7 @@ const GUARANTEED: usize = 4;
 /// Retrieval System", SIGIR 1995).
 ///
 /// The best items win, but neither list starves: a list has at least a quarter of the places, and one of two or three,
-/// for items that score at least a tenth of the best item. Equal scores take turns, `first` first.
+/// for items that score at least a twentieth of the best item. Equal scores take turns, `first` first.
 pub fn by_score<T>(first: Vec<T>, second: Vec<T>, limit: usize, score: impl Fn(&T) -> f64) -> Vec<T> {
     let limit = limit.min(first.len() + second.len());
     let best = first.first().into_iter().chain(second.first()).map(&score).fold(0.0, f64::max);
@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(names(&blend(&strong, &weak[..1], 10)), "aaaaaaaaab");
         assert_eq!(names(&blend(&strong, &weak, 2)), "ab");
         assert_eq!(names(&blend(&strong, &weak, 1)), "a");
-        assert_eq!(names(&blend(&strong, &[0.5; 20], 10)), "aaaaaaaaaa", "not relevant");
-        assert_eq!(names(&blend(&strong[..4], &[0.5; 20], 10)), "aaaabbbbbb", "places that are left");
+        assert_eq!(names(&blend(&strong, &[0.4; 20], 10)), "aaaaaaaaaa", "not relevant");
+        assert_eq!(names(&blend(&strong[..4], &[0.4; 20], 10)), "aaaabbbbbb", "places that are left");
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
             for (name, list) in [('a', &first), ('b', &second)] {
                 let shown: Vec<f64> = blended.iter().filter(|item| item.0 == name).map(|item| item.1).collect();
                 prop_assert_eq!(&shown[..], &list[..shown.len()], "the best of each list, in its order");
-                let relevant = list.iter().filter(|score| **score >= 0.1 * best).count();
+                let relevant = list.iter().filter(|score| **score >= RELEVANT * best).count();
                 let share = if blended.len() < 2 { 0 } else { (blended.len() / 4).max(1) };
                 prop_assert!(shown.len() >= relevant.min(share));
             }
