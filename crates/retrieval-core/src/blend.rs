@@ -11,7 +11,7 @@ pub const FUSION_CONSTANT: f64 = 60.0;
 const RELEVANT: f64 = 0.05;
 
 /// Guaranteed places of a list as a divisor: one of this many places.
-const GUARANTEED: usize = 4;
+const GUARANTEED: usize = 3;
 
 /// Merges two lists into the best `limit` items, by descending score. Each list is sorted that way already.
 ///
@@ -19,8 +19,8 @@ const GUARANTEED: usize = 4;
 /// one collection would be (Viles and French, "Dissemination of Collection Wide Information in a Distributed Information
 /// Retrieval System", SIGIR 1995).
 ///
-/// The best items win, but neither list starves: a list has at least a quarter of the places, and one of two or three,
-/// for items that score at least a twentieth of the best item. Equal scores take turns, `first` first.
+/// The best items win, but neither list starves: a list has at least a third of the places, and one of two, for items
+/// that score at least a twentieth of the best item. Equal scores take turns, `first` first.
 pub fn by_score<T>(first: Vec<T>, second: Vec<T>, limit: usize, score: impl Fn(&T) -> f64) -> Vec<T> {
     let limit = limit.min(first.len() + second.len());
     let best = first.first().into_iter().chain(second.first()).map(&score).fold(0.0, f64::max);
@@ -112,9 +112,9 @@ mod tests {
     }
 
     #[test]
-    fn a_relevant_list_keeps_a_quarter_of_the_places() {
+    fn a_relevant_list_keeps_a_third_of_the_places() {
         let (strong, weak) = ([9.0; 20], [2.0; 20]);
-        assert_eq!(names(&blend(&strong, &weak, 10)), "aaaaaaaabb");
+        assert_eq!(names(&blend(&strong, &weak, 10)), "aaaaaaabbb");
         assert_eq!(names(&blend(&weak, &strong, 8)), "bbbbbbaa");
         assert_eq!(names(&blend(&strong, &weak[..1], 10)), "aaaaaaaaab");
         assert_eq!(names(&blend(&strong, &weak, 2)), "ab");
@@ -153,7 +153,7 @@ mod tests {
                 let shown: Vec<f64> = blended.iter().filter(|item| item.0 == name).map(|item| item.1).collect();
                 prop_assert_eq!(&shown[..], &list[..shown.len()], "the best of each list, in its order");
                 let relevant = list.iter().filter(|score| **score >= RELEVANT * best).count();
-                let share = if blended.len() < 2 { 0 } else { (blended.len() / 4).max(1) };
+                let share = if blended.len() < 2 { 0 } else { (blended.len() / GUARANTEED).max(1) };
                 prop_assert!(shown.len() >= relevant.min(share));
             }
         }

@@ -15,16 +15,20 @@ use crate::search::response::{Page, ShapedPage};
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body).await?.response()
+        search(context, input.body, ShapedPage::response).await
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
-        search(context, input.body).await?.body()
+        search(context, input.body, ShapedPage::body).await
     }
 }
 
-/// Searches and shapes the answer.
-async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage, Failure> {
+/// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded.
+async fn search<T>(
+    context: &Context,
+    mut body: SearchRequest,
+    convert: impl FnOnce(&ShapedPage) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
@@ -39,16 +43,14 @@ async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage
         outcome,
         shaping,
     };
-    match page.shape() {
-        Ok(shaped) => Ok(shaped),
-        Err(failure) => {
-            refund(context, search_id).await?;
-            Err(failure)
-        }
+    let answer = page.shape().and_then(|shaped| convert(&shaped));
+    if answer.is_err() {
+        // Only the shape tells that an answer cannot meet its budget, after the use case has charged it.
+        refund(context, search_id).await?;
     }
+    answer
 }
 
-/// Refunds a search whose answer is not given. Only here is it known whether the answer meets its budget.
 async fn refund(context: &Context, search_id: SearchId) -> Result<(), Failure> {
     let refund = |service: Arc<App>, viewer: Viewer| async move {
         service.refund_search(&viewer, search_id).await;
