@@ -8,23 +8,18 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use crate::bits::Bits;
+use crate::country_cache::CountryCache;
 use crate::schema::{Fields, names};
 
 /// Filters and phrases of a request as tantivy queries, for all segments.
-pub struct FilterPlan {
+pub struct FilterPlan<'a> {
     required: Vec<Box<dyn Query>>,
     excluded: Option<Box<dyn Query>>,
-    language: Option<ValueQuery>,
-    country: Option<ValueQuery>,
+    /// Terms of the language, and of an unknown one.
+    language: Option<(Term, Term)>,
+    country: Option<Term>,
+    countries: &'a CountryCache,
     published_after: Option<i64>,
-}
-
-/// Filter on a value that a document may lack.
-struct ValueQuery {
-    field: Field,
-    value: Term,
-    /// Term of documents without a value; `None` if those have no term.
-    unknown: Option<Term>,
 }
 
 /// A [`FilterPlan`] evaluated on one segment.
@@ -39,15 +34,21 @@ pub struct SegmentFilter {
     published: Option<(Column<i64>, i64)>,
 }
 
-/// A [`ValueQuery`] evaluated on one segment.
+/// Documents of one segment by a value that they may lack.
 struct ValueBits {
     matching: Bits,
     unknown: Bits,
 }
 
-impl FilterPlan {
+impl<'a> FilterPlan<'a> {
     /// Plans the filters. If phrases are given, none of them is empty and there is at least one.
-    pub fn new(filters: &Filters, phrases: Option<&[Vec<String>]>, prefix: &str, fields: &Fields) -> Self {
+    pub fn new(
+        filters: &Filters,
+        phrases: Option<&[Vec<String>]>,
+        prefix: &str,
+        fields: &Fields,
+        countries: &'a CountryCache,
+    ) -> Self {
         let mut required: Vec<Box<dyn Query>> = Vec::new();
         if !filters.include_domains.is_empty() {
             required.push(any_of(fields.domain, &filters.include_domains));
@@ -57,18 +58,11 @@ impl FilterPlan {
             required.push(Box::new(BooleanQuery::union(phrases.collect())));
         }
         let excluded = (!filters.exclude_domains.is_empty()).then(|| any_of(fields.domain, &filters.exclude_domains));
-        let language = filters.language.as_ref().map(|language| ValueQuery {
-            field: fields.language,
-            value: fields.scoped_term(fields.language, prefix, language),
-            unknown: Some(fields.scoped_term(fields.language, prefix, "")),
-        });
-        let country = filters.country.as_ref().map(|country| ValueQuery {
-            field: fields.country,
-            value: Term::from_field_text(fields.country, country),
-            unknown: None,
-        });
+        let language_term = |code: &str| fields.scoped_term(fields.language, prefix, code);
+        let language = filters.language.as_ref().map(|language| (language_term(language), language_term("")));
+        let country = filters.country.as_ref().map(|country| Term::from_field_text(fields.country, country));
         let published_after = filters.published_after.map(Timestamp::as_millis);
-        Self { required, excluded, language, country, published_after }
+        Self { required, excluded, language, country, countries, published_after }
     }
 
     pub fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<SegmentFilter> {
@@ -84,9 +78,18 @@ impl FilterPlan {
             let excluded = Bits::matching(&**query, searcher, reader)?;
             base = Some(base.unwrap_or_else(|| Bits::all(reader.max_doc())).and_not(&excluded));
         }
-        let evaluate =
-            |query: &Option<ValueQuery>| query.as_ref().map(|query| query.in_segment(searcher, reader)).transpose();
-        let (language, country) = (evaluate(&self.language)?, evaluate(&self.country)?);
+        let with_term = |term: &Term| Bits::matching(&*exact(term.clone()), searcher, reader);
+        let language = match &self.language {
+            Some((known, unknown)) => Some(ValueBits { matching: with_term(known)?, unknown: with_term(unknown)? }),
+            None => None,
+        };
+        let country = match &self.country {
+            Some(country) => {
+                let known = self.countries.get(country.field(), searcher, reader)?;
+                Some(ValueBits { matching: with_term(country)?, unknown: Bits::all(reader.max_doc()).and_not(&known) })
+            }
+            None => None,
+        };
         let mut allowed = base.clone();
         for value in [&language, &country].into_iter().flatten() {
             allowed = Some(match allowed {
@@ -100,16 +103,6 @@ impl FilterPlan {
         };
         let alive = reader.alive_bitset().cloned();
         Ok(SegmentFilter { allowed, alive, base, language, country, published })
-    }
-}
-
-impl ValueQuery {
-    fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<ValueBits> {
-        let unknown = match &self.unknown {
-            Some(term) => Bits::matching(&*exact(term.clone()), searcher, reader)?,
-            None => Bits::all(reader.max_doc()).and_not(&Bits::with_any_term(self.field, reader)?),
-        };
-        Ok(ValueBits { matching: Bits::matching(&*exact(self.value.clone()), searcher, reader)?, unknown })
     }
 }
 

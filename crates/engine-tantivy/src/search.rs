@@ -15,6 +15,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
 use uuid::Uuid;
 
+use crate::country_cache::CountryCache;
 use crate::filter::{FilterPlan, SegmentFilter};
 use crate::schema::{Fields, names, scope_prefix};
 use crate::scope_statistics::ScopeCache;
@@ -34,6 +35,7 @@ pub fn first_stage(
     searcher: &Searcher,
     fields: &Fields,
     scopes: &ScopeCache,
+    countries: &CountryCache,
 ) -> tantivy::Result<FirstStageResponse> {
     let prefix = scope_prefix(request.collection);
     let scope = scopes.get(request.collection, searcher, fields)?;
@@ -46,7 +48,7 @@ pub fn first_stage(
     let mut hits = TopHits::new(request.limit);
     let mut counts = Counts::default();
     if !terms.match_nothing() {
-        let filter = FilterPlan::new(&request.filters, terms.phrases.as_deref(), &prefix, fields);
+        let filter = FilterPlan::new(&request.filters, terms.phrases.as_deref(), &prefix, fields, countries);
         let norms = length_norms(scope.average_terms);
         let mut scratch = Scratch::default();
         for reader in searcher.segment_readers() {

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 /// individual Rank Learning Methods", SIGIR 2009, found 60 to be near the optimum on all their collections.
 pub const FUSION_CONSTANT: f64 = 60.0;
 
-/// Lowest score of a relevant item, relative to the best item of both lists. Less is a common word by chance.
-const RELEVANT: f64 = 0.05;
-
-/// Guaranteed places of a list as a divisor: one of this many places.
-const GUARANTEED: usize = 3;
+/// Lowest score of a relevant item, relative to the best item of both lists. [`LEAST_SHARE`] of the places is for these.
+const RELEVANT: f64 = 0.4;
+/// Lowest score of an item that is shown for its list alone. Less is a common word by chance.
+const EVIDENCE: f64 = 0.02;
+/// Guaranteed places of a list with relevant items, as a divisor.
+const LEAST_SHARE: usize = 3;
 
 /// Merges two lists into the best `limit` items, by descending score. Each list is sorted that way already.
 ///
@@ -19,13 +20,17 @@ const GUARANTEED: usize = 3;
 /// one collection would be (Viles and French, "Dissemination of Collection Wide Information in a Distributed Information
 /// Retrieval System", SIGIR 1995).
 ///
-/// The best items win, but neither list starves: a list has at least a third of the places, and one of two, for items
-/// that score at least a twentieth of the best item. Equal scores take turns, `first` first.
+/// The best items win, but neither list starves. A list has at least a third of the places for relevant items, with 0.4
+/// of the best score, and one of several places for any item with 0.02 of it. Equal scores take turns, `first` first.
+/// ADR 0008 has the measurements.
 pub fn by_score<T>(first: Vec<T>, second: Vec<T>, limit: usize, score: impl Fn(&T) -> f64) -> Vec<T> {
     let limit = limit.min(first.len() + second.len());
     let best = first.first().into_iter().chain(second.first()).map(&score).fold(0.0, f64::max);
-    let share = (limit / GUARANTEED).max(usize::from(limit > 1));
-    let guaranteed = |list: &[T]| list.iter().take(share).take_while(|item| score(item) >= RELEVANT * best).count();
+    let guaranteed = |list: &[T]| {
+        let count =
+            |places: usize, least: f64| list.iter().take(places).take_while(|item| score(item) >= least * best).count();
+        count(limit / LEAST_SHARE, RELEVANT).max(count(usize::from(limit > 1), EVIDENCE))
+    };
     let (least, most) = (guaranteed(&first), limit - guaranteed(&second));
 
     let merged = merge(first, second, &score);
@@ -113,14 +118,21 @@ mod tests {
 
     #[test]
     fn a_relevant_list_keeps_a_third_of_the_places() {
-        let (strong, weak) = ([9.0; 20], [2.0; 20]);
+        let (strong, weak) = ([9.0; 20], [4.0; 20]);
         assert_eq!(names(&blend(&strong, &weak, 10)), "aaaaaaabbb");
         assert_eq!(names(&blend(&weak, &strong, 8)), "bbbbbbaa");
         assert_eq!(names(&blend(&strong, &weak[..1], 10)), "aaaaaaaaab");
         assert_eq!(names(&blend(&strong, &weak, 2)), "ab");
         assert_eq!(names(&blend(&strong, &weak, 1)), "a");
-        assert_eq!(names(&blend(&strong, &[0.4; 20], 10)), "aaaaaaaaaa", "not relevant");
-        assert_eq!(names(&blend(&strong[..4], &[0.4; 20], 10)), "aaaabbbbbb", "places that are left");
+        assert_eq!(names(&blend(&strong[..4], &weak, 10)), "aaaabbbbbb", "places that are left");
+    }
+
+    #[test]
+    fn a_list_of_weak_matches_keeps_one_place() {
+        let (strong, weak) = ([9.0; 20], [1.0; 20]);
+        assert_eq!(names(&blend(&strong, &weak, 10)), "aaaaaaaaab");
+        assert_eq!(names(&blend(&weak, &strong, 2)), "ba");
+        assert_eq!(names(&blend(&strong, &[0.1; 20], 10)), "aaaaaaaaaa", "hardly a match");
     }
 
     #[test]
@@ -152,9 +164,9 @@ mod tests {
             for (name, list) in [('a', &first), ('b', &second)] {
                 let shown: Vec<f64> = blended.iter().filter(|item| item.0 == name).map(|item| item.1).collect();
                 prop_assert_eq!(&shown[..], &list[..shown.len()], "the best of each list, in its order");
-                let relevant = list.iter().filter(|score| **score >= RELEVANT * best).count();
-                let share = if blended.len() < 2 { 0 } else { (blended.len() / GUARANTEED).max(1) };
-                prop_assert!(shown.len() >= relevant.min(share));
+                let of = |least: f64| list.iter().filter(|score| **score >= least * best).count();
+                prop_assert!(shown.len() >= of(RELEVANT).min(blended.len() / LEAST_SHARE));
+                prop_assert!(shown.len() >= of(EVIDENCE).min(usize::from(blended.len() > 1)));
             }
         }
     }

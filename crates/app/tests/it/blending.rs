@@ -138,11 +138,11 @@ async fn neither_index_starves() {
     let weak = texts(6, "A gauge for wires.");
     let unrelated = texts(100, "Bread is baked from flour.");
     let many_pages = start(SecondStage::Lexical, &[&strong[..], &unrelated].concat(), &weak).await;
-    assert_eq!(kinds(&found(&many_pages, QUERY, 10).await), "pppppppfff");
+    assert_eq!(kinds(&found(&many_pages, QUERY, 10).await), "pppppppppf");
     assert_eq!(kinds(&found(&many_pages, QUERY, 2).await), "pf");
     assert_eq!(kinds(&found(&many_pages, QUERY, 1).await), "p");
     let many_files = start(SecondStage::Lexical, &[&weak[..], &unrelated].concat(), &strong).await;
-    assert_eq!(kinds(&found(&many_files, QUERY, 10).await), "fffffffppp");
+    assert_eq!(kinds(&found(&many_files, QUERY, 10).await), "fffffffffp");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ Ranks documents of the web index, of the organization's workspace, or of both, a
 query best.
 
 A 200 with warnings is a complete answer. Results of both indexes are ranked by scores on one scale, and an index with \
-relevant documents has at least a third of the places. Scores are comparable only within one \
+relevant documents keeps a share of the places. Scores are comparable only within one \
 response; use `doc_id` as a lasting reference. Invalid requests also count against the rate limit.";
     const LABEL: &'static str = "Search";
     const SUCCESS: &'static str = "The ranked list, best first.";
