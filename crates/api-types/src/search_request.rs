@@ -41,9 +41,10 @@ pub struct SearchRequest {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub scope: SearchScope,
-    /// Rewrites of the query. The first one replaces `query` as the text sent to the index.
+    /// Rewrites of the query, at most 16. They replace `query` as the texts sent to the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("items" = {"type": "string", "maxLength": validation::MAX_QUERY_CHARS}))]
+    #[schemars(extend("maxItems" = validation::MAX_SEARCH_QUERIES))]
     #[validate(custom(function = "validation::query_texts"))]
     pub search_queries: Option<Vec<String>>,
     /// Groups the requests of one task. Takes precedence over the header `X-Session-ID`.
@@ -86,7 +87,7 @@ fn default_max_results() -> i64 {
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filters {
-    /// Two-letter country code of a market.
+    /// Two-letter country code of a market. Applies to web pages; files have no country.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = "^[A-Za-z]{2}$"))]
     pub country: Option<String>,
@@ -94,7 +95,8 @@ pub struct Filters {
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = "^[A-Za-z]{2}$"))]
     pub language: Option<String>,
-    /// Return only results that contain the query verbatim, as a phrase.
+    /// Return only results that contain the text sent to the index verbatim, as a phrase: `query`, or one of
+    /// `search_queries`.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub exact_match: bool,
@@ -246,7 +248,7 @@ pub struct SearchScope {
     #[serde(default, deserialize_with = "nullable_words", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = ["web"]))]
     pub indexes: Option<Vec<SearchIndex>>,
-    /// The organization id; required when `indexes` includes `workspace`.
+    /// The organization id; required when `indexes` includes `workspace`. Other ids are refused.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]

@@ -8,6 +8,9 @@ use validator::{Validate, ValidationError, ValidationErrors, ValidationErrorsKin
 /// Longest query text, in characters.
 pub const MAX_QUERY_CHARS: usize = 8192;
 
+/// Maximum number of query rewrites.
+pub const MAX_SEARCH_QUERIES: usize = 16;
+
 /// A violated rule of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Violation {
@@ -53,8 +56,14 @@ pub(crate) fn uuid_text(text: &str) -> Result<(), ValidationError> {
     if parse_uuid(text).is_some() { Ok(()) } else { Err(ValidationError::new("uuid")) }
 }
 
-/// Checks the length of query rewrites, which have the limit of queries.
+/// Checks the number of query rewrites, and their lengths, which have the limit of queries.
 pub(crate) fn query_texts(texts: &[String]) -> Result<(), ValidationError> {
+    if texts.len() > MAX_SEARCH_QUERIES {
+        let mut error = ValidationError::new("items");
+        error.add_param(Cow::from("max"), &MAX_SEARCH_QUERIES);
+        error.add_param(Cow::from("count"), &texts.len());
+        return Err(error);
+    }
     match texts.iter().position(|text| text.chars().count() > MAX_QUERY_CHARS) {
         None => Ok(()),
         Some(index) => {
@@ -105,6 +114,10 @@ fn rule(error: &ValidationError) -> String {
             (Some(min), None) => format!("must have at least {min} characters"),
             (None, Some(max)) => format!("must have at most {max} characters"),
             (None, None) => "has a length that is not allowed".to_owned(),
+        },
+        "items" => match (bound("max"), bound("count")) {
+            (Some(max), Some(count)) => format!("must have at most {max} items, not {count}"),
+            _ => "has too many items".to_owned(),
         },
         _ => "is not valid".to_owned(),
     }

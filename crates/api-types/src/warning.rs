@@ -27,6 +27,11 @@ pub enum WarningCode {
     UnknownField,
     /// Search: `source_policy` removed results. Details: `filtered_results`.
     SourcePolicyFiltered,
+    /// Search: a filter removed matching documents because their value is unknown. Details: a count of documents for each
+    /// of `language`, `country` and `published_at`.
+    FilterUnknownValues,
+    /// Search: nothing was found, and a searched index has no documents. Details: `indexes`.
+    IndexEmpty,
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
     /// Document: the content could not be fetched.

@@ -19,8 +19,8 @@ impl App {
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 
-    /// Refunds a charged search. A failure is logged.
-    pub(crate) async fn refund_search(&self, viewer: &Viewer, search_id: SearchId) {
+    /// Refunds a charged search that ends without an answer, such as one that cannot meet its budget. A failure is logged.
+    pub async fn refund_search(&self, viewer: &Viewer, search_id: SearchId) {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return;

@@ -11,6 +11,7 @@ mod query_plan;
 mod scope_statistics;
 mod token;
 mod transport;
+mod unknown_values;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,6 +21,7 @@ use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
 use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
+    UnknownValues,
 };
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
@@ -34,6 +36,7 @@ use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
 use crate::query_plan::{Counts, Stems};
 use crate::scope_statistics::{ScopeCache, ScopeStatistics};
 use crate::transport::Transport;
+use crate::unknown_values::UnknownValueCounts;
 
 /// Approximate size of a request body with documents. The default limit of servers is 100 MB.
 const BODY_BYTES: usize = 16 << 20;
@@ -124,27 +127,31 @@ impl MeilisearchEngine {
         Ok(counts)
     }
 
-    async fn search_words(
+    /// Searches the words or phrases of a request, and counts the documents with unknown values in the same round trip.
+    async fn search_terms(
         &self,
         request: &FirstStageRequest,
         terms: &SearchTerms,
         scope: &ScopeStatistics,
-    ) -> Result<(Vec<Hit>, u64), EngineError> {
-        let (stems, queries): (Vec<String>, Vec<TokenQuery>) =
-            query_plan::word_queries(request, terms, scope.documents).into_iter().unzip();
-        let responses = self.search(request.collection, &queries).await?;
-        let matches: MatchesByStem = stems.into_iter().zip(responses).collect();
-        Ok(merge::merge(terms, &matches, scope, request.limit))
-    }
-
-    async fn search_phrase(
-        &self,
-        request: &FirstStageRequest,
-        words: &[String],
-    ) -> Result<(Vec<Hit>, u64), EngineError> {
-        let Some(query) = query_plan::phrase_query(request, words) else { return Ok((Vec::new(), 0)) };
-        let responses = self.search(request.collection, &[query]).await?;
-        Ok(responses.first().map(|matches| (merge::phrase_hits(matches), matches.total)).unwrap_or_default())
+    ) -> Result<(Vec<Hit>, u64, UnknownValues), EngineError> {
+        let (stems, mut queries): (Vec<String>, Vec<TokenQuery>) = match &terms.phrases {
+            Some(phrases) => (Vec::new(), query_plan::phrase_queries(request, phrases)),
+            None => query_plan::word_queries(request, terms, scope.documents).into_iter().unzip(),
+        };
+        let searches = queries.len();
+        let counts = UnknownValueCounts::of(request, &queries);
+        if searches > 0 {
+            queries.extend(counts.queries());
+        }
+        let mut responses = self.search(request.collection, &queries).await?;
+        let unknown_values = counts.count(&responses.split_off(searches.min(responses.len())));
+        let (hits, total) = if terms.phrases.is_some() {
+            merge::merge_phrases(&responses, scope, request.limit)
+        } else {
+            let matches: MatchesByStem = stems.into_iter().zip(responses).collect();
+            merge::merge(terms, &matches, scope, request.limit)
+        };
+        Ok((hits, total, unknown_values))
     }
 
     /// Fails with `Corrupt` if the index is missing. Without this check the server would create it on the first
@@ -204,11 +211,9 @@ impl SearchEngine for MeilisearchEngine {
         let stems = Stems::of(request, languages);
         let counts = self.document_frequencies(request.collection, &stems, &scope).await?;
         let terms = query_plan::search_terms(request, languages, scope.documents, &counts);
-        let (hits, total) = match &terms.phrase {
-            Some(words) => self.search_phrase(request, words).await?,
-            None => self.search_words(request, &terms, &scope).await?,
-        };
-        Ok(FirstStageResponse { hits, total, statistics: terms.into_statistics(scope.documents, scope.average_length) })
+        let (hits, total, unknown_values) = self.search_terms(request, &terms, &scope).await?;
+        let statistics = terms.into_statistics(scope.documents, scope.average_length);
+        Ok(FirstStageResponse { hits, total, unknown_values, statistics })
     }
 
     fn candidate_limit(&self, results: usize) -> usize {

@@ -30,11 +30,7 @@ pub fn merge(terms: &SearchTerms, matches: &MatchesByStem, scope: &ScopeStatisti
         }
     }
     let total = total(terms, matches, scope, best.len() as u64);
-    let mut hits: Vec<Hit> = best.into_iter().map(|(doc_id, score)| Hit { doc_id, score }).collect();
-    let order = |a: &Hit, b: &Hit| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id));
-    hits.sort_unstable_by(order);
-    hits.truncate(limit);
-    (hits, total)
+    (best_first(best, limit), total)
 }
 
 fn score_text(
@@ -99,16 +95,41 @@ fn total(terms: &SearchTerms, matches: &MatchesByStem, scope: &ScopeStatistics, 
     if matches.iter().all(|matches| matches.hits.len() as u64 >= matches.total) {
         return returned;
     }
-    let documents = scope.documents.max(1) as f64;
-    let without: f64 = matches.iter().map(|matches| 1.0 - (matches.total as f64 / documents).min(1.0)).product();
-    let most = matches.iter().map(|matches| matches.total).max().unwrap_or(0);
-    ((documents * (1.0 - without)).round() as u64).max(most).max(returned)
+    union(scope.documents, matches.iter().map(|matches| matches.total)).max(returned)
 }
 
-/// Returns the hits of a phrase, in the server's order of impact.
-pub fn phrase_hits(matches: &TokenMatches) -> Vec<Hit> {
-    let mut hits: Vec<Hit> =
-        matches.hits.iter().map(|hit| Hit { doc_id: DocId(hit.id), score: hit.score as f32 }).collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
+/// Estimates the number of documents in any of several sets of `documents`, given their sizes, as if they were
+/// independent. Exact for one set; 0 only if all are empty.
+pub fn union(documents: u64, sizes: impl Iterator<Item = u64>) -> u64 {
+    let total = documents.max(1) as f64;
+    let (mut outside, mut most) = (1.0, 0);
+    for size in sizes {
+        outside *= 1.0 - (size as f64 / total).min(1.0);
+        most = most.max(size);
+    }
+    ((total * (1.0 - outside)).round() as u64).max(most)
+}
+
+/// Merges the hits of several phrases. The score of a document is the best that the server gives it for one of them, by
+/// impact. Returns the hits and the number of matching documents.
+pub fn merge_phrases(responses: &[TokenMatches], scope: &ScopeStatistics, limit: usize) -> (Vec<Hit>, u64) {
+    let mut best: HashMap<DocId, f32> = HashMap::new();
+    for hit in responses.iter().flat_map(|matches| &matches.hits) {
+        let highest = best.entry(DocId(hit.id)).or_insert(hit.score as f32);
+        *highest = highest.max(hit.score as f32);
+    }
+    let returned = best.len() as u64;
+    let is_complete = responses.iter().all(|matches| matches.hits.len() as u64 >= matches.total);
+    let total = match is_complete {
+        true => returned,
+        false => union(scope.documents, responses.iter().map(|matches| matches.total)).max(returned),
+    };
+    (best_first(best, limit), total)
+}
+
+fn best_first(scores: HashMap<DocId, f32>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = scores.into_iter().map(|(doc_id, score)| Hit { doc_id, score }).collect();
+    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
+    hits.truncate(limit);
     hits
 }

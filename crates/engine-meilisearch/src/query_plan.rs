@@ -118,21 +118,24 @@ pub fn word_queries(request: &FirstStageRequest, terms: &SearchTerms, documents:
     queries.collect()
 }
 
-/// Returns the query for documents that contain the words as a phrase; `None` without words.
-pub fn phrase_query(request: &FirstStageRequest, words: &[String]) -> Option<TokenQuery> {
-    if words.is_empty() {
-        return None;
-    }
+/// Returns the queries for documents that contain each of the phrases.
+pub fn phrase_queries(request: &FirstStageRequest, phrases: &[Vec<String>]) -> Vec<TokenQuery> {
+    let filter = filter::for_request(request.collection, &request.filters);
+    let query = |words: &Vec<String>| TokenQuery {
+        tokens: phrase_tokens(words),
+        filter: filter.clone(),
+        limit: request.limit,
+        ..TokenQuery::default()
+    };
+    phrases.iter().map(query).collect()
+}
+
+fn phrase_tokens(words: &[String]) -> String {
     let pairs = words.windows(2).map(|pair| token::pair(&pair[0], &pair[1]));
     let pairs = sample(pairs, MAX_TOKENS - MAX_WORDS);
     let mut tokens = sample(words.iter().map(|word| token::word(word)), MAX_WORDS);
     tokens.extend(pairs);
-    Some(TokenQuery {
-        tokens: tokens.join(" "),
-        filter: filter::for_request(request.collection, &request.filters),
-        limit: request.limit,
-        ..TokenQuery::default()
-    })
+    tokens.join(" ")
 }
 
 /// Returns at most `max` distinct tokens, evenly spaced.

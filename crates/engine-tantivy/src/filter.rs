@@ -1,122 +1,174 @@
-//! Filters and phrases, evaluated as a set of admitted documents per segment.
+//! Filters and phrases, evaluated as sets of documents per segment.
 
-use engine::Filters;
+use engine::{Filters, UnknownValues};
 use model::Timestamp;
 use tantivy::columnar::Column;
-use tantivy::query::{EnableScoring, PhraseQuery, Query, TermQuery, TermSetQuery};
+use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
+use crate::bits::Bits;
+use crate::country_cache::CountryCache;
 use crate::schema::{Fields, names};
 
-/// Filters and phrase of a request as tantivy queries, for all segments.
-pub struct FilterPlan {
+/// Filters and phrases of a request as tantivy queries, for all segments.
+pub struct FilterPlan<'a> {
     required: Vec<Box<dyn Query>>,
     excluded: Option<Box<dyn Query>>,
+    /// Terms of the language, and of an unknown one.
+    language: Option<(Term, Term)>,
+    country: Option<Term>,
+    countries: &'a CountryCache,
     published_after: Option<i64>,
 }
 
 /// A [`FilterPlan`] evaluated on one segment.
 pub struct SegmentFilter {
+    /// Documents that meet all conditions but publication time; `None` for all.
     allowed: Option<Bits>,
     alive: Option<tantivy::fastfield::AliveBitSet>,
+    /// Documents that meet the conditions on phrases and domains; `None` for all.
+    base: Option<Bits>,
+    language: Option<ValueBits>,
+    country: Option<ValueBits>,
     published: Option<(Column<i64>, i64)>,
 }
 
-impl FilterPlan {
-    /// Plans the filters. A given phrase must not be empty.
-    pub fn new(filters: &Filters, phrase: Option<&[String]>, prefix: &str, fields: &Fields) -> Self {
+/// Documents of one segment by a value that they may lack.
+struct ValueBits {
+    matching: Bits,
+    unknown: Bits,
+}
+
+impl<'a> FilterPlan<'a> {
+    /// Plans the filters. If phrases are given, none of them is empty and there is at least one.
+    pub fn new(
+        filters: &Filters,
+        phrases: Option<&[Vec<String>]>,
+        prefix: &str,
+        fields: &Fields,
+        countries: &'a CountryCache,
+    ) -> Self {
         let mut required: Vec<Box<dyn Query>> = Vec::new();
-        let exact = |term| -> Box<dyn Query> { Box::new(TermQuery::new(term, IndexRecordOption::Basic)) };
-        if let Some(language) = &filters.language {
-            required.push(exact(fields.scoped_term(fields.language, prefix, language)));
-        }
-        if let Some(country) = &filters.country {
-            required.push(exact(Term::from_field_text(fields.country, country)));
-        }
         if !filters.include_domains.is_empty() {
             required.push(any_of(fields.domain, &filters.include_domains));
         }
-        match phrase {
-            Some([word]) => required.push(exact(fields.scoped_term(fields.words, prefix, word))),
-            Some(words) => {
-                let terms = words.iter().map(|word| fields.scoped_term(fields.words, prefix, word)).collect();
-                required.push(Box::new(PhraseQuery::new(terms)));
-            }
-            None => {}
+        if let Some(phrases) = phrases {
+            let phrases = phrases.iter().map(|words| phrase(words, prefix, fields));
+            required.push(Box::new(BooleanQuery::union(phrases.collect())));
         }
         let excluded = (!filters.exclude_domains.is_empty()).then(|| any_of(fields.domain, &filters.exclude_domains));
-        Self { required, excluded, published_after: filters.published_after.map(Timestamp::as_millis) }
+        let language_term = |code: &str| fields.scoped_term(fields.language, prefix, code);
+        let language = filters.language.as_ref().map(|language| (language_term(language), language_term("")));
+        let country = filters.country.as_ref().map(|country| Term::from_field_text(fields.country, country));
+        let published_after = filters.published_after.map(Timestamp::as_millis);
+        Self { required, excluded, language, country, countries, published_after }
     }
 
     pub fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<SegmentFilter> {
-        let mut allowed: Option<Bits> = None;
+        let mut base: Option<Bits> = None;
         for query in &self.required {
             let matching = Bits::matching(&**query, searcher, reader)?;
-            allowed = Some(match allowed {
-                Some(before) => before.combine(&matching, |a, b| a & b),
+            base = Some(match base {
+                Some(before) => before.and(&matching),
                 None => matching,
             });
         }
         if let Some(query) = &self.excluded {
             let excluded = Bits::matching(&**query, searcher, reader)?;
-            let before = allowed.unwrap_or_else(|| Bits::all(reader.max_doc()));
-            allowed = Some(before.combine(&excluded, |a, b| a & !b));
+            base = Some(base.unwrap_or_else(|| Bits::all(reader.max_doc())).and_not(&excluded));
+        }
+        let with_term = |term: &Term| Bits::matching(&*exact(term.clone()), searcher, reader);
+        let language = match &self.language {
+            Some((known, unknown)) => Some(ValueBits { matching: with_term(known)?, unknown: with_term(unknown)? }),
+            None => None,
+        };
+        let country = match &self.country {
+            Some(country) => {
+                let known = self.countries.get(country.field(), searcher, reader)?;
+                Some(ValueBits { matching: with_term(country)?, unknown: Bits::all(reader.max_doc()).and_not(&known) })
+            }
+            None => None,
+        };
+        let mut allowed = base.clone();
+        for value in [&language, &country].into_iter().flatten() {
+            allowed = Some(match allowed {
+                Some(before) => before.and(&value.matching),
+                None => value.matching.clone(),
+            });
         }
         let published = match self.published_after {
             Some(after) => Some((reader.fast_fields().i64(names::PUBLISHED_AT)?, after)),
             None => None,
         };
-        Ok(SegmentFilter { allowed, alive: reader.alive_bitset().cloned(), published })
+        let alive = reader.alive_bitset().cloned();
+        Ok(SegmentFilter { allowed, alive, base, language, country, published })
     }
 }
 
 impl SegmentFilter {
     pub fn admits(&self, doc: DocId) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.contains(doc))
-            && self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
+            && self.is_alive(doc)
             && self.published.as_ref().is_none_or(|(column, after)| column.first(doc).is_some_and(|at| at > *after))
     }
 
-    /// Returns true if no document of the segment can pass.
+    /// Returns the values for lack of which a document is not admitted; none if a known value excludes it.
+    pub fn missing(&self, doc: DocId) -> UnknownValues {
+        let none = UnknownValues::default();
+        if !self.is_alive(doc) || self.base.as_ref().is_some_and(|base| !base.contains(doc)) {
+            return none;
+        }
+        let mut missing = none;
+        for (value, count) in [(&self.language, &mut missing.language), (&self.country, &mut missing.country)] {
+            if let Some(value) = value {
+                if value.unknown.contains(doc) {
+                    *count = 1;
+                } else if !value.matching.contains(doc) {
+                    return none;
+                }
+            }
+        }
+        if let Some((column, after)) = &self.published {
+            match column.first(doc) {
+                None => missing.published_at = 1,
+                Some(at) if at > *after => {}
+                Some(_) => return none,
+            }
+        }
+        missing
+    }
+
+    /// Returns true if a document may be excluded for lack of a value.
+    pub fn needs_values(&self) -> bool {
+        self.language.is_some() || self.country.is_some() || self.published.is_some()
+    }
+
+    /// Returns true if no document of the segment can pass, or could with further values.
     pub fn admits_none(&self) -> bool {
-        self.allowed.as_ref().is_some_and(Bits::is_empty)
+        let values = [&self.language, &self.country].into_iter().flatten();
+        self.base.as_ref().is_some_and(Bits::is_empty)
+            || values.into_iter().any(|value| value.matching.is_empty() && value.unknown.is_empty())
+    }
+
+    fn is_alive(&self, doc: DocId) -> bool {
+        self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
+    }
+}
+
+fn exact(term: Term) -> Box<dyn Query> {
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+fn phrase(words: &[String], prefix: &str, fields: &Fields) -> Box<dyn Query> {
+    let term = |word: &String| fields.scoped_term(fields.words, prefix, word);
+    match words {
+        // Phrase queries have at least two words.
+        [word] => exact(term(word)),
+        words => Box::new(PhraseQuery::new(words.iter().map(term).collect())),
     }
 }
 
 fn any_of(field: Field, values: &[String]) -> Box<dyn Query> {
     Box::new(TermSetQuery::new(values.iter().map(|value| Term::from_field_text(field, value))))
-}
-
-/// Set of documents of one segment.
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn all(max_doc: DocId) -> Self {
-        Self(vec![u64::MAX; max_doc.div_ceil(64) as usize])
-    }
-
-    fn matching(query: &dyn Query, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<Self> {
-        let mut bits = vec![0u64; reader.max_doc().div_ceil(64) as usize];
-        let weight = query.weight(EnableScoring::disabled_from_searcher(searcher))?;
-        weight.for_each_no_score(reader, &mut |docs| {
-            for doc in docs {
-                bits[*doc as usize / 64] |= 1 << (doc % 64);
-            }
-        })?;
-        Ok(Self(bits))
-    }
-
-    fn combine(mut self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a = with(*a, *b));
-        self
-    }
-
-    fn contains(&self, doc: DocId) -> bool {
-        self.0[doc as usize / 64] & (1 << (doc % 64)) != 0
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
 }

@@ -16,6 +16,7 @@ use tantivy::store::Compressor;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher};
 
 use crate::TantivyOptions;
+use crate::country_cache::CountryCache;
 use crate::document::to_fields;
 use crate::error::{from_directory, from_io, from_tantivy};
 use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
@@ -28,6 +29,7 @@ pub struct EngineIndex {
     index: Index,
     reader: IndexReader,
     scopes: ScopeCache,
+    countries: CountryCache,
     writer: Mutex<OpenWriter>,
     options: TantivyOptions,
 }
@@ -64,11 +66,20 @@ impl EngineIndex {
         let index = builder.open_or_create(directory).map_err(from_tantivy)?;
         index.tokenizers().register(TOKENIZER, LineTokenizer::default());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_tantivy)?;
-        Ok(Self { fields, index, reader, scopes: ScopeCache::default(), writer: Mutex::default(), options })
+        Ok(Self {
+            fields,
+            index,
+            reader,
+            scopes: ScopeCache::default(),
+            countries: CountryCache::default(),
+            writer: Mutex::default(),
+            options,
+        })
     }
 
     pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
-        search::first_stage(request, &self.reader.searcher(), &self.fields, &self.scopes).map_err(from_tantivy)
+        let searcher = self.reader.searcher();
+        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries).map_err(from_tantivy)
     }
 
     pub fn document_count(&self) -> u64 {

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod bits;
+mod country_cache;
 mod document;
 mod error;
 mod filter;

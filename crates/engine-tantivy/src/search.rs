@@ -6,7 +6,7 @@
 //! than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, FirstStageResponse};
+use engine::{FirstStageRequest, FirstStageResponse, UnknownValues};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
@@ -15,6 +15,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
 use uuid::Uuid;
 
+use crate::country_cache::CountryCache;
 use crate::filter::{FilterPlan, SegmentFilter};
 use crate::schema::{Fields, names, scope_prefix};
 use crate::scope_statistics::ScopeCache;
@@ -34,6 +35,7 @@ pub fn first_stage(
     searcher: &Searcher,
     fields: &Fields,
     scopes: &ScopeCache,
+    countries: &CountryCache,
 ) -> tantivy::Result<FirstStageResponse> {
     let prefix = scope_prefix(request.collection);
     let scope = scopes.get(request.collection, searcher, fields)?;
@@ -44,13 +46,9 @@ pub fn first_stage(
         document_frequency(searcher, fields, &prefix, stem)
     })?;
     let mut hits = TopHits::new(request.limit);
-    let mut total = 0;
-    let is_empty = match &terms.phrase {
-        Some(words) => words.is_empty(),
-        None => terms.texts.iter().all(Vec::is_empty),
-    };
-    if !is_empty {
-        let filter = FilterPlan::new(&request.filters, terms.phrase.as_deref(), &prefix, fields);
+    let mut counts = Counts::default();
+    if !terms.match_nothing() {
+        let filter = FilterPlan::new(&request.filters, terms.phrases.as_deref(), &prefix, fields, countries);
         let norms = length_norms(scope.average_terms);
         let mut scratch = Scratch::default();
         for reader in searcher.segment_readers() {
@@ -63,14 +61,24 @@ pub fn first_stage(
                 filter,
                 norms: &norms,
                 lengths: reader.get_fieldnorms_reader(fields.terms)?,
-                match_all_admitted: terms.phrase.is_some(),
+                match_all_admitted: terms.phrases.is_some(),
                 max_doc: reader.max_doc(),
             };
-            total += segment.run(texts, &mut scratch, &mut hits, &IdColumns::open(reader)?);
+            segment.run(texts, &mut scratch, &mut hits, &mut counts, &IdColumns::open(reader)?);
         }
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
-    Ok(FirstStageResponse { hits: hits.into_hits(), total, statistics })
+    let Counts { total, unknown_values } = counts;
+    Ok(FirstStageResponse { hits: hits.into_hits(), total, unknown_values, statistics })
+}
+
+/// Numbers of documents of all segments.
+#[derive(Default)]
+struct Counts {
+    /// Matches.
+    total: u64,
+    /// Matches but for unknown values.
+    unknown_values: UnknownValues,
 }
 
 /// Returns the number of documents of the scope, without deleted ones, that contain the stem.
@@ -176,10 +184,17 @@ struct SegmentSearch<'a> {
 }
 
 impl SegmentSearch<'_> {
-    /// Offers all matches to `hits` and returns their number.
-    fn run(&self, mut texts: Vec<Vec<OpenTerm>>, scratch: &mut Scratch, hits: &mut TopHits, ids: &IdColumns) -> u64 {
+    /// Offers all matches to `hits` and counts them.
+    fn run(
+        &self,
+        mut texts: Vec<Vec<OpenTerm>>,
+        scratch: &mut Scratch,
+        hits: &mut TopHits,
+        counts: &mut Counts,
+        ids: &IdColumns,
+    ) {
         let Scratch { best, sum, variant, touched } = scratch;
-        let mut total = 0;
+        let needs_values = self.filter.needs_values();
         let mut start = 0;
         while start < self.max_doc {
             if !self.match_all_admitted {
@@ -203,14 +218,18 @@ impl SegmentSearch<'_> {
             }
             for (doc, score) in (start..end).zip(best.iter_mut()) {
                 let score = std::mem::take(score);
-                if (score > 0.0 || self.match_all_admitted) && self.filter.admits(doc) {
-                    total += 1;
+                if score <= 0.0 && !self.match_all_admitted {
+                    continue;
+                }
+                if self.filter.admits(doc) {
+                    counts.total += 1;
                     hits.offer(score, || ids.id(doc));
+                } else if needs_values {
+                    counts.unknown_values += self.filter.missing(doc);
                 }
             }
             start = end;
         }
-        total
     }
 
     /// Adds the scores of one text to the documents of a window. A term scores by its best variant. `variant` is all

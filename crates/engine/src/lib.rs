@@ -12,7 +12,7 @@ pub mod search_terms;
 
 pub use change::{Change, IndexDocument};
 pub use error::{EngineError, EngineErrorKind};
-pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit};
+pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, UnknownValues};
 
 use async_trait::async_trait;
 use model::IndexName;
@@ -27,10 +27,11 @@ pub trait SearchEngine: Send + Sync {
     ///
     /// - All words are optional: a document matches if it contains any word of any text. Rarer and more matching words
     ///   rank higher.
-    /// - `exact_phrase` limits hits to documents that contain the words of the first text adjacent and in order, in one
-    ///   field, unstemmed, with case and diacritics folded. An engine without positions may also return documents in
-    ///   which each pair of neighbouring words occurs, but not the whole phrase; the second stage checks the text.
-    /// - Filters apply to every hit. A text is never parsed as a query language. A text without words matches nothing,
+    /// - `exact_phrase` limits hits to documents that contain the words of any text adjacent and in order, in one field,
+    ///   unstemmed, with case and diacritics folded. An engine without positions may also return documents in which each
+    ///   pair of neighbouring words occurs, but not the whole phrase; the second stage checks the text.
+    /// - Filters apply to every hit. A document without a value that a filter needs is no hit, but counts in
+    ///   `unknown_values` if it meets the rest of the request. A text is never parsed as a query language. A text without words matches nothing,
     ///   which is not an error.
     /// - Equal requests on an unchanged index have equal responses.
     /// - `Collection::Workspace` never returns a document of another organization, and `total` and `statistics` cover

@@ -11,7 +11,10 @@ use retrieval_core::bm25::single as bm25;
 
 use crate::indexing::{TermSink, domain_suffixes, index_terms};
 use crate::search_terms::SearchTerms;
-use crate::{Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine};
+use crate::{
+    Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
+    UnknownValues,
+};
 
 /// Search engine that scans every document.
 #[derive(Default)]
@@ -62,18 +65,32 @@ impl Entry {
         self.document.collection == collection
     }
 
-    fn passes(&self, filters: &Filters) -> bool {
+    /// Returns the values that the filters need and the document lacks; `None` if a filter excludes the document.
+    fn missing(&self, filters: &Filters) -> Option<UnknownValues> {
         let document = &self.document;
         let is_in = |domains: &[String]| domain_suffixes(&document.host).any(|own| domains.iter().any(|d| d == own));
-        filters.language.as_ref().is_none_or(|language| document.language.as_ref() == Some(language))
-            && filters.country.as_ref().is_none_or(|country| document.country.as_ref() == Some(country))
-            && filters.published_after.is_none_or(|after| document.published_at.is_some_and(|at| at > after))
-            && (filters.include_domains.is_empty() || is_in(&filters.include_domains))
-            && !is_in(&filters.exclude_domains)
+        let is_lacking = |passes: Option<bool>| match passes {
+            Some(true) => Some(0),
+            Some(false) => None,
+            None => Some(1),
+        };
+        let equals = |filter: &Option<String>, value: &Option<String>| {
+            filter.as_ref().map_or(Some(true), |filter| value.as_ref().map(|value| value == filter))
+        };
+        let after = filters.published_after;
+        let is_recent = after.map_or(Some(true), |after| document.published_at.map(|at| at > after));
+        let missing = UnknownValues {
+            language: is_lacking(equals(&filters.language, &document.language))?,
+            country: is_lacking(equals(&filters.country, &document.country))?,
+            published_at: is_lacking(is_recent)?,
+        };
+        let is_allowed =
+            (filters.include_domains.is_empty() || is_in(&filters.include_domains)) && !is_in(&filters.exclude_domains);
+        is_allowed.then_some(missing)
     }
 
     fn contains_phrase(&self, phrase: &[String]) -> bool {
-        !phrase.is_empty() && self.segments.iter().any(|segment| segment.windows(phrase.len()).any(|w| w == phrase))
+        self.segments.iter().any(|segment| segment.windows(phrase.len()).any(|w| w == phrase))
     }
 }
 
@@ -102,23 +119,28 @@ impl SearchEngine for MemoryEngine {
         let Ok(terms) = SearchTerms::analyze(request, &languages, documents, frequency);
         let mean = |total: u64| if documents == 0 { 0.0 } else { total as f64 / documents as f64 };
         let average = mean(collection.iter().map(|entry| entry.terms).sum()) as f32;
-        let mut hits: Vec<Hit> = collection
-            .iter()
-            .filter(|entry| entry.passes(&request.filters))
-            .filter_map(|entry| {
-                let score = score(entry, &terms, documents, average);
-                let matches = match &terms.phrase {
-                    Some(phrase) => entry.contains_phrase(phrase),
-                    None => score > 0.0,
-                };
-                matches.then_some(Hit { doc_id: entry.document.doc_id, score })
-            })
-            .collect();
+        let mut hits: Vec<Hit> = Vec::new();
+        let mut unknown_values = UnknownValues::default();
+        for entry in collection.iter() {
+            let score = score(entry, &terms, documents, average);
+            let matches = match &terms.phrases {
+                Some(phrases) => phrases.iter().any(|phrase| entry.contains_phrase(phrase)),
+                None => score > 0.0,
+            };
+            match entry.missing(&request.filters).filter(|_| matches) {
+                Some(missing) if missing == UnknownValues::default() => {
+                    hits.push(Hit { doc_id: entry.document.doc_id, score });
+                }
+                Some(missing) => unknown_values += missing,
+                None => {}
+            }
+        }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
         let total = hits.len() as u64;
         hits.truncate(request.limit.max(1));
         let average_length = mean(collection.iter().map(|entry| entry.body_words).sum());
-        Ok(FirstStageResponse { hits, total, statistics: terms.into_statistics(documents, average_length) })
+        let statistics = terms.into_statistics(documents, average_length);
+        Ok(FirstStageResponse { hits, total, unknown_values, statistics })
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

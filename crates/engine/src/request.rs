@@ -1,3 +1,5 @@
+use std::ops::AddAssign;
+
 use model::{Collection, DocId, Timestamp};
 use retrieval_core::statistics::CollectionStatistics;
 
@@ -22,7 +24,7 @@ pub struct FirstStageRequest {
     /// The query and its rewrites, each searched with all words optional. The score of a document is its highest share of
     /// the maximum score of one text.
     pub texts: Vec<String>,
-    /// Limits hits to documents that contain the first text as a phrase.
+    /// Limits hits to documents that contain one of the texts as a phrase.
     pub exact_phrase: bool,
     /// Text that hits will be reranked by, if it is not in `texts`. It is not searched, but the statistics cover its
     /// terms.
@@ -39,11 +41,30 @@ pub struct Hit {
     pub score: f32,
 }
 
+/// Numbers of documents that meet a request but for unknown values, by the filter that needs the value. A document that
+/// lacks several counts for each. Exact or a close estimate, depending on the engine; 0 only if there are none.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct UnknownValues {
+    pub language: u64,
+    pub country: u64,
+    pub published_at: u64,
+}
+
+impl AddAssign for UnknownValues {
+    fn add_assign(&mut self, other: Self) {
+        self.language += other.language;
+        self.country += other.country;
+        self.published_at += other.published_at;
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct FirstStageResponse {
     pub hits: Vec<Hit>,
     /// Number of matching documents, exact or a close estimate, depending on the engine.
     pub total: u64,
+    /// Matching documents that the filters removed only for lack of a value.
+    pub unknown_values: UnknownValues,
     /// Statistics of the searched collection (for a workspace, of one organization), regardless of filters.
     ///
     /// Covers every variant of every term in `texts` and `rerank_text` under the languages of the collection.

@@ -12,8 +12,8 @@ use crate::FirstStageRequest;
 /// the ranking among this many, and their long posting lists would dominate the cost.
 pub const MAX_TERMS: usize = 64;
 
-/// Maximum number of texts searched per request; the first are kept.
-pub const MAX_TEXTS: usize = 8;
+/// Maximum number of texts searched per request; the first are kept. The interface refuses requests with more.
+pub const MAX_TEXTS: usize = 16;
 
 /// Maximum number of languages that a query is analyzed in, the most common of the collection. Documents in other
 /// languages still match by uninflected words and shared stems.
@@ -24,8 +24,9 @@ pub const MAX_LANGUAGES: usize = 8;
 pub struct SearchTerms {
     /// One list per text; empty for a text without words.
     pub texts: Vec<Vec<QueryTerm>>,
-    /// Adjacent words required by an exact phrase. An empty phrase matches nothing.
-    pub phrase: Option<Vec<String>>,
+    /// Phrases of adjacent words, one of which an exact match requires. None of them is empty; an empty list matches
+    /// nothing.
+    pub phrases: Option<Vec<Vec<String>>>,
     /// Number of documents that contain each variant, without zeros.
     pub document_frequency: BTreeMap<String, u64>,
 }
@@ -54,7 +55,7 @@ impl SearchTerms {
             }
             Ok(())
         };
-        let mut queries = Vec::new();
+        let mut queries: Vec<AnalyzedQuery> = Vec::new();
         let mut seen = HashSet::new();
         for text in request.texts.iter().filter(|text| seen.insert(text.as_str())).take(MAX_TEXTS) {
             let query = analyze_query(text, languages);
@@ -65,7 +66,8 @@ impl SearchTerms {
             count(&analyze_query(text, languages))?;
         }
         if request.exact_phrase {
-            terms.phrase = Some(queries.first().map(|query| query.phrase.clone()).unwrap_or_default());
+            let phrases = queries.iter_mut().map(|query| std::mem::take(&mut query.phrase));
+            terms.phrases = Some(phrases.filter(|words| !words.is_empty()).collect());
         }
         for mut query in queries {
             query.keep_rarest(MAX_TERMS, |term| terms.frequency_of(term, u64::MAX));
@@ -88,6 +90,14 @@ impl SearchTerms {
         let totals: Vec<f32> = self.texts.iter().map(|text| text.iter().map(rarity).sum()).collect();
         for (text, total) in self.texts.iter_mut().zip(totals) {
             text.iter_mut().for_each(|term| term.weight /= total);
+        }
+    }
+
+    /// Returns true if no document can match.
+    pub fn match_nothing(&self) -> bool {
+        match &self.phrases {
+            Some(phrases) => phrases.is_empty(),
+            None => self.texts.iter().all(Vec::is_empty),
         }
     }
 

@@ -12,3 +12,38 @@ pub struct CollectionStatistics {
     /// Number of documents that contain each analysed query term in any field. Missing terms occur in none.
     pub document_frequency: BTreeMap<String, u64>,
 }
+
+impl CollectionStatistics {
+    /// Returns the statistics of two collections as one. They must not share documents.
+    #[must_use]
+    pub fn merged(mut self, other: Self) -> Self {
+        let words = |one: &Self| one.documents as f64 * one.average_length;
+        let total = words(&self) + words(&other);
+        self.documents = self.documents.saturating_add(other.documents);
+        self.average_length = if self.documents == 0 { 0.0 } else { total / self.documents as f64 };
+        for (term, documents) in other.document_frequency {
+            let sum = self.document_frequency.entry(term).or_default();
+            *sum = sum.saturating_add(documents);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_statistics_are_those_of_all_documents() {
+        let of = |documents, average_length, frequencies: &[(&str, u64)]| CollectionStatistics {
+            documents,
+            average_length,
+            document_frequency: frequencies.iter().map(|(term, count)| ((*term).to_owned(), *count)).collect(),
+        };
+        let (large, small) = (of(90, 100.0, &[("tide", 9), ("moon", 1)]), of(10, 200.0, &[("tide", 4), ("memo", 2)]));
+        let both = of(100, 110.0, &[("tide", 13), ("moon", 1), ("memo", 2)]);
+        assert_eq!(large.clone().merged(small), both);
+        assert_eq!(large.clone().merged(CollectionStatistics::default()), large);
+        assert_eq!(CollectionStatistics::default().merged(CollectionStatistics::default()), Default::default());
+    }
+}

@@ -8,7 +8,7 @@ use models::scoring::Reranker;
 #[derive(Default)]
 pub struct TestReranker {
     preferred: Option<String>,
-    texts: Mutex<Vec<String>>,
+    calls: Mutex<Vec<Vec<String>>>,
 }
 
 impl TestReranker {
@@ -24,14 +24,19 @@ impl TestReranker {
 
     /// All texts so far.
     pub fn texts(&self) -> Vec<String> {
-        self.texts.lock().unwrap().clone()
+        self.calls().concat()
+    }
+
+    /// The texts of each call so far.
+    pub fn calls(&self) -> Vec<Vec<String>> {
+        self.calls.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
 impl Reranker for TestReranker {
     async fn score(&self, _query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
-        self.texts.lock().unwrap().extend(texts.iter().cloned());
+        self.calls.lock().unwrap().push(texts.to_vec());
         let Some(preferred) = &self.preferred else { return Err(ModelError::Unreachable("the model is away".into())) };
         Ok(texts.iter().map(|text| if text.contains(preferred) { 0.9 } else { 0.1 }).collect())
     }

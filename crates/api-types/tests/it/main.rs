@@ -169,6 +169,12 @@ fn values_out_of_range_name_their_field() {
         "search_queries[1]",
         "search_queries[1] must have at most 8192 characters",
     );
+    assert_eq!(violation::<SearchRequest>(json!({"query": "x", "search_queries": vec!["a"; 16]})), None);
+    check_violation::<SearchRequest>(
+        json!({"query": "x", "search_queries": vec!["a"; 17]}),
+        "search_queries",
+        "search_queries must have at most 16 items, not 17",
+    );
     check_violation::<DocumentRequest>(
         json!({"content": {"range": {"start_char": -1}}}),
         "content.range.start_char",
@@ -218,6 +224,7 @@ fn schemas_state_what_the_types_enforce() {
     assert_eq!(search["properties"]["session_id"]["format"], "uuid");
     assert_eq!(search["properties"]["session_id"]["type"], "string");
     assert_eq!(search["properties"]["search_queries"]["type"], json!(["array", "null"]));
+    assert_eq!(search["properties"]["search_queries"]["maxItems"], 16);
     assert_eq!(search["$defs"]["Verbosity"]["enum"], json!(["ids_only", "compact", "standard", "full"]));
 
     let result = serde_json::to_value(schemas::json_schema("SearchResponse").unwrap()).unwrap();

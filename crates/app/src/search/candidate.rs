@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use docstore::LoadedDocument;
+use engine::UnknownValues;
 use model::Collection;
 use retrieval_core::statistics::CollectionStatistics;
 
@@ -24,7 +25,7 @@ pub struct Candidate {
     pub position: usize,
     /// Comparable within one list; higher is better.
     pub first_stage_score: f32,
-    /// Final score: 0 before ranking. Comparable within one list; higher is better.
+    /// Final score: 0 before ranking. Comparable within one search; higher is better.
     pub score: f64,
     /// Positions of the matching passages, best first; empty before ranking.
     pub passages: Vec<usize>,
@@ -39,13 +40,22 @@ pub struct CandidateList {
     pub statistics: CollectionStatistics,
     /// Matching documents in the collection.
     pub total: u64,
+    /// Matching documents that the filters removed only for lack of a value.
+    pub unknown_values: UnknownValues,
     /// Results that the source policy removed before `max_results` were found.
     pub filtered: usize,
 }
 
 impl CandidateList {
     pub fn empty(collection: Collection) -> Self {
-        Self { collection, candidates: Vec::new(), statistics: CollectionStatistics::default(), total: 0, filtered: 0 }
+        Self {
+            collection,
+            candidates: Vec::new(),
+            statistics: CollectionStatistics::default(),
+            total: 0,
+            unknown_values: UnknownValues::default(),
+            filtered: 0,
+        }
     }
 
     /// Sorts by score, ties by the first stage's score, then by its order.
@@ -64,14 +74,21 @@ impl CandidateList {
         self.sort_by_evidence();
     }
 
-    /// Replaces all scores by a model's, given in the order of the candidates, and sorts by them. Ties keep their order.
-    pub fn sort_by_model(&mut self, scores: &[f32]) {
-        // Some models return probabilities, others log-odds; the logistic function turns those into probabilities.
-        let log_odds = scores.iter().any(|score| !(0.0..=1.0).contains(score));
-        let probability =
-            |score: f32| if log_odds { 1.0 / (1.0 + (-f64::from(score)).exp()) } else { f64::from(score) };
+    /// Sorts by the first stage's scores, and assigns the present scores in descending order: the best candidate of the
+    /// first stage gets the highest. So the scores stay on the scale of all lists, which those of the first stage are not.
+    pub fn restore_first_stage_order(&mut self) {
+        let mut scores: Vec<f64> = self.candidates.iter().map(|candidate| candidate.score).collect();
+        scores.sort_unstable_by(|one, other| other.total_cmp(one));
+        self.sort_by_first_stage();
         for (candidate, score) in self.candidates.iter_mut().zip(scores) {
-            candidate.score = probability(*score);
+            candidate.score = score;
+        }
+    }
+
+    /// Replaces all scores by a model's, given in the order of the candidates, and sorts by them. Ties keep their order.
+    pub fn sort_by_model(&mut self, scores: impl Iterator<Item = f64>) {
+        for (candidate, score) in self.candidates.iter_mut().zip(scores) {
+            candidate.score = score;
         }
         self.sort_by_score();
     }
@@ -165,12 +182,20 @@ mod tests {
     fn equal_model_scores_keep_the_lexical_order() {
         let mut list = workspace(&[(9.0, 0.1), (1.0, 0.9), (5.0, 0.5)]);
         list.sort_by_evidence();
-        list.sort_by_model(&[0.2, 0.2, 0.8]);
+        list.sort_by_model([0.2, 0.2, 0.8].into_iter());
         assert_eq!(positions(&list.candidates), [0, 1, 2]);
-        list.sort_by_model(&[-2.0, 3.0, 0.0]);
+        list.sort_by_model([0.1, 0.9, 0.5].into_iter());
         assert_eq!(positions(&list.candidates), [1, 2, 0]);
-        let scores = list.candidates.iter().map(|candidate| candidate.score);
-        assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "log-odds become probabilities");
+    }
+
+    #[test]
+    fn first_stage_order_keeps_the_scores_of_the_list() {
+        let mut list = workspace(&[(1.0, 0.5), (3.0, 0.0), (2.0, 0.7)]);
+        list.sort_by_evidence();
+        list.restore_first_stage_order();
+        assert_eq!(positions(&list.candidates), [1, 2, 0]);
+        let scores: Vec<f64> = list.candidates.iter().map(|candidate| candidate.score).collect();
+        assert_eq!(scores, [0.7, 0.5, 0.0]);
     }
 
     #[test]

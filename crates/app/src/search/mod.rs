@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use docstore::{Grant, LoadedDocument, Search};
 use engine::SearchEngine;
+pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
 use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
@@ -36,7 +37,7 @@ pub struct SearchRequest {
     pub max_results: usize,
     /// Indexes to search; duplicates count once.
     pub indexes: Vec<IndexName>,
-    /// As sent; must be the viewer's organization if `indexes` contains the workspace.
+    /// As sent; must be the viewer's organization. Required if `indexes` contains the workspace.
     pub workspace_id: Option<OrganizationId>,
     pub language: Option<String>,
     pub country: Option<String>,
@@ -68,6 +69,10 @@ pub struct SearchOutcome {
     pub rerank_unavailable: bool,
     /// Results that `source_policy` removed.
     pub filtered_results: usize,
+    /// Matching documents that the filters removed only for lack of a value.
+    pub unknown_values: UnknownValues,
+    /// Searched indexes without documents. Empty if there are hits.
+    pub empty_indexes: Vec<IndexName>,
 }
 
 impl App {
@@ -100,8 +105,15 @@ impl App {
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
+        let mut unknown_values = UnknownValues::default();
+        lists.iter().for_each(|list| unknown_values += list.unknown_values);
+        let mut empty_indexes: Vec<IndexName> =
+            lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
         let (best, order) = self.rank(&request, lists).await?;
         let hits = self.build_and_record(viewer, &request, search_id, best).await?;
+        if !hits.is_empty() {
+            empty_indexes.clear();
+        }
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
@@ -110,10 +122,12 @@ impl App {
             workspace_total,
             rerank_unavailable: order.unavailable,
             filtered_results,
+            unknown_values,
+            empty_indexes,
         })
     }
 
-    /// Ranks the candidates of each collection and blends the best into one list. Ranking and making snippets are
+    /// Ranks the candidates and blends the best of each collection into one list. Ranking and making snippets are
     /// computation, so they run on blocking threads.
     async fn rank(
         &self,
@@ -124,14 +138,16 @@ impl App {
             let request = Arc::clone(request);
             let now = self.clock.now();
             move || {
-                lists.iter_mut().for_each(|list| rank::rank(&request.query, list, now));
+                rank::rank(&request.query, &mut lists, now);
                 lists
             }
         });
         let mut lists = ranking.await.map_err(Error::internal)?;
         let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
         let best = lists.into_iter().map(|list| list.best(&request.source_policy, request.max_results));
-        let best = best.reduce(|web, workspace| blend::interleave(web, workspace, request.max_results));
+        // Between equals the organization's own document comes first.
+        let best = best
+            .reduce(|web, workspace| blend::by_score(workspace, web, request.max_results, |candidate| candidate.score));
         Ok((best.unwrap_or_default(), order))
     }
 
@@ -196,16 +212,17 @@ impl App {
 /// Returns the collections to search, the web first.
 fn collections(viewer: &Viewer, request: &SearchRequest) -> Result<Vec<Collection>> {
     let own = viewer.organization_id;
+    let workspace = request.indexes.contains(&IndexName::Workspace);
+    if request.workspace_id.map_or(workspace, |id| id != own) {
+        // The same error whether or not such an organization exists.
+        let message = "workspace_id must be the id of the API key's organization";
+        return Err(Error::invalid("scope.workspace_id", message));
+    }
     let mut collections = Vec::with_capacity(2);
     if request.indexes.contains(&IndexName::Web) {
         collections.push(Collection::Web);
     }
-    if request.indexes.contains(&IndexName::Workspace) {
-        if request.workspace_id != Some(own) {
-            // The same error whether or not such an organization exists.
-            let message = "workspace_id must be the id of the API key's organization";
-            return Err(Error::invalid("scope.workspace_id", message));
-        }
+    if workspace {
         collections.push(Collection::Workspace(own));
     }
     Ok(collections)

@@ -4,6 +4,7 @@ use docstore::LoadedDocument;
 use model::Timestamp;
 use retrieval_core::chars;
 use retrieval_core::rerank::{self, Document, Query};
+use retrieval_core::statistics::CollectionStatistics;
 
 use super::candidate::{Candidate, CandidateList};
 use super::hit::PASSAGES_PER_HIT;
@@ -12,20 +13,28 @@ use crate::documents::passages as stored_passages;
 /// Characters of one text that models read; they would truncate the rest.
 const MODEL_CHARS: usize = 2_000;
 
-/// Scores the candidates of one collection, and finds their best passages.
-pub fn rank(query: &str, list: &mut CandidateList, now: Timestamp) {
-    let CandidateList { candidates, statistics, .. } = list;
-    let documents: Vec<Document<'_>> = candidates
+/// Scores the candidates of all lists on one scale, and finds their best passages.
+///
+/// The candidates are ranked as those of one collection, with the statistics of all: the same text has the same score
+/// in either index, and a rare word of a small workspace is as rare as it is among all documents. A list without
+/// candidates does not affect the others.
+pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
+    let matching = lists.iter_mut().filter(|list| !list.candidates.is_empty());
+    let statistics = matching.map(|list| std::mem::take(&mut list.statistics));
+    let statistics = statistics.reduce(CollectionStatistics::merged).unwrap_or_default();
+    let documents: Vec<Document<'_>> = lists
         .iter()
+        .flat_map(|list| &list.candidates)
         .map(|Candidate { document, .. }| Document { terms: &document.terms, published_at: document.published_at })
         .collect();
-    let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, statistics);
-    for (candidate, evidence) in candidates.iter_mut().zip(evidence) {
+    let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, &statistics);
+    let candidates = lists.iter_mut().flat_map(|list| &mut list.candidates);
+    for (candidate, evidence) in candidates.zip(evidence) {
         candidate.score = evidence.score;
         candidate.passages = evidence.passages;
         candidate.complete = evidence.complete;
     }
-    list.sort_by_evidence();
+    lists.iter_mut().for_each(CandidateList::sort_by_evidence);
 }
 
 /// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.

@@ -8,7 +8,7 @@ use docstore::LoadedDocument;
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
 use model::{Collection, DocId};
 use retrieval_core::domain::Domain;
-use retrieval_core::phrase::Phrase;
+use retrieval_core::phrase::Phrases;
 use retrieval_core::rerank;
 
 use super::candidate::{Candidate, CandidateList};
@@ -28,10 +28,10 @@ impl App {
         let policy = &request.source_policy;
         let base = FirstStageRequest {
             collection,
-            texts: texts(request),
+            texts: texts(request).into_iter().map(str::to_owned).collect(),
             exact_phrase: request.exact_match,
             rerank_text: Some(request.query.clone()),
-            filters: filters(request),
+            filters: filters(request, collection),
             limit: engine.candidate_limit(request.max_results),
         };
         if collection != Collection::Web {
@@ -41,7 +41,11 @@ impl App {
             // No document is inside an empty list of domains.
             let unfiltered = self.ask(engine, &base).await?;
             let filtered = unfiltered.hits.len().min(request.max_results);
-            return Ok(CandidateList { filtered, ..CandidateList::empty(collection) });
+            return Ok(CandidateList {
+                filtered,
+                statistics: unfiltered.statistics,
+                ..CandidateList::empty(collection)
+            });
         }
         if policy.drops() {
             let required: &[Domain] = if policy.require_domain_match { &policy.include_domains } else { &[] };
@@ -135,12 +139,13 @@ impl App {
             candidates: candidates.collect(),
             statistics: answer.statistics,
             total: answer.total,
+            unknown_values: answer.unknown_values,
             filtered: 0,
         })
     }
 
     /// Analyses documents on a blocking thread, for a search that reads `limit` bytes of each, and caches their terms.
-    /// Documents without a requested exact phrase are dropped.
+    /// For an exact match, documents without any of the searched phrases are dropped.
     async fn analyse(
         &self,
         request: &Arc<SearchRequest>,
@@ -177,9 +182,9 @@ fn analyse(
     limit: usize,
     vectors: &VectorCache,
 ) -> HashMap<DocId, Analysed> {
-    let mut phrase = request.exact_match.then(|| Phrase::new(&request.query));
+    let mut phrases = request.exact_match.then(|| Phrases::new(texts(request)));
     let matching =
-        loaded.into_iter().filter(|(_, loaded)| phrase.as_mut().is_none_or(|phrase| contains(loaded, phrase)));
+        loaded.into_iter().filter(|(_, loaded)| phrases.as_mut().is_none_or(|phrases| contains(loaded, phrases)));
     let analysed = matching.map(|(doc_id, loaded)| {
         let document = Arc::new(RankedDocument::of(&loaded, limit));
         vectors.put(&document);
@@ -188,22 +193,24 @@ fn analyse(
     analysed.collect()
 }
 
-fn contains(loaded: &LoadedDocument, phrase: &mut Phrase) -> bool {
+fn contains(loaded: &LoadedDocument, phrases: &mut Phrases) -> bool {
     let LoadedDocument { document, capture, .. } = loaded;
     let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
-    texts.into_iter().flatten().any(|text| phrase.is_in(text, document.language.as_deref()))
+    texts.into_iter().flatten().any(|text| phrases.any_in(text, document.language.as_deref()))
 }
 
 /// Returns the texts to search for: the rewrites if there are any, otherwise the query.
-fn texts(request: &SearchRequest) -> Vec<String> {
-    let rewrites: Vec<String> = request.search_queries.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
-    if rewrites.is_empty() { vec![request.query.clone()] } else { rewrites }
+fn texts(request: &SearchRequest) -> Vec<&str> {
+    let rewrites: Vec<&str> =
+        request.search_queries.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+    if rewrites.is_empty() { vec![&request.query] } else { rewrites }
 }
 
-fn filters(request: &SearchRequest) -> Filters {
+fn filters(request: &SearchRequest, collection: Collection) -> Filters {
     Filters {
         language: request.language.clone(),
-        country: request.country.clone(),
+        // Countries are markets of web pages; files have none.
+        country: request.country.clone().filter(|_| collection == Collection::Web),
         published_after: request.published_after,
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),

@@ -44,30 +44,45 @@ impl SecondStage {
         matches!(self, SecondStage::Model(_))
     }
 
-    /// Sorts the candidates, which the lexical ranker has sorted, into their final order. The same ranker sorts all lists.
+    /// Sorts the candidates, which the lexical ranker has sorted, into their final order. The same ranker sorts all lists,
+    /// and their scores are comparable.
     pub async fn order(&self, query: &str, lists: &mut [CandidateList], log: &FailureLog) -> Order {
         match self {
             SecondStage::Lexical => return Order { ranker_version: RANKER_VERSION.to_owned(), unavailable: false },
             SecondStage::None => {}
             SecondStage::Model(model) => match score(model.as_ref(), query, lists).await {
                 Ok(scores) => {
-                    for (list, scores) in lists.iter_mut().zip(scores) {
-                        list.sort_by_model(&scores);
+                    let mut probabilities = probabilities(&scores);
+                    for list in lists {
+                        list.sort_by_model(probabilities.by_ref());
                     }
                     return Order { ranker_version: model.version().to_owned(), unavailable: false };
                 }
                 Err(error) => log.record(&error),
             },
         }
-        lists.iter_mut().for_each(CandidateList::sort_by_first_stage);
+        let is_blended = lists.iter().filter(|list| !list.candidates.is_empty()).count() > 1;
+        for list in lists {
+            if is_blended { list.restore_first_stage_order() } else { list.sort_by_first_stage() }
+        }
         Order { ranker_version: FIRST_STAGE_ORDER.to_owned(), unavailable: true }
     }
 }
 
-/// Returns the model's scores for each list, in the order of its candidates.
-async fn score(model: &dyn Reranker, query: &str, lists: &[CandidateList]) -> Result<Vec<Vec<f32>>, ModelError> {
-    let texts: Vec<Vec<String>> = lists.iter().map(rank::model_texts).collect();
-    futures_util::future::try_join_all(texts.iter().map(|texts| model.score(query, texts))).await
+/// Returns the model's scores of all candidates, in their order. One call, since scores of several are not comparable.
+async fn score(model: &dyn Reranker, query: &str, lists: &[CandidateList]) -> Result<Vec<f32>, ModelError> {
+    let texts: Vec<String> = lists.iter().flat_map(rank::model_texts).collect();
+    model.score(query, &texts).await
+}
+
+/// Converts a model's scores to probabilities. Some models return log-odds, which the logistic function converts.
+fn probabilities(scores: &[f32]) -> impl Iterator<Item = f64> {
+    let log_odds = scores.iter().any(|score| !(0.0..=1.0).contains(score));
+    let probability = move |score: &f32| {
+        let score = f64::from(*score);
+        if log_odds { 1.0 / (1.0 + (-score).exp()) } else { score }
+    };
+    scores.iter().map(probability)
 }
 
 impl FailureLog {
@@ -78,5 +93,20 @@ impl FailureLog {
             let error = error as &dyn std::error::Error;
             tracing::warn!(error, "reranker failed: results keep the first-stage order");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_odds_become_probabilities() {
+        let unchanged: Vec<f64> = probabilities(&[0.25, 1.0]).collect();
+        assert_eq!(unchanged, [0.25, 1.0]);
+        // One score outside decides for all: they are on one scale.
+        let converted: Vec<f64> = probabilities(&[-2.0, 0.0, 0.5, 3.0]).collect();
+        assert!(converted.is_sorted() && converted.iter().all(|score| (0.0..=1.0).contains(score)), "{converted:?}");
+        assert!((converted[1] - 0.5).abs() < 1e-9);
     }
 }

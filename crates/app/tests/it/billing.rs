@@ -58,13 +58,12 @@ async fn a_failure_of_the_service_is_refunded() {
 #[tokio::test]
 async fn an_invalid_search_costs_nothing() {
     let (world, tenant) = start(10).await;
-    let foreign = SearchRequest {
-        indexes: vec![IndexName::Workspace],
-        workspace_id: Some(OrganizationId(Uuid::from_u128(1))),
-        ..search("tides")
-    };
-    let error = world.app.search(&tenant.viewer, foreign).await.unwrap_err();
-    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    for indexes in [vec![IndexName::Workspace], vec![IndexName::Web], IndexName::ALL.to_vec()] {
+        let workspace_id = Some(OrganizationId(Uuid::from_u128(1)));
+        let foreign = SearchRequest { indexes, workspace_id, ..search("tides") };
+        let error = world.app.search(&tenant.viewer, foreign).await.unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    }
     assert_eq!(world.ledger(&tenant).await, [(BalanceReason::Prepaid, 10)]);
 }
 

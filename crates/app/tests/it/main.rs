@@ -3,6 +3,7 @@
 
 mod accounts;
 mod billing;
+mod blending;
 mod feedback;
 mod files;
 mod keys;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use app::Error;
-use app::search::{Detail, SearchOutcome, SearchRequest};
+use app::search::{Detail, SearchOutcome, SearchRequest, SourcePolicy, UnknownValues};
 use app::web::WebPage;
 use engine::EngineErrorKind;
 use ingest::clock::from_date_time;
@@ -135,6 +135,98 @@ async fn exact_match_requires_the_phrase() {
 }
 
 #[tokio::test]
+async fn exact_match_requires_a_phrase_of_the_texts_sent_to_the_index() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world
+        .import([
+            page("https://query.example/", "Neap tides are the lowest tides."),
+            page("https://first.example/", "The tidal range is smallest at half moon."),
+            page("https://second.example/", "A low water of springs."),
+            page("https://apart.example/", "The range of a tidal gauge, and water that is low."),
+        ])
+        .await;
+    let exact = |rewrites: &[&str]| SearchRequest {
+        exact_match: true,
+        search_queries: rewrites.iter().map(|text| (*text).to_owned()).collect(),
+        ..search("neap tides")
+    };
+    for (rewrites, expected) in [
+        (&[][..], &["https://query.example/"][..]),
+        (&["tidal range"], &["https://first.example/"]),
+        (&["tidal range", "low water"], &["https://first.example/", "https://second.example/"]),
+        (&["unheard of", " "], &[]),
+        (&[" "], &["https://query.example/"]),
+    ] {
+        let outcome = found(&world, &tenant, exact(rewrites)).await;
+        let mut found = urls(&outcome);
+        found.sort_unstable();
+        assert_eq!(found, expected, "{rewrites:?}");
+    }
+}
+
+#[tokio::test]
+async fn documents_that_lack_a_filtered_value_are_counted() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let of = |name: &str, country: Option<&str>, published_at: Option<i64>| WebPage {
+        country: country.map(str::to_owned),
+        language: Some("en".to_owned()),
+        published_at: published_at.map(Timestamp::from_millis),
+        ..page(&format!("https://{name}.example/"), &format!("The tides of {name}."))
+    };
+    let unmatched = WebPage { markdown: "Bread.".to_owned(), ..of("bread", None, None) };
+    world
+        .import([
+            of("known", Some("de"), Some(1_000)),
+            of("other", Some("fr"), None),
+            of("nowhere", None, Some(1_000)),
+            of("unknown", None, None),
+            unmatched,
+        ])
+        .await;
+    world.upload(&tenant, "file.txt", "The tides of a file.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tides") };
+
+    let unfiltered = found(&world, &tenant, both.clone()).await;
+    assert_eq!((unfiltered.hits.len(), unfiltered.unknown_values), (5, UnknownValues::default()));
+    let country = SearchRequest { country: Some("de".to_owned()), ..both.clone() };
+    let outcome = found(&world, &tenant, country.clone()).await;
+    let own = format!("workspace://{}/file.txt", tenant.organization_id);
+    let mut shown = urls(&outcome);
+    shown.sort_unstable();
+    assert_eq!(shown, ["https://known.example/", &own], "files have no country");
+    assert_eq!(outcome.unknown_values, UnknownValues { country: 2, ..UnknownValues::default() });
+
+    let recent = SearchRequest { published_after: Some(Timestamp::from_millis(10)), ..country };
+    let outcome = found(&world, &tenant, recent).await;
+    assert_eq!(outcome.unknown_values, UnknownValues { country: 2, published_at: 2, ..UnknownValues::default() });
+}
+
+#[tokio::test]
+async fn a_search_that_finds_nothing_names_the_empty_indexes() {
+    let world = TestApp::start().await;
+    let (tenant, other) = (world.tenant().await, world.tenant().await);
+    let both = |tenant: &Tenant, query: &str| SearchRequest {
+        indexes: IndexName::ALL.to_vec(),
+        ..workspace_search(tenant, query)
+    };
+    assert_eq!(found(&world, &tenant, search("tides")).await.empty_indexes, [IndexName::Web]);
+    assert_eq!(found(&world, &tenant, both(&tenant, "tides")).await.empty_indexes, IndexName::ALL);
+    world.upload(&tenant, "a.txt", "The tides.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    assert_eq!(found(&world, &tenant, both(&tenant, "tides")).await.empty_indexes, [], "something was found");
+    assert_eq!(found(&world, &tenant, both(&tenant, "bread")).await.empty_indexes, [IndexName::Web]);
+    assert_eq!(found(&world, &other, workspace_search(&other, "tides")).await.empty_indexes, [IndexName::Workspace]);
+    world.import_one(page("https://a.example/", "Flour.")).await;
+    assert_eq!(found(&world, &tenant, both(&tenant, "bread")).await.empty_indexes, []);
+    let elsewhere = SourcePolicy { require_domain_match: true, ..SourcePolicy::default() };
+    let request = SearchRequest { source_policy: elsewhere, ..search("flour") };
+    assert_eq!(found(&world, &tenant, request).await.empty_indexes, [], "the policy left nothing, not the index");
+}
+
+#[tokio::test]
 async fn rewrites_replace_the_query_in_the_first_stage() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
@@ -177,7 +269,7 @@ async fn equal_pages_are_one_result_and_equal_files_are_not() {
 }
 
 #[tokio::test]
-async fn web_and_workspace_take_turns() {
+async fn the_workspace_total_counts_all_matches() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
     world.import((0..3).map(|n| page(&format!("https://example.com/{n}"), &format!("The tides, part {n}.")))).await;
@@ -187,8 +279,7 @@ async fn web_and_workspace_take_turns() {
     world.index_files(&tenant, RunMode::Incremental).await;
     let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tides") };
     let outcome = found(&world, &tenant, both.clone()).await;
-    let indexes: Vec<_> = outcome.hits.iter().map(|hit| hit.collection.index().as_str()).collect();
-    assert_eq!(indexes, ["web", "workspace", "web", "workspace", "web"]);
+    assert_eq!(outcome.hits.len(), 5);
     assert_eq!(outcome.workspace_total, Some(2));
     let shorter = found(&world, &tenant, SearchRequest { max_results: 3, ..both }).await;
     assert_eq!(shorter.workspace_total, Some(2), "all matches, not those shown");

@@ -38,8 +38,15 @@ async fn a_workspace_search_never_finds_files_of_others() {
 async fn the_workspace_of_another_organization_cannot_be_named() {
     let (world, owner, stranger) = start().await;
     let mut messages = Vec::new();
-    for id in [Some(owner.organization_id), Some(OrganizationId(Uuid::from_u128(1))), None] {
-        let request = SearchRequest { indexes: vec![IndexName::Workspace], workspace_id: id, ..search("tides") };
+    let (workspace, web) = (IndexName::Workspace, IndexName::Web);
+    for (index, id) in [
+        (workspace, Some(owner.organization_id)),
+        (workspace, Some(OrganizationId(Uuid::from_u128(1)))),
+        (workspace, None),
+        (web, Some(owner.organization_id)),
+        (web, Some(OrganizationId(Uuid::from_u128(1)))),
+    ] {
+        let request = SearchRequest { indexes: vec![index], workspace_id: id, ..search("tides") };
         match world.app.search(&stranger.viewer, request).await {
             Err(Error::Invalid { field, message }) => messages.push((field, message)),
             other => panic!("{other:?}"),

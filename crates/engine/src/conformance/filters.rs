@@ -1,7 +1,7 @@
-use model::Timestamp;
+use model::{Collection, IndexName, Timestamp};
 
-use super::{found, id, page, put_web, request};
-use crate::{Filters, FirstStageRequest, IndexDocument, SearchEngine};
+use super::{file, found, id, organization, page, put, put_web, request, search};
+use crate::{Filters, FirstStageRequest, IndexDocument, SearchEngine, UnknownValues};
 
 async fn check(engine: &dyn SearchEngine, filters: Filters, expected: &[u128]) {
     let mut hits = found(engine, &FirstStageRequest { filters: filters.clone(), ..request("word") }).await;
@@ -113,4 +113,72 @@ pub async fn filters_combine(engine: &dyn SearchEngine) {
         exclude_domains: domains(&["example.org"]),
     };
     check(engine, filters, &[1]).await;
+}
+
+/// Returns the counts of a search for `word`, which are the same for a phrase.
+async fn unknown(engine: &dyn SearchEngine, collection: Collection, filters: Filters) -> UnknownValues {
+    let searched = FirstStageRequest { collection, filters, ..request("word") };
+    let counted = search(engine, &searched).await.unknown_values;
+    let by_phrase = search(engine, &FirstStageRequest { exact_phrase: true, ..searched }).await.unknown_values;
+    assert_eq!(counted, by_phrase);
+    counted
+}
+
+/// Returns a page about `word` with these values; those of 0 or "" are unknown.
+fn valued(number: u128, language: &str, country: &str, published_at: i64) -> IndexDocument {
+    let known = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+    IndexDocument {
+        language: known(language),
+        country: known(country),
+        published_at: (published_at != 0).then(|| Timestamp::from_millis(published_at)),
+        ..page(number, "word")
+    }
+}
+
+pub async fn unknown_values_are_counted_by_filter(engine: &dyn SearchEngine) {
+    put_web(
+        engine,
+        vec![
+            valued(1, "en", "us", 10),
+            valued(2, "en", "", 10),
+            valued(3, "en", "", 0),
+            valued(4, "", "us", 10),
+            valued(5, "de", "", 10),
+            valued(6, "en", "", 5),
+        ],
+    )
+    .await;
+    let none = Filters::default();
+    let (language, country) = (Some("en".to_owned()), Some("us".to_owned()));
+    let published_after = Some(Timestamp::from_millis(7));
+    for (filters, expected) in [
+        (none.clone(), (0, 0, 0)),
+        (Filters { language: language.clone(), ..none.clone() }, (1, 0, 0)),
+        (Filters { country: country.clone(), ..none.clone() }, (0, 4, 0)),
+        (Filters { published_after, ..none.clone() }, (0, 0, 1)),
+        // A document that lacks two values counts for both, one that a known value excludes for none.
+        (Filters { language, country, published_after, ..none }, (1, 2, 1)),
+    ] {
+        let (language, country, published_at) = expected;
+        let expected = UnknownValues { language, country, published_at };
+        assert_eq!(unknown(engine, Collection::Web, filters.clone()).await, expected, "{filters:?}");
+    }
+}
+
+pub async fn unknown_values_are_counted_within_the_request(engine: &dyn SearchEngine) {
+    let on = |number, host: &str, body: &str| IndexDocument { host: host.to_owned(), ..page(number, body) };
+    put_web(engine, vec![on(1, "a.example", "word"), on(2, "b.example", "word"), on(3, "a.example", "other")]).await;
+    let first = Collection::Workspace(organization(1));
+    let files = vec![file(4, organization(1), "word"), file(5, organization(2), "word")];
+    put(engine, IndexName::Workspace, files).await;
+    let filters = Filters { country: Some("us".to_owned()), ..Filters::default() };
+    let countries = |count| UnknownValues { country: count, ..UnknownValues::default() };
+    assert_eq!(unknown(engine, Collection::Web, filters.clone()).await, countries(2));
+    assert_eq!(unknown(engine, first, filters.clone()).await, countries(1));
+    let include = Filters { include_domains: domains(&["a.example"]), ..filters.clone() };
+    assert_eq!(unknown(engine, Collection::Web, include).await, countries(1));
+    let exclude = Filters { exclude_domains: domains(&["a.example"]), ..filters.clone() };
+    assert_eq!(unknown(engine, Collection::Web, exclude).await, countries(1));
+    let unmatched = FirstStageRequest { filters, ..request("unheard") };
+    assert_eq!(search(engine, &unmatched).await.unknown_values, countries(0));
 }

@@ -39,13 +39,14 @@ macro_rules! conformance_tests {
             put_replaces_and_remove_deletes changes_are_idempotent changes_apply_in_order clear_affects_one_index
             empty_index_returns_no_hits
             all_words_are_optional rare_words_rank_higher title_words_rank_higher inflected_words_match
-            each_language_uses_its_stemmer best_matching_text_counts long_text_does_not_crowd_out_short_one
+            each_language_uses_its_stemmer best_matching_text_counts sixteen_texts_are_searched long_text_does_not_crowd_out_short_one
             ties_are_broken_by_document_id
             limit_and_total scripts_without_spaces_match compounds_match
             phrase_words_are_adjacent_and_in_order phrases_are_folded_but_not_stemmed phrases_may_consist_of_stop_words
-            phrases_do_not_cross_fields phrases_match_in_scripts_without_spaces
+            phrases_do_not_cross_fields any_of_several_phrases_matches phrases_match_in_scripts_without_spaces
             language_filter_is_applied country_filter_is_applied published_after_is_strict domains_match_subdomains_only
             excluded_domains_take_precedence filters_combine
+            unknown_values_are_counted_by_filter unknown_values_are_counted_within_the_request
             organizations_are_isolated statistics_are_per_scope statistics_cover_rerank_text
             statistics_follow_changes statistics_ignore_filters
             query_syntax_is_not_interpreted long_queries_never_fail queries_without_words_match_nothing

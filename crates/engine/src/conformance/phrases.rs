@@ -1,5 +1,5 @@
-use super::{NONE, found_by_phrase, id, page, put_web};
-use crate::{IndexDocument, SearchEngine};
+use super::{NONE, found, found_by_phrase, id, page, put_web, request};
+use crate::{FirstStageRequest, IndexDocument, SearchEngine};
 
 pub async fn phrase_words_are_adjacent_and_in_order(engine: &dyn SearchEngine) {
     put_web(
@@ -54,6 +54,23 @@ pub async fn phrases_do_not_cross_fields(engine: &dyn SearchEngine) {
     for across in ["beta gamma", "delta epsilon", "zeta eta"] {
         assert_eq!(found_by_phrase(engine, across).await, NONE, "{across}");
     }
+}
+
+pub async fn any_of_several_phrases_matches(engine: &dyn SearchEngine) {
+    let pages = ["a red pump station", "the brass tap", "a red tap and a brass pump", "pump and tap"];
+    put_web(engine, pages.iter().zip(1..).map(|(body, number)| page(number, body)).collect()).await;
+    let exact = |texts: &[&str]| FirstStageRequest {
+        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+        exact_phrase: true,
+        ..request("")
+    };
+    let mut both = found(engine, &exact(&["red pump", "brass tap"])).await;
+    both.sort();
+    let mut expected = [id(1), id(2)];
+    expected.sort();
+    assert_eq!(both, expected);
+    assert_eq!(found(engine, &exact(&["unheard of", "...", "brass pump"])).await, [id(3)]);
+    assert_eq!(found(engine, &exact(&["unheard of", "..."])).await, NONE);
 }
 
 pub async fn phrases_match_in_scripts_without_spaces(engine: &dyn SearchEngine) {

@@ -56,6 +56,15 @@ pub async fn best_matching_text_counts(engine: &dyn SearchEngine) {
     assert_eq!(once.hits, twice.hits);
 }
 
+pub async fn sixteen_texts_are_searched(engine: &dyn SearchEngine) {
+    put_web(engine, (1..=16).map(|number| page(number, &format!("word{number}"))).collect()).await;
+    let texts: Vec<String> = (1..=16).map(|number| format!("word{number}")).collect();
+    for exact_phrase in [false, true] {
+        let all = FirstStageRequest { texts: texts.clone(), exact_phrase, ..request("") };
+        assert_eq!(found(engine, &all).await.len(), 16);
+    }
+}
+
 pub async fn long_text_does_not_crowd_out_short_one(engine: &dyn SearchEngine) {
     let long = "copper pipe fitting valve wrench solder flange gasket";
     let mut documents: Vec<IndexDocument> =

@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use api_types::validation::parse_uuid;
 use api_types::{SearchRequest, SearchResponse};
-use model::SessionId;
+use app::{App, Viewer};
+use model::{SearchId, SessionId};
 use openapi::{Input, operations};
 use uuid::Uuid;
 
@@ -12,21 +15,26 @@ use crate::search::response::{Page, ShapedPage};
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body).await?.response()
+        search(context, input.body, ShapedPage::response).await
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
-        search(context, input.body).await?.body()
+        search(context, input.body, ShapedPage::body).await
     }
 }
 
-/// Searches and shapes the answer.
-async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage, Failure> {
+/// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded.
+async fn search<T>(
+    context: &Context,
+    mut body: SearchRequest,
+    convert: impl FnOnce(&ShapedPage) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
     let (request, shaping) = request::convert(body, session, context.state.now())?;
     let outcome = context.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
+    let search_id = outcome.search_id;
     let page = Page {
         schema: context.schema::<SearchResponse>(),
         request_id: context.request_id,
@@ -35,5 +43,18 @@ async fn search(context: &Context, mut body: SearchRequest) -> Result<ShapedPage
         outcome,
         shaping,
     };
-    page.shape()
+    let answer = page.shape().and_then(|shaped| convert(&shaped));
+    if answer.is_err() {
+        // Only the shape tells that an answer cannot meet its budget, after the use case has charged it.
+        refund(context, search_id).await?;
+    }
+    answer
+}
+
+async fn refund(context: &Context, search_id: SearchId) -> Result<(), Failure> {
+    let refund = |service: Arc<App>, viewer: Viewer| async move {
+        service.refund_search(&viewer, search_id).await;
+        Ok(())
+    };
+    context.run(refund).await
 }

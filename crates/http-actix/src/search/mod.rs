@@ -5,3 +5,4 @@ pub(crate) mod request;
 pub(crate) mod response;
 #[cfg(test)]
 mod tests;
+mod warnings;

@@ -1,15 +1,13 @@
-use api_types::{
-    Access, ErrorCode, IntegrationResults, OnExceed, Ranking, SearchResponse, Usage, Warning, WarningCode,
-};
+use api_types::{Access, ErrorCode, IntegrationResults, OnExceed, Ranking, SearchResponse, Usage, Warning};
 use app::search::{SearchHit, SearchOutcome};
 use model::IndexName;
 use retrieval_core::shape::{HitPlan, Length, Measure, PagePlan, Plan};
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::hit_view::{self, COMMA, HitView};
 use super::request::Shaping;
+use super::warnings;
 use crate::failure::Failure;
 use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
@@ -19,9 +17,6 @@ const SCORE_SCOPE: &str = "response";
 
 /// Path of the list of an organization's files.
 const FILES_PATH: &str = "/v1/files";
-
-/// Longest echo of an unrecognized value, in characters.
-const MAX_ECHO: usize = 100;
 
 /// The parts of an answer, before its shape is planned.
 #[derive(Debug)]
@@ -64,7 +59,7 @@ impl Page {
 
     /// Borrows the planned parts. The view does not state its length yet.
     fn view<'a>(&'a self, page: &PagePlan, hits: &'a [HitPlan]) -> ResponseView<'a> {
-        let warnings = self.warnings(page);
+        let warnings = warnings::of(&self.outcome, &self.shaping, page);
         ResponseView {
             schema: self.schema.as_deref(),
             request_id: self.request_id,
@@ -93,41 +88,6 @@ impl Page {
             selected: wire_int(selected as u64),
             href: FILES_PATH.to_owned(),
         })
-    }
-
-    fn warnings(&self, page: &PagePlan) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let mut warn = |code, message: String, details: Value| {
-            let details = match details {
-                Value::Object(details) => details,
-                _ => Map::new(),
-            };
-            warnings.push(Warning { code, message, details });
-        };
-        if let Some(value) = &self.shaping.unrecognized_verbosity {
-            let value: String = value.chars().take(MAX_ECHO).collect();
-            let message = format!("response.verbosity `{value}` is not known; `standard` was used");
-            warn(WarningCode::UnknownField, message, json!({"field": "response.verbosity", "value": value}));
-        }
-        if self.outcome.filtered_results > 0 {
-            let count = self.outcome.filtered_results;
-            let message = format!("source_policy removed {count} results");
-            warn(WarningCode::SourcePolicyFiltered, message, json!({"filtered_results": count}));
-        }
-        if self.outcome.rerank_unavailable {
-            let message = "reranking is unavailable; results are in first-stage order";
-            warn(WarningCode::RerankUnavailable, message.to_owned(), Value::Null);
-        }
-        if !page.shed.is_empty() {
-            let levels: Vec<_> = page.shed.iter().map(|level| level.as_str()).collect();
-            let message = "parts of the response were left out to fit the budget";
-            warn(WarningCode::ResponseTruncated, message.to_owned(), json!({"shed_levels": levels}));
-        }
-        if page.unsatisfiable {
-            let message = "one minimal result exceeds the budget";
-            warn(WarningCode::BudgetUnsatisfiable, message.to_owned(), Value::Null);
-        }
-        warnings
     }
 }
 

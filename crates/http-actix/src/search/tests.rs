@@ -1,8 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use api_types::{Access, OnExceed, RateLimit, SearchResponse};
-use app::search::{HitPassage, SearchHit, SearchOutcome};
-use model::{CaptureId, Collection, DocId, OrganizationId, PassageId, SearchId, Timestamp};
+use app::search::{HitPassage, SearchHit, SearchOutcome, UnknownValues};
+use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, SearchId, Timestamp};
 use proptest::prelude::*;
 use retrieval_core::shape::{Field, Measure, Plan, Verbosity};
 use uuid::Uuid;
@@ -96,6 +96,8 @@ fn any_page() -> impl Strategy<Value = Page> {
                 workspace_total,
                 rerank_unavailable,
                 filtered_results,
+                unknown_values: UnknownValues { country: filtered_results as u64, ..UnknownValues::default() },
+                empty_indexes: IndexName::ALL[..filtered_results.min(2)].to_vec(),
             },
             shaping: Shaping { verbosity, unrecognized_verbosity: unknown, max_chars: None, on_exceed: OnExceed::Shed },
         }

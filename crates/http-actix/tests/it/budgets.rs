@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
+use model::SystemClock;
 use serde_json::{Value, json};
-use test_support::Setup;
+use test_support::{Setup, TestApp};
 
 use crate::api::{Answer, Api};
 
@@ -87,6 +90,46 @@ async fn an_error_is_given_only_when_shedding_does_not_help() {
     let details = unmet.expect_error(400, "response_too_large");
     assert_eq!(details["field"], "response.budget.max_chars_total");
     assert_eq!(unmet.rate_headers(), 3);
+}
+
+#[actix_web::test]
+async fn a_search_that_cannot_meet_its_budget_is_not_charged() {
+    let mut setup = Setup::default();
+    setup.options.search_cents = 3;
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(10).await;
+    let api = Api::of(world, tenant, Arc::new(SystemClock)).with_pages(2).await;
+    let search = async |budget: usize| {
+        let budget = json!({"max_chars_total": budget, "on_exceed": "error"});
+        api.search(json!({"query": crate::corpus::QUERY, "response": {"budget": budget}})).await
+    };
+    for _ in 0..5 {
+        search(50).await.expect_error(400, "response_too_large");
+    }
+    assert_eq!(api.world.balance(&api.tenant).await, 10);
+    assert_eq!(search(2000).await.status, 200);
+    assert_eq!(api.world.balance(&api.tenant).await, 7);
+    let charged: i64 = api.world.ledger(&api.tenant).await.iter().map(|(_, cents)| cents).sum();
+    assert_eq!(charged, 7);
+    api.world.app.close().await;
+    let usage = api.get("/v1/usage").await.json();
+    assert_eq!((&usage["headline"]["spend_cents"], &usage["headline"]["errors"]), (&json!(3), &json!(5)));
+    assert_eq!(usage["products"][0]["spend_cents"], 3);
+}
+
+#[actix_web::test]
+async fn titles_stay_and_snippets_go_last() {
+    let api = api().await;
+    for verbosity in ["compact", "standard", "full"] {
+        let length = chars(&whole(&api, verbosity).await);
+        for budget in (1..length).step_by(101) {
+            let body = within(&api, verbosity, budget, "shed").await.json();
+            let results = body["results"].as_array().unwrap();
+            assert!(results.iter().all(|hit| hit["title"].is_string()), "{verbosity} {budget}: {body}");
+            let links = results.iter().filter(|hit| hit.get("snippet").is_none()).count();
+            assert!(links == 0 || results.len() == 1, "{verbosity} {budget}: {body}");
+        }
+    }
 }
 
 #[actix_web::test]

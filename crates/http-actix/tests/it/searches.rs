@@ -140,6 +140,54 @@ async fn the_published_example_has_the_fields_of_the_default_verbosity() {
 }
 
 #[actix_web::test]
+async fn sixteen_rewrites_are_searched_and_more_are_refused() {
+    let api = Api::new().await;
+    let pages = (1..=16).map(|n| page(&format!("https://page-{n}.example/"), &format!("About word{n}.")));
+    api.world.import(pages).await;
+    let rewrites = |count: usize| (1..=count).map(|n| format!("word{n}")).collect::<Vec<_>>();
+    let body = search(&api, json!({"query": "x", "search_queries": rewrites(16), "max_results": 50})).await;
+    assert_eq!(body["results"].as_array().unwrap().len(), 16);
+    let refused = api.search(json!({"query": "x", "search_queries": rewrites(17)})).await;
+    assert_eq!(refused.expect_error(400, "validation_error")["field"], "search_queries");
+}
+
+#[actix_web::test]
+async fn a_foreign_workspace_is_refused_whatever_is_searched() {
+    let api = Api::new().await.with_pages(1).await;
+    let foreign = uuid::Uuid::from_u128(1).to_string();
+    for indexes in [Value::Null, json!(["web"]), json!(["workspace"]), json!(["web", "workspace"])] {
+        let scope = json!({"indexes": indexes, "workspace_id": foreign});
+        let refused = api.search(json!({"query": QUERY, "scope": scope})).await;
+        assert_eq!(refused.expect_error(400, "validation_error")["field"], "scope.workspace_id");
+    }
+    let own = json!({"workspace_id": api.tenant.organization_id.to_string()});
+    assert_eq!(urls(&search(&api, json!({"query": QUERY, "scope": own})).await).len(), 1);
+}
+
+#[actix_web::test]
+async fn documents_dropped_for_lack_of_a_value_are_reported() {
+    let api = Api::new().await;
+    api.world.import(filtered_pages()).await;
+    let body =
+        search(&api, json!({"query": "neap tides", "freshness_policy": {"published_after": "2026-01-05"}})).await;
+    let warning = &body["warnings"][0];
+    assert_eq!((&warning["code"], &warning["details"]), (&json!("filter_unknown_values"), &json!({"published_at": 1})));
+    let body = search(&api, json!({"query": "neap tides", "filters": {"country": "de", "language": "en"}})).await;
+    assert_eq!(body["warnings"], Value::Null, "all pages have both values");
+}
+
+#[actix_web::test]
+async fn an_empty_index_says_so() {
+    let api = Api::new().await.with_files(&["notes.txt"]).await;
+    let body = search(&api, json!({"query": QUERY})).await;
+    let warning = &body["warnings"][0];
+    assert_eq!((&warning["code"], &warning["details"]), (&json!("index_empty"), &json!({"indexes": ["web"]})));
+    assert_eq!(body["results"], json!([]));
+    let found = api.search_both(10, json!({})).await.json();
+    assert_eq!((found["results"].as_array().unwrap().len(), &found["warnings"]), (1, &Value::Null));
+}
+
+#[actix_web::test]
 async fn null_and_empty_scopes_mean_the_web() {
     let api = Api::new().await.with_pages(1).await.with_files(&["notes.txt"]).await;
     for indexes in [Value::Null, json!([]), json!(["web"]), json!(["web", "web"])] {
@@ -167,12 +215,14 @@ async fn freshness_is_measured_from_the_clock() {
 #[actix_web::test]
 async fn ids_only_shows_ids_and_no_access() {
     let api = Api::new().await.with_pages(3).await.with_files(&["a.txt", "b.txt"]).await;
-    let body = api.search_both(3, json!({"verbosity": "ids_only"})).await.json();
+    let body = api.search_both(4, json!({"verbosity": "ids_only"})).await.json();
     for hit in body["results"].as_array().unwrap() {
         assert_eq!(keys(hit), ["canonical_url", "doc_id", "rank", "title"]);
     }
     assert!(body.get("access").is_none());
-    assert_eq!(body["integration_results"], json!({"total": 2, "selected": 1, "href": "/v1/files"}));
+    let selected = urls(&body).iter().filter(|url| url.starts_with("workspace:")).count();
+    assert!((1..=2).contains(&selected));
+    assert_eq!(body["integration_results"], json!({"total": 2, "selected": selected, "href": "/v1/files"}));
 }
 
 #[actix_web::test]
@@ -185,7 +235,9 @@ async fn presets_add_to_each_other() {
     assert!(hit.get("passages").is_none() && hit.get("provenance").is_none());
 
     let standard = with("standard").await;
-    let [web, workspace] = &standard["results"].as_array().unwrap()[..] else { panic!("{standard}") };
+    let mut results = standard["results"].as_array().unwrap().clone();
+    results.sort_by_key(|hit| hit["index"].as_str().unwrap().to_owned());
+    let [web, workspace] = &results[..] else { panic!("{standard}") };
     assert_eq!((&web["index"], &workspace["index"]), (&json!("web"), &json!("workspace")));
     assert_eq!(workspace["labels"], json!(["kind:txt"]));
     assert!(workspace["source_uri"].as_str().unwrap().starts_with("s3://"));

@@ -24,8 +24,9 @@ impl Operation for Search {
 Ranks documents of the web index, of the organization's workspace, or of both, and returns the passages that answer the \
 query best.
 
-A 200 with warnings is a complete answer. Scores are comparable only within one response; use `doc_id` as a lasting \
-reference. Invalid requests also count against the rate limit.";
+A 200 with warnings is a complete answer. Results of both indexes are ranked by scores on one scale, and an index with \
+relevant documents keeps a share of the places. Scores are comparable only within one \
+response; use `doc_id` as a lasting reference. Invalid requests also count against the rate limit.";
     const LABEL: &'static str = "Search";
     const SUCCESS: &'static str = "The ranked list, best first.";
     const ERRORS: &'static [ErrorCode] =
@@ -39,6 +40,8 @@ reference. Invalid requests also count against the rate limit.";
         WarningCode::BudgetUnsatisfiable,
         WarningCode::UnknownField,
         WarningCode::SourcePolicyFiltered,
+        WarningCode::FilterUnknownValues,
+        WarningCode::IndexEmpty,
         WarningCode::RerankUnavailable,
     ];
     // Every search is charged.

@@ -5,7 +5,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages;
-use retrieval_core::phrase::Phrase;
+use retrieval_core::phrase::Phrases;
 use retrieval_core::rerank::{self, DocumentText, Query, TermVector};
 use retrieval_core::statistics::CollectionStatistics;
 
@@ -33,13 +33,13 @@ const LANGUAGES: [&str; 6] = ["en", "de", "fr", "ja", "ar", "xx"];
 
 fuzz_target!(|search: Search| {
     let mut analyzers = Analyzers::default();
-    let mut phrase = Phrase::new(&search.query);
+    let mut phrase = Phrases::new([&*search.query]);
     let spans: Vec<_> = search.documents.iter().map(|document| passages::split(&document.content)).collect();
     let mut vectors = Vec::new();
     for (document, passages) in search.documents.iter().zip(&spans) {
         let Document { title, description, content, .. } = document;
         let language = document.language.map(|number| LANGUAGES[usize::from(number) % LANGUAGES.len()]);
-        let _ = phrase.is_in(content, language);
+        let _ = phrase.any_in(content, language);
         let text = DocumentText { title, description, content, passages, language };
         vectors.push(TermVector::of(&text, search.limit, &mut analyzers));
     }

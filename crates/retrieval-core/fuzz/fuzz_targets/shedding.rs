@@ -63,6 +63,7 @@ fuzz_target!(|input: (Vec<Hit>, u8, u64)| {
     let plan = Plan::within(budget, verbosity, &measured, &Answer);
     assert!(plan.hits.len() <= hits.len() && plan.hits.is_empty() == hits.is_empty());
     assert!(plan.page.unsatisfiable || size(&hits, &plan) <= budget, "{} of {budget}", size(&hits, &plan));
+    assert!(plan.hits.iter().all(|hit| hit.fields.contains(Field::Title)));
     let complete = Plan::complete(verbosity, hits.len());
     assert_eq!(plan == complete, size(&hits, &complete) <= budget);
 });

@@ -47,10 +47,12 @@ pub enum Field {
     Metadata,
     /// The metadata that says how current a document is: when it was published, last crawled and last seen.
     Dates,
-    Snippet,
     Index,
     Score,
-    /// Removed only from the last remaining hit, as the last resort.
+    /// Shortened before any field is removed. The rest is removed only from the last remaining hit, as the last resort:
+    /// without it a hit says hardly more than its link.
+    Snippet,
+    /// Never removed.
     Title,
 }
 
@@ -66,9 +68,9 @@ impl Field {
         Field::Description,
         Field::Metadata,
         Field::Dates,
-        Field::Snippet,
         Field::Index,
         Field::Score,
+        Field::Snippet,
         Field::Title,
     ];
 }

@@ -15,11 +15,12 @@ pub use length::{HitLengths, Length, Measure};
 pub enum ShedLevel {
     /// Passages, one at a time.
     Passages,
-    /// Snippets, word by word from their ends.
+    /// Snippets, word by word from their ends. Their beginnings stay.
     SnippetTails,
-    /// Fields beyond rank, document id, URL and title, one at a time; then the optional blocks of the page.
+    /// Fields beyond rank, document id, URL, title and the beginning of the snippet, one at a time; then the optional
+    /// blocks of the page.
     PresetExtras,
-    /// Hits.
+    /// Hits, and then the snippet of the only hit left.
     TailResults,
 }
 
@@ -43,7 +44,7 @@ pub struct Plan {
     pub page: PagePlan,
 }
 
-/// The parts of one hit to show. Rank, document id and URL are always shown.
+/// The parts of one hit to show. Rank, document id, URL and title are always shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HitPlan {
     pub fields: Fields,
@@ -67,7 +68,8 @@ pub struct PagePlan {
     pub integration_results: bool,
     /// Levels that removed something, in order; empty if the answer is complete.
     pub shed: Vec<ShedLevel>,
-    /// The budget is smaller than the smallest answer: one hit with rank, document id and URL. The plan is that answer.
+    /// The budget is smaller than the smallest answer: one hit with rank, document id, URL and title. The plan is that
+    /// answer.
     pub unsatisfiable: bool,
 }
 
@@ -88,8 +90,11 @@ impl Plan {
     /// complete answer fits, and a larger budget never shows less. An answer that exceeds the budget is
     /// [`PagePlan::unsatisfiable`].
     ///
+    /// A title is never removed, and the beginning of a snippet only from the last remaining hit: a few hits that say
+    /// something are worth more than many links.
+    ///
     /// A removed part costs a subtraction. `measure` is asked for the page about ten times, whatever the number of
-    /// hits, and for the text of one snippet.
+    /// hits, and for the tail of each snippet.
     pub fn within(max_chars: u64, verbosity: Verbosity, hits: &[HitLengths<'_>], measure: &dyn Measure) -> Self {
         shed::shed(Self::complete(verbosity, hits.len()), hits, max_chars, measure)
     }

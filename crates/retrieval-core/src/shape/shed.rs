@@ -2,10 +2,10 @@
 //!
 //! Parts are removed one at a time, each by a subtraction from the running length, until the answer fits.
 
-use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel};
+use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel, WHOLE};
 
-/// Shortest snippet to keep, in characters: fewer words say nothing about a document.
-const SHORTEST_SNIPPET: usize = 40;
+/// Shortest snippet to keep, in characters: about a line. Fewer words say hardly anything about a document.
+const SHORTEST_SNIPPET: usize = 80;
 
 pub(super) fn shed(plan: Plan, lengths: &[HitLengths<'_>], max_chars: u64, measure: &dyn Measure) -> Plan {
     let page_length = measure.page(&plan.page);
@@ -18,7 +18,7 @@ pub(super) fn shed(plan: Plan, lengths: &[HitLengths<'_>], max_chars: u64, measu
         || shedding.shed_snippets()
         || shedding.shed_extras()
         || shedding.shed_hits()
-        || shedding.shed_last_title();
+        || shedding.shed_last_snippet();
     shedding.plan.page.unsatisfiable = !fits;
     shedding.plan
 }
@@ -63,10 +63,18 @@ impl Shedding<'_> {
         self.hits_length -= self.lengths[index].fields[field as usize];
     }
 
+    /// Returns the length of the snippet beyond its first `end` bytes.
+    fn tail_length(&self, index: usize, end: usize) -> Length {
+        self.lengths[index].snippet.get(end..).map_or_else(Length::default, |tail| self.measure.text(tail))
+    }
+
     fn hit_length(&self, index: usize) -> Length {
         let (hit, lengths) = (self.plan.hits[index], &self.lengths[index]);
         let mut total = lengths.base;
         hit.fields.iter().for_each(|field| total += lengths.fields[field as usize]);
+        if hit.fields.contains(Field::Snippet) {
+            total -= self.tail_length(index, hit.snippet);
+        }
         if hit.fields.contains(Field::Passages) {
             lengths.passages.iter().take(hit.passages).for_each(|passage| total += *passage);
         }
@@ -99,30 +107,35 @@ impl Shedding<'_> {
             if !self.shows(index, Field::Snippet) {
                 continue;
             }
+            let Some(shortest) = cuts(self.lengths[index].snippet).next() else { continue };
             self.begin(ShedLevel::SnippetTails);
             let whole = self.hits_length;
-            self.hide(index, Field::Snippet);
+            self.cut_snippet(index, shortest, whole - self.tail_length(index, shortest));
             if self.fits() {
-                self.restore_snippet(index, whole);
+                self.lengthen_snippet(index, whole);
                 return true;
             }
         }
         false
     }
 
-    /// Shows as much of a hidden snippet as fits. `whole` is the length of the hits with all of it.
-    fn restore_snippet(&mut self, index: usize, whole: Length) {
+    /// Truncates a snippet. `hits_length` is the resulting length of the hits.
+    fn cut_snippet(&mut self, index: usize, end: usize, hits_length: Length) {
+        // Truncation adds no mark: the snippet stays a verbatim slice of the document.
+        self.plan.hits[index].snippet = end;
+        self.hits_length = hits_length;
+    }
+
+    /// Shows as much of a snippet as fits. `whole` is the length of the hits with all of it.
+    fn lengthen_snippet(&mut self, index: usize, whole: Length) {
         let snippet = self.lengths[index].snippet;
-        let cuts: Vec<usize> = cuts(snippet).collect();
+        let ends: Vec<usize> = cuts(snippet).collect();
         let (mut end, mut length) = (snippet.len(), whole);
-        for cut in cuts.into_iter().rev() {
+        for cut in ends.into_iter().rev() {
             length -= self.measure.text(&snippet[cut..end]);
             end = cut;
             if self.fits_with(length) {
-                // Truncation adds no mark: the snippet stays a verbatim slice of the document.
-                let hit = &mut self.plan.hits[index];
-                (hit.fields, hit.snippet) = (hit.fields.with(Field::Snippet), end);
-                self.hits_length = length;
+                self.cut_snippet(index, end, length);
                 return;
             }
         }
@@ -130,7 +143,7 @@ impl Shedding<'_> {
 
     fn shed_extras(&mut self) -> bool {
         for index in (0..self.plan.hits.len()).rev() {
-            for field in Field::ALL.into_iter().filter(|field| *field != Field::Title) {
+            for field in Field::ALL.into_iter().filter(|field| !matches!(field, Field::Snippet | Field::Title)) {
                 if self.shows(index, field) {
                     self.begin(ShedLevel::PresetExtras);
                     self.hide(index, field);
@@ -166,12 +179,14 @@ impl Shedding<'_> {
         false
     }
 
-    fn shed_last_title(&mut self) -> bool {
-        if self.plan.hits.is_empty() || !self.shows(0, Field::Title) {
+    fn shed_last_snippet(&mut self) -> bool {
+        if self.plan.hits.is_empty() || !self.shows(0, Field::Snippet) {
             return false;
         }
         self.begin(ShedLevel::PresetExtras);
-        self.hide(0, Field::Title);
+        self.hits_length += self.tail_length(0, self.plan.hits[0].snippet);
+        self.plan.hits[0].snippet = WHOLE;
+        self.hide(0, Field::Snippet);
         self.fits()
     }
 }

@@ -139,7 +139,7 @@ fn hits(count: usize) -> Vec<Hit> {
 fn each_verbosity_adds_to_the_one_below() {
     let names = |verbosity: Verbosity| verbosity.fields().iter().collect::<Vec<_>>();
     assert_eq!(names(Verbosity::IdsOnly), [Field::Title]);
-    assert_eq!(names(Verbosity::Compact), [Field::Dates, Field::Snippet, Field::Index, Field::Score, Field::Title]);
+    assert_eq!(names(Verbosity::Compact), [Field::Dates, Field::Index, Field::Score, Field::Snippet, Field::Title]);
     let all = Field::ALL.into_iter().filter(|field| *field != Field::Dates);
     assert_eq!(names(Verbosity::Full), all.collect::<Vec<_>>());
     assert_eq!(Verbosity::Standard.fields(), Verbosity::Full.fields().without(Field::Provenance));
@@ -177,7 +177,7 @@ fn snippets_lose_whole_words_from_their_ends() {
     assert!(cut[4].len() < cut[3].len() && cut[3] == hits[0].snippet(), "the last hit loses first");
     for snippet in cut {
         assert!(snippet.ends_with("snippet") || snippet.ends_with("words"), "{snippet}");
-        assert!(snippet.len() >= 40);
+        assert!(snippet.len() >= 80);
     }
 }
 
@@ -197,7 +197,7 @@ fn smallest_answer_is_one_hit_and_reports_that_it_is_too_large() {
     let hits = hits(5);
     let least = within(&hits, Verbosity::Full, 1);
     assert!(least.page.unsatisfiable && least.hits.len() == 1);
-    assert_eq!(least.hits[0].fields, Fields::NONE);
+    assert_eq!(least.hits[0].fields, Fields::NONE.with(Field::Title));
     assert!(!least.page.access && !least.page.ranking && !least.page.integration_results);
     assert_eq!(least.page.shed, LEVELS);
 
@@ -270,14 +270,11 @@ fn removals(hits: &[Hit], verbosity: Verbosity) -> Vec<Plan> {
         for cut in cuts.into_iter().rev() {
             remove(ShedLevel::SnippetTails, &|plan| plan.hits[index].snippet = cut);
         }
-        remove(ShedLevel::SnippetTails, &|plan| {
-            let hit = &mut plan.hits[index];
-            (hit.fields, hit.snippet) = (hit.fields.without(Field::Snippet), WHOLE);
-        });
     }
     for (index, hit) in from_last() {
-        for field in Field::ALL.into_iter().filter(|field| shown(*field)(hit) && *field != Field::Title) {
-            if field != Field::Snippet && (field != Field::Passages || hit.passages.is_empty()) {
+        for field in Field::ALL.into_iter().filter(|field| shown(*field)(hit)) {
+            if !matches!(field, Field::Snippet | Field::Title) && (field != Field::Passages || hit.passages.is_empty())
+            {
                 remove(ShedLevel::PresetExtras, &|plan| {
                     let hit = &mut plan.hits[index];
                     hit.fields = hit.fields.without(field);
@@ -293,9 +290,12 @@ fn removals(hits: &[Hit], verbosity: Verbosity) -> Vec<Plan> {
     for _ in 1..hits.len() {
         remove(ShedLevel::TailResults, &|plan| plan.hits.truncate(plan.hits.len() - 1));
     }
-    if hits.first().is_some_and(shown(Field::Title)) {
+    if hits.first().is_some_and(shown(Field::Snippet)) {
         let level = if hits.len() > 1 { ShedLevel::TailResults } else { ShedLevel::PresetExtras };
-        remove(level, &|plan| plan.hits[0].fields = plan.hits[0].fields.without(Field::Title));
+        remove(level, &|plan| {
+            let hit = &mut plan.hits[0];
+            (hit.fields, hit.snippet) = (hit.fields.without(Field::Snippet), WHOLE);
+        });
     }
     plans
 }
@@ -337,6 +337,16 @@ proptest! {
         }
         prop_assert!(plan.page.shed.is_sorted());
         prop_assert_eq!(plan.hits.is_empty(), hits.is_empty());
+    }
+
+    #[test]
+    fn titles_stay_and_snippets_go_last(hits in any_hits(), verbosity in any_verbosity(), budget in 1u64..6_000) {
+        let plan = within(&hits, verbosity, budget);
+        prop_assert!(plan.hits.iter().all(|hit| hit.fields.contains(Field::Title)));
+        if verbosity != Verbosity::IdsOnly {
+            let links = plan.hits.iter().filter(|hit| !hit.fields.contains(Field::Snippet)).count();
+            prop_assert!(links == 0 || plan.hits.len() == 1, "{} of {} hits are links", links, plan.hits.len());
+        }
     }
 
     #[test]
