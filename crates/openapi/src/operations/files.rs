@@ -113,6 +113,7 @@ returns the `sync_id` of the queued run.";
     const LABEL: &'static str = "Start indexing";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The run is queued.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::RetrievalNotConfigured];
     // A second request may start a second run.
     const RETRY_SAFE: bool = false;
 
