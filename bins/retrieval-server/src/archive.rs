@@ -88,7 +88,8 @@ impl Part {
 /// Reads and checks the manifest of a backup.
 pub fn read_manifest(folder: &Path) -> anyhow::Result<Manifest> {
     let path = folder.join(MANIFEST);
-    let text = std::fs::read(&path).with_context(|| format!("`{}` is no backup: reading `{MANIFEST}`", folder.display()))?;
+    let text =
+        std::fs::read(&path).with_context(|| format!("`{}` is no backup: reading `{MANIFEST}`", folder.display()))?;
     let manifest: Manifest =
         serde_json::from_slice(&text).with_context(|| format!("`{}` is no manifest of a backup", path.display()))?;
     if manifest.format != FORMAT {

@@ -26,8 +26,8 @@ use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
-use crate::{files, storage_keys};
 use crate::tokens::IssuerTokens;
+use crate::{files, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;

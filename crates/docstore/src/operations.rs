@@ -1,7 +1,8 @@
 //! Table of all operations. Each line declares a method of [`Docstore`] and names its query, `queries/MODULE.rs`.
 //!
-//! `read` runs one query on any connection, `snapshot` several queries on one consistent snapshot, `write` and `bulk` run in
-//! one transaction. On SQLite small writes share a commit; a `bulk` write has its own. The method and its query share one token, so that go-to-definition reaches both.
+//! `read` runs one query on any connection, `snapshot` several queries on one consistent snapshot; `write`, `bulk` and
+//! `relaxed` run in one transaction. On SQLite waiting writes share a commit, a `bulk` write has its own, and a power failure
+//! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, IndexName, OrganizationId,
@@ -46,6 +47,15 @@ macro_rules! operations {
         async move {
             $pools
                 .snapshot(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
+    (@relaxed $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .write_relaxed(move |connection| {
                     Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
                 })
                 .await
@@ -96,7 +106,7 @@ operations! {
     /// entry is filled in. `None` for an unknown key.
     write accounts::revoke_api_key(key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
     /// Updates the times of last use. Never replaces a later time by an earlier one.
-    write accounts::touch_api_keys(used: Vec<(ApiKeyId, Timestamp)>) -> ();
+    relaxed accounts::touch_api_keys(used: Vec<(ApiKeyId, Timestamp)>) -> ();
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -150,17 +160,17 @@ operations! {
     write captures::confirm_capture(doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
-    write activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
+    relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
     read activity::find_search(organization_id: OrganizationId, search_id: SearchId) -> Option<Search>;
     /// Grants a document to an organization. Does nothing if the document was deleted.
-    write activity::grant_document(grant: Grant) -> ();
+    relaxed activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: OrganizationId, doc_id: DocId) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
     /// Exports feedback of all organizations for the operator, oldest first, after the event with this time and id.
     read activity::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
 
     /// Adds requests to the hourly and daily rollups. Also stores the single requests if `keep_events`.
-    bulk usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
+    relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
     /// Lists rollups of `period` that start in `[from, to)`, ordered by start.
     read usage::list_usage_rollups(organization_id: OrganizationId, period: i64, from: Timestamp, to: Timestamp) -> Vec<UsageRollup>;
     /// Lists single requests in `[from, to)` that are still kept.
@@ -225,7 +235,7 @@ operations! {
     /// Counts the outbox entries of an index.
     read outbox::count_outbox(index: IndexName) -> i64;
     /// Acquires or renews a lease. Returns false while another owner's lease has not expired.
-    write outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
+    relaxed outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
     /// Releases a lease if `owner` holds it.
-    write outbox::release_lease(name: String, owner: String) -> ();
+    relaxed outbox::release_lease(name: String, owner: String) -> ();
 }

@@ -19,11 +19,11 @@ fn write_section(text: &mut String, keys: &Dict, section: &str) {
     for (name, value) in keys {
         let key = join(section, name);
         // Writing to a string cannot fail.
-        match value {
-            Value::Dict(..) => {}
-            _ if is_secret(&key) => drop(writeln!(text, "# {name}: secret")),
-            value => drop(writeln!(text, "{name} = {}", literal(value))),
-        }
+        let _ = match value {
+            Value::Dict(..) => Ok(()),
+            _ if is_secret(&key) => writeln!(text, "# {name}: secret"),
+            value => writeln!(text, "{name} = {}", literal(value)),
+        };
     }
     for (name, value) in keys {
         if let Value::Dict(_, inner) = value {
@@ -62,7 +62,7 @@ fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => quoted.extend(['\\', character]),
-            control if control.is_control() => drop(write!(quoted, "\\u{:04X}", u32::from(control))),
+            control if control.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(control))),
             other => quoted.push(other),
         }
     }

@@ -93,11 +93,11 @@ pub(crate) fn display_value(value: &Value) -> String {
     match value {
         Value::String(_, text) => text.clone(),
         Value::Bool(_, value) => value.to_string(),
-        Value::Num(_, number) => match (number.to_i128(), number.to_f64()) {
-            (Some(whole), _) => whole.to_string(),
-            (None, Some(float)) => float.to_string(),
-            (None, None) => String::new(),
-        },
+        Value::Num(_, number) => {
+            let whole = number.to_i128().map(|whole| whole.to_string());
+            let whole = whole.or_else(|| number.to_u128().map(|whole| whole.to_string()));
+            whole.or_else(|| number.to_f64().map(|float| float.to_string())).unwrap_or_default()
+        }
         Value::Char(_, value) => value.to_string(),
         Value::Array(..) => "a list".to_owned(),
         Value::Dict(..) => "a section".to_owned(),

@@ -97,11 +97,7 @@ fn read_file(path: &Path) -> Result<Layer, SettingsError> {
 }
 
 /// Converts the values to their types. Each invalid value is replaced by its default until none is left.
-fn extract(
-    mut figment: Figment,
-    defaults: &Layer,
-    errors: &mut Vec<SettingsError>,
-) -> Result<Settings, SettingsError> {
+fn extract(mut figment: Figment, defaults: &Layer, errors: &mut Vec<SettingsError>) -> Result<Settings, SettingsError> {
     let mut replaced = HashSet::new();
     loop {
         let error: figment::Error = match figment.extract() {
@@ -109,18 +105,20 @@ fn extract(
             Err(error) => error,
         };
         // The path of an item of a list ends with its number.
-        let key = (1..=error.path.len()).map(|length| error.path[..length].to_vec()).find(|path| {
-            find(&defaults.keys, path).is_some_and(|value| !matches!(value, Value::Dict(..)))
-        });
+        let key = (1..=error.path.len())
+            .map(|length| error.path[..length].to_vec())
+            .find(|path| find(&defaults.keys, path).is_some_and(|value| !matches!(value, Value::Dict(..))));
         let error = convert_error(error);
+        let Some((key, default)) = key.and_then(|key| find(&defaults.keys, &key).cloned().map(|value| (key, value)))
+        else {
+            return Err(error);
+        };
         let mut keys = Dict::new();
-        match key.as_deref().and_then(|key| Some((key, find(&defaults.keys, key)?.clone()))) {
-            Some((key, value)) if replaced.insert(key.to_vec()) && insert(&mut keys, key, value).is_ok() => {
-                errors.push(error);
-                figment = figment.merge(&Layer { origin: defaults.origin.clone(), keys });
-            }
-            Some(_) | None => return Err(error),
+        if !replaced.insert(key.clone()) || insert(&mut keys, &key, default).is_err() {
+            return Err(error);
         }
+        errors.push(error);
+        figment = figment.merge(&Layer { origin: defaults.origin.clone(), keys });
     }
 }
 

@@ -45,7 +45,8 @@ fn upload_address(settings: &Settings) -> Option<String> {
 
 /// Returns `None` for an invalid URL, which has its own error.
 fn reach(url: &str) -> Option<Reach> {
-    Some(match Url::parse(url).ok()?.host()? {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(match url.host()? {
         Host::Ipv4(address) => reach_of_address(address.into()),
         Host::Ipv6(address) => reach_of_address(address.into()),
         Host::Domain(name) => reach_of_name(&name.trim_end_matches('.').to_ascii_lowercase()),

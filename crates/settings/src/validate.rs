@@ -1,8 +1,6 @@
 use url::Url;
 
-use crate::{
-    IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend, reach,
-};
+use crate::{IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend, reach};
 
 type Check = Result<(), SettingsError>;
 

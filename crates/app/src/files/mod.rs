@@ -175,8 +175,8 @@ impl App {
         } else if let Some(object) = &object {
             // A repeated or concurrent request: the run of the first one completes the deletion.
             let uploaded_at = from_date_time(object.last_modified);
-            let is_completed = earlier.is_some_and(|at| uploaded_at <= at)
-                && self.store.has_unfinished_run(organization_id).await?;
+            let is_completed =
+                earlier.is_some_and(|at| uploaded_at <= at) && self.store.has_unfinished_run(organization_id).await?;
             if !is_completed {
                 self.queue_run(viewer, RunMode::Incremental).await?;
             }

@@ -258,7 +258,8 @@ mod deletion {
         world.blobs.recover();
         // A worker has claimed the run of the first request.
         let now = world.clock.now();
-        let run = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
+        let run =
+            world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         let another = world.store.claim_run("other".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
         assert!(another.is_none(), "{another:?}");
@@ -274,7 +275,8 @@ mod deletion {
         world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
         world.blobs.recover();
         let now = world.clock.now();
-        let run = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
+        let run =
+            world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
         world.store.finish_run(run.sync_id, "worker".to_owned(), Some("no storage".to_owned()), now).await.unwrap();
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         let next = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();

@@ -1,18 +1,22 @@
 //! Group commit of SQLite's single writer.
 //!
-//! A commit waits for the disk. Writes that arrive during a commit share the next one: the first of them to get the
+//! A durable commit waits for the disk. Writes that arrive during a commit share the next one: the first of them to get the
 //! connection runs all that wait in one transaction, each in its own savepoint, and reports to each caller after the
 //! commit. A write that fails is rolled back alone.
+//!
+//! A transaction of relaxed writes only is committed without waiting for the disk. The next durable commit also makes it
+//! durable, since the log is written in order.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
-use diesel_async::AsyncConnection;
 use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
@@ -27,12 +31,14 @@ const MAX_WRITES: usize = 64;
 /// Time after which a transaction takes no further writes: its first one waits for all of them.
 const MAX_TIME: Duration = Duration::from_millis(5);
 
-/// Size of a write.
+/// Guarantee and size of a write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Size {
-    /// May share a transaction.
-    Small,
-    /// Runs in a transaction of its own, so that no other write waits for it after having run.
+pub enum Kind {
+    /// Small. Survives a power failure once it is acknowledged.
+    Durable,
+    /// Small. A power failure may lose the last of these writes.
+    Relaxed,
+    /// Durable. Runs in a transaction of its own, so that no other write waits for it after having run.
     Bulk,
 }
 
@@ -40,17 +46,19 @@ pub enum Size {
 #[derive(Default)]
 pub struct GroupCommit {
     waiting: Mutex<VecDeque<Box<dyn Write>>>,
+    /// True if the connection was last set to commit without waiting. A new connection waits.
+    is_relaxed: AtomicBool,
 }
 
 impl GroupCommit {
     /// Runs the body in a transaction that holds the write lock from its start. Returns after the commit.
-    pub async fn write<T, F>(&self, writer: &Pool<Conn>, size: Size, body: F) -> Result<T>
+    pub async fn write<T, F>(&self, writer: &Pool<Conn>, kind: Kind, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
         let (reply, mut outcome) = oneshot::channel();
-        self.queue().push_back(Box::new(Pending { body: Some(body), result: None, reply, size }));
+        self.queue().push_back(Box::new(Pending { body: Some(body), result: None, reply, kind }));
         loop {
             let mut connection = tokio::select! {
                 biased;
@@ -76,23 +84,21 @@ impl GroupCommit {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next write whose caller still waits; `small_only` leaves a bulk write in the queue.
-    fn next(&self, small_only: bool) -> Option<Box<dyn Write>> {
+    /// Takes the next write whose caller still waits, if it `fits`.
+    fn next(&self, fits: impl Fn(Kind) -> bool) -> Option<Box<dyn Write>> {
         let mut queue = self.queue();
         while queue.front().is_some_and(|write| write.is_abandoned()) {
             queue.pop_front();
         }
-        let fits = |write: &Box<dyn Write>| !small_only || write.size() == Size::Small;
-        if queue.front().is_some_and(fits) { queue.pop_front() } else { None }
+        queue.pop_front_if(|write| fits(write.kind()))
     }
 
     /// Runs waiting writes in one transaction and reports to their callers.
     async fn commit_group(&self, connection: &mut Conn) {
-        let Some(first) = self.next(false) else { return };
+        let Some(first) = self.next(|_| true) else { return };
+        let kind = first.kind();
         let mut group = vec![first];
-        let writes = &mut group;
-        let ended = connection.immediate_transaction(async move |connection| self.run(connection, writes).await).await;
-        let failure = match ended {
+        let failure = match self.run_group(connection, kind, &mut group).await {
             Ok(()) | Err(Abort::FirstFailed) => None,
             Err(Abort::Database(error)) => Some(StoreError::from(error).to_string()),
         };
@@ -101,23 +107,36 @@ impl GroupCommit {
         }
     }
 
+    async fn run_group(&self, connection: &mut Conn, kind: Kind, group: &mut Vec<Box<dyn Write>>) -> Result<(), Abort> {
+        let is_relaxed = kind == Kind::Relaxed;
+        if self.is_relaxed.load(Ordering::Relaxed) != is_relaxed {
+            // The database refuses this within a transaction.
+            let level = if is_relaxed { "PRAGMA synchronous = NORMAL" } else { "PRAGMA synchronous = FULL" };
+            connection.batch_execute(level).await?;
+            self.is_relaxed.store(is_relaxed, Ordering::Relaxed);
+        }
+        connection.immediate_transaction(async move |connection| self.run(connection, kind, group).await).await
+    }
+
     /// Runs the first write, and further ones in savepoints. Without others before it, a failed write needs none.
-    async fn run(&self, connection: &mut Conn, writes: &mut Vec<Box<dyn Write>>) -> Result<(), Abort> {
+    async fn run(&self, connection: &mut Conn, kind: Kind, group: &mut Vec<Box<dyn Write>>) -> Result<(), Abort> {
         let started = Instant::now();
-        for first in writes.iter_mut() {
+        for first in group.iter_mut() {
             if !first.run(connection, Place::Transaction).await {
                 return Err(Abort::FirstFailed);
             }
-            if first.size() == Size::Bulk {
-                return Ok(());
-            }
         }
-        while writes.len() < MAX_WRITES
+        let fits = |next| match kind {
+            Kind::Durable => next != Kind::Bulk,
+            Kind::Relaxed => next == Kind::Relaxed,
+            Kind::Bulk => false,
+        };
+        while group.len() < MAX_WRITES
             && started.elapsed() < MAX_TIME
-            && let Some(mut next) = self.next(true)
+            && let Some(mut next) = self.next(fits)
         {
             next.run(connection, Place::Savepoint).await;
-            writes.push(next);
+            group.push(next);
         }
         Ok(())
     }
@@ -144,7 +163,7 @@ enum Place {
 
 /// A write of any result type.
 trait Write: Send {
-    fn size(&self) -> Size;
+    fn kind(&self) -> Kind;
 
     /// Returns true if the caller no longer waits.
     fn is_abandoned(&self) -> bool;
@@ -161,7 +180,7 @@ struct Pending<T, F> {
     body: Option<F>,
     result: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
-    size: Size,
+    kind: Kind,
 }
 
 impl<T, F> Write for Pending<T, F>
@@ -169,8 +188,8 @@ where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
 {
-    fn size(&self) -> Size {
-        self.size
+    fn kind(&self) -> Kind {
+        self.kind
     }
 
     fn is_abandoned(&self) -> bool {

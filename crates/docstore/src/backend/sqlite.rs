@@ -12,7 +12,7 @@ use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
 use crate::backend::CONNECTION_TIMEOUT;
-use crate::backend::group_commit::{GroupCommit, Size};
+use crate::backend::group_commit::{GroupCommit, Kind};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
@@ -111,11 +111,7 @@ pub struct Pools {
 impl Pools {
     pub fn open(path: &Path, readers: usize) -> Result<Self> {
         let url = path_text(path)?;
-        Ok(Self {
-            readers: pool(url, readers, PRAGMAS)?,
-            writer: pool(url, 1, PRAGMAS)?,
-            group_commit: Arc::default(),
-        })
+        Ok(Self { readers: pool(url, readers, PRAGMAS)?, writer: pool(url, 1, PRAGMAS)?, group_commit: Arc::default() })
     }
 
     /// Opens a file that no process writes. Writes fail.
@@ -153,7 +149,16 @@ impl Pools {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        self.group_commit.write(&self.writer, Size::Small, body).await
+        self.group_commit.write(&self.writer, Kind::Durable, body).await
+    }
+
+    /// Runs the body like [`write`](Self::write), without waiting for the disk: a power failure may lose it.
+    pub async fn write_relaxed<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.group_commit.write(&self.writer, Kind::Relaxed, body).await
     }
 
     /// Runs the body like [`write`](Self::write), in a transaction that no other write shares.
@@ -162,7 +167,7 @@ impl Pools {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        self.group_commit.write(&self.writer, Size::Bulk, body).await
+        self.group_commit.write(&self.writer, Kind::Bulk, body).await
     }
 }
 
@@ -239,12 +244,46 @@ mod tests {
         log[32..].chunks(24 + page_size).filter(|frame| frame[4..8] != [0; 4]).count()
     }
 
+    /// Returns the level of syncing in a write: 1 is NORMAL, 2 is FULL.
+    async fn level(connection: &mut Conn) -> Result<i64> {
+        Ok(number(connection, "SELECT synchronous AS number FROM pragma_synchronous").await)
+    }
+
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn commits_are_synced() {
+    async fn durable_commits_are_synced() {
         let folder = tempfile::tempdir().unwrap();
         let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
-        let mut writer = pools.writer().await.unwrap();
-        assert_eq!(number(&mut writer, "SELECT synchronous AS number FROM pragma_synchronous").await, 2);
+        for _ in 0..2 {
+            assert_eq!(pools.write(|connection| Box::pin(level(connection))).await.unwrap(), 2);
+            assert_eq!(pools.write_relaxed(|connection| Box::pin(level(connection))).await.unwrap(), 1);
+            assert_eq!(pools.write_bulk(|connection| Box::pin(level(connection))).await.unwrap(), 2);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn relaxed_write_waits_for_no_durable_one_behind_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
+        let held = pools.writer().await.unwrap();
+        let mut writes = Vec::new();
+        for n in 0..4 {
+            let writers = pools.clone();
+            writes.push(tokio::spawn(async move {
+                match n {
+                    0 | 3 => writers.write_relaxed(|connection| Box::pin(level(connection))).await,
+                    _ => writers.write(|connection| Box::pin(level(connection))).await,
+                }
+            }));
+            while pools.group_commit.waiting() <= n {
+                tokio::task::yield_now().await;
+            }
+        }
+        drop(held);
+        let mut levels = Vec::new();
+        for write in writes {
+            levels.push(write.await.unwrap().unwrap());
+        }
+        assert_eq!(levels, [1, 2, 2, 2], "the last one joins the durable writes");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -50,5 +50,8 @@ async fn damage_is_found(db: Database) {
     assert_eq!(db.find_damage().await.unwrap(), ["row of `balances` without its `organizations`"]);
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231235959')").await;
     let refused = db.check_supported().await;
-    assert!(matches!(&refused, Err(StoreError::NewerVersion { migration }) if migration == "29991231235959"), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(StoreError::NewerVersion { migration }) if migration == "29991231235959"),
+        "{refused:?}"
+    );
 }

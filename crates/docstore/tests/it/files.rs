@@ -141,7 +141,10 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     // A repeated deletion knows of the first one, whose run is still queued.
     let outcome = db.withdraw_file(ours, "indexed".to_owned(), run(ours), NOW).await.unwrap();
     assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false, earlier: Some(NOW) }));
-    assert_eq!((db.has_unfinished_run(ours).await.unwrap(), db.has_unfinished_run(theirs).await.unwrap()), (true, false));
+    assert_eq!(
+        (db.has_unfinished_run(ours).await.unwrap(), db.has_unfinished_run(theirs).await.unwrap()),
+        (true, false)
+    );
     assert_eq!(db.count("index_runs").await, 1);
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();

@@ -137,7 +137,7 @@ impl Feeder {
             self.restore().await?;
             *restored = Some(Instant::now());
         }
-        let drained = self.drain_all(stop).await;
+        let drained = self.drain_all_until(stop).await;
         if let Err(FeedError::Engine(error)) = &drained
             && error.kind == EngineErrorKind::Corrupt
         {
@@ -168,8 +168,12 @@ impl Feeder {
         Ok(self.engine.mark_rebuilt(&lost).await?)
     }
 
-    /// Drains the outbox of every index, until `stop`. Returns the number of entries.
-    async fn drain_all(&self, stop: &CancellationToken) -> Result<usize, FeedError> {
+    /// Drains the outbox of every index. Returns the number of entries.
+    pub async fn drain_all(&self) -> Result<usize, FeedError> {
+        self.drain_all_until(&CancellationToken::new()).await
+    }
+
+    async fn drain_all_until(&self, stop: &CancellationToken) -> Result<usize, FeedError> {
         let mut drained = 0;
         for index in IndexName::ALL {
             drained += self.drain_until(*index, stop).await?;

@@ -40,8 +40,12 @@ impl Snapshot {
         let files = Files::of(root.to_owned());
         let mut objects = BTreeMap::new();
         Journal::read(&files.journal(), |record| match record {
-            Record::Put { key, entry, .. } => drop(objects.insert(key.into_boxed_str(), entry)),
-            Record::Delete { key } => drop(objects.remove(key.as_str())),
+            Record::Put { key, entry, .. } => {
+                objects.insert(key.into_boxed_str(), entry);
+            }
+            Record::Delete { key } => {
+                objects.remove(key.as_str());
+            }
             Record::Used(_) | Record::NextId(_) => {}
         })?;
         Ok(Self { files, objects })

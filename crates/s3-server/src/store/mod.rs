@@ -31,8 +31,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use time::OffsetDateTime;
 
-use files::Files;
 pub use copy::{Copied, FolderCopy, ObjectInfo, Snapshot};
+use files::Files;
 use journal::Journal;
 use record::Record;
 pub(crate) use signatures::{Reservation, Signatures};

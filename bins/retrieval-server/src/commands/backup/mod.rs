@@ -41,8 +41,9 @@ pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> a
     let mut problems = 0;
     match settings.storage.backend {
         StorageBackend::Embedded => {
-            problems = copy_objects(&compose::objects_dir(settings), &store, &copy, &draft.path, &mut manifest, &progress)
-                .await?;
+            problems =
+                copy_objects(&compose::objects_dir(settings), &store, &copy, &draft.path, &mut manifest, &progress)
+                    .await?;
         }
         StorageBackend::S3 => output::note("the objects are not included: storage is external (`storage.backend`)"),
     }

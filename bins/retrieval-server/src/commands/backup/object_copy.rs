@@ -111,10 +111,8 @@ impl ObjectCopy {
     pub fn finish(mut self) -> anyhow::Result<(u64, u64, [Part; 2])> {
         self.list.flush()?;
         let journal = Path::new(archive::OBJECTS).join(self.copy.finish()?);
-        let parts = [
-            Part::of(&self.folder, archive::OBJECT_LIST)?,
-            Part::of(&self.folder, &journal.to_string_lossy())?,
-        ];
+        let parts =
+            [Part::of(&self.folder, archive::OBJECT_LIST)?, Part::of(&self.folder, &journal.to_string_lossy())?];
         Ok((self.count, self.bytes, parts))
     }
 }
