@@ -104,9 +104,9 @@ impl Drop for Draft {
 }
 
 fn require_empty(folder: &Path) -> io::Result<()> {
-    match fs::read_dir(folder) {
-        Ok(mut entries) if entries.next().is_some() => Err(io::ErrorKind::AlreadyExists.into()),
-        Ok(_) => Ok(()),
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(io::ErrorKind::AlreadyExists.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }

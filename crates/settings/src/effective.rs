@@ -6,7 +6,7 @@ use figment::value::{Dict, Value};
 use url::Url;
 
 use crate::keys::{display_value, join};
-use crate::layers::is_secret;
+use crate::secret::is_secret;
 
 pub(crate) fn to_toml(keys: &Dict) -> String {
     let mut text = String::new();

@@ -3,7 +3,7 @@
 use figment::value::{Dict, Num, Tag, Value};
 
 use crate::keys::{distance, find, insert, paths};
-use crate::layers::{SECRETS, is_secret};
+use crate::secret::{SECRETS, is_secret};
 use crate::{ENVIRONMENT_PREFIX, SettingsError};
 
 /// Start of all variables of this project.

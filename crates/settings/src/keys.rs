@@ -3,7 +3,7 @@
 use figment::value::{Dict, Value};
 
 use crate::SettingsError;
-use crate::layers::is_secret;
+use crate::secret::is_secret;
 
 /// Removes keys that the defaults lack and values in place of sections, with one error each.
 pub(crate) fn retain_known(

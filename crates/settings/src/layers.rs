@@ -9,21 +9,8 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::keys::{display_value, find, insert, retain_known};
+use crate::secret::{SECRETS, is_secret};
 use crate::{DEFAULTS, Settings, SettingsError, environment};
-
-/// Keys with hidden values, which can be given as `<key>_file`.
-pub(crate) const SECRETS: [&str; 6] = [
-    "database.url",
-    "index.api_key",
-    "storage.access_key_id",
-    "storage.secret_access_key",
-    "rate_limit.url",
-    "rerank.api_key",
-];
-
-pub(crate) fn is_secret(key: &str) -> bool {
-    SECRETS.contains(&key)
-}
 
 /// One source of settings. `origin` completes a message: "unknown key `x` in {origin}".
 struct Layer {

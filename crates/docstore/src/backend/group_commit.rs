@@ -100,7 +100,7 @@ impl GroupCommit {
         let mut group = vec![first];
         let failure = match self.run_group(connection, kind, &mut group).await {
             Ok(()) | Err(Abort::FirstFailed) => None,
-            Err(Abort::Database(error)) => Some(StoreError::from(error).to_string()),
+            Err(Abort::Database(error)) => Some(error.to_string()),
         };
         for write in group {
             write.settle(failure.as_deref());

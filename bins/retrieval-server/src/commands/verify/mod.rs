@@ -127,29 +127,24 @@ async fn check_file(
     if file.withdrawn_at.is_some() {
         return Ok(());
     }
-    match objects.state(file).await? {
-        State::Sound => checked.objects += 1,
-        State::Pending => {
-            checked.objects += 1;
-            checked.pending += 1;
-        }
-        State::Damaged(message) => {
-            checked.objects += 1;
-            report.problem("object_damaged", place(Some(message)));
-        }
-        State::Missing if file.outcome.is_some() => {
+    let has_document = documents.get(&file.organization_id).is_some_and(|known| known.contains(&file.doc_id));
+    let state = objects.state(file).await?;
+    checked.objects += u64::from(!matches!(state, State::Missing));
+    match state {
+        State::Damaged(message) => report.problem("object_damaged", place(Some(message))),
+        // Without a document: announced and not uploaded, or deleted in the store and noticed by a run.
+        State::Missing if has_document => {
             let now = store.find_file(file.organization_id, file.object_key.clone()).await?;
             // Otherwise deleted since the file was read.
             if now.is_some_and(|file| file.withdrawn_at.is_none()) {
                 report.problem("object_missing", place(None));
             }
         }
-        // Announced, not uploaded.
-        State::Missing => {}
-    }
-    let has_document = documents.get(&file.organization_id).is_some_and(|known| known.contains(&file.doc_id));
-    if file.outcome == Some(FileOutcome::Indexed) && !has_document {
-        report.problem("file_without_document", place(None));
+        State::Sound if !has_document && file.outcome == Some(FileOutcome::Indexed) => {
+            report.problem("file_without_document", place(None));
+        }
+        State::Pending => checked.pending += 1,
+        State::Missing | State::Sound => {}
     }
     Ok(())
 }
