@@ -35,7 +35,7 @@ fn work(client: &Client, worker: usize, done: &AtomicBool, uploads: &AtomicUsize
         client.upload("doomed.txt", "This file comes and goes.");
         client.delete("/v1/files/doomed.txt").ok();
         client.search_workspace("walrus");
-        client.post("/v1/feedback", &json!({ "event_type": "search_success" })).ok();
+        client.post("/v1/feedback", &json!({ "event_type": "stale_result" })).ok();
         round += 1;
     }
 }
