@@ -33,6 +33,20 @@ pub enum Command {
     Index(Index),
     /// Create or upgrade the database schema.
     Migrate,
+    /// Write a backup of the embedded data to a new folder. Servers may keep running.
+    Backup {
+        /// New or empty folder of the backup.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Restore a backup into an empty data folder.
+    Restore {
+        /// Folder of the backup.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Compare objects, database and index. Exit status 1 if there are problems.
+    Verify,
     /// Inspect the settings.
     #[command(subcommand)]
     Config(Config),

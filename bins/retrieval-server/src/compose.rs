@@ -1,6 +1,7 @@
 //! Composition root: builds adapters from settings. Only this module knows all of them.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,8 +26,8 @@ use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
-use crate::storage_keys;
 use crate::tokens::IssuerTokens;
+use crate::{files, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -54,15 +55,29 @@ pub fn location(settings: &Settings) -> anyhow::Result<Location> {
     Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
 }
 
-/// Creates the data folder with mode 700.
+/// Creates the data folder with mode 700. A new one survives a power cut.
 pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     let path = &settings.data_dir;
+    if path.is_dir() {
+        return Ok(());
+    }
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
+        .and_then(|()| files::sync_parent(path))
         .with_context(|| format!("creating the data folder `{}`", path.display()))
+}
+
+/// Returns the folder of the embedded index.
+pub fn index_dir(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("index")
+}
+
+/// Returns the folder of the embedded object store.
+pub fn objects_dir(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("objects")
 }
 
 /// A search engine with its feeder.
@@ -85,21 +100,30 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
     match settings.index.backend {
         IndexBackend::Embedded => {
             data_dir(settings)?;
-            let folder = settings.data_dir.join("index");
+            let folder = index_dir(settings);
             let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
             Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Exclusive)))
         }
+        IndexBackend::Meilisearch | IndexBackend::None => Ok(match meilisearch(settings)? {
+            Some(engine) => OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Leased)),
+            None => OpenedIndex::Disabled,
+        }),
+    }
+}
+
+/// Returns the client of Meilisearch, if that is the index.
+pub fn meilisearch(settings: &Settings) -> anyhow::Result<Option<MeilisearchEngine>> {
+    match settings.index.backend {
+        IndexBackend::Embedded | IndexBackend::None => Ok(None),
         IndexBackend::Meilisearch => {
             let options = MeilisearchOptions {
                 url: settings.index.url.clone(),
                 api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
                 prefix: settings.index.prefix.clone(),
             };
-            let engine = MeilisearchEngine::new(options).context("index.api_key")?;
-            Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Leased)))
+            Ok(Some(MeilisearchEngine::new(options).context("index.api_key")?))
         }
-        IndexBackend::None => Ok(OpenedIndex::Disabled),
     }
 }
 
@@ -139,12 +163,12 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         options.secret_access_key = keys.secret_access_key;
     }
     let server_options = S3ServerOptions {
-        root: settings.data_dir.join("objects"),
+        root: objects_dir(settings),
         bucket: storage.bucket.clone(),
         access_key_id: options.access_key_id.clone(),
         secret_access_key: options.secret_access_key.clone(),
         max_object_bytes: settings.files.max_object_bytes,
-        durability: Durability::default(),
+        durability: Durability::Power,
     };
     let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
     let listener = TcpListener::bind(&storage.bind)
@@ -241,13 +265,12 @@ const PAGES_AT_A_TIME: usize = 32;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Returns the reader of web pages on demand.
-pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>) -> anyhow::Result<Arc<PageReader>> {
+pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
     let fetch = &settings.fetch;
     let whole = Duration::from_millis(fetch.timeout_ms);
     let contact = Some(fetch.contact.as_str()).filter(|contact| !contact.is_empty());
     let defaults = FetcherOptions::new("retrieval", env!("CARGO_PKG_VERSION"), contact);
-    let fetcher = Fetcher::new(FetcherOptions {
+    Fetcher::new(FetcherOptions {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),
         allow_ports: fetch.allow_ports.clone(),
@@ -258,7 +281,12 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
         politeness: Politeness { concurrent: 6, delay: Duration::ZERO, ..Politeness::default() },
         ..defaults
     })
-    .context("fetch")?;
+    .context("fetch")
+}
+
+/// Returns the reader of web pages on demand.
+pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>) -> anyhow::Result<Arc<PageReader>> {
+    let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
         clock: Arc::new(SystemClock),
         concurrent: PAGES_AT_A_TIME,

@@ -1,10 +1,13 @@
 //! The retrieval server and its operator commands. See README.md.
 
 mod actor;
+mod archive;
 mod banner;
 mod cli;
 mod commands;
 mod compose;
+mod data_folder;
+mod files;
 mod logging;
 mod memory;
 mod metrics;
@@ -27,25 +30,31 @@ fn main() -> ExitCode {
     if matches!(cli.command, Some(Command::ExtractWorker)) {
         return extract_worker::run();
     }
-    match run(cli) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::failure(&error);
-            ExitCode::FAILURE
-        }
-    }
+    let errors = match run(cli) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(errors) => errors,
+    };
+    errors.iter().for_each(output::failure);
+    ExitCode::FAILURE
 }
 
 /// Returns the environment, without variables that are not Unicode: no setting is.
-fn environment() -> impl Iterator<Item = (String, String)> {
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-fn run(cli: Cli) -> anyhow::Result<()> {
-    let settings = Settings::load(cli.config.as_deref(), environment())?;
+fn run(cli: Cli) -> Result<(), Vec<anyhow::Error>> {
+    let config = cli.config.as_deref();
+    let settings = Settings::load(config, environment())
+        .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
+    let command = cli.command.unwrap_or(Command::Serve);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))
-        .build()?;
-    runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve), settings))
+        .build()
+        .map_err(|error| vec![error.into()])?;
+    if let Command::Config(cli::Config::Check) = command {
+        return runtime.block_on(commands::config_check(&settings));
+    }
+    runtime.block_on(commands::run(command, settings, config)).map_err(|error| vec![error])
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::files;
+
 #[derive(Clone)]
 pub struct StorageKeys {
     pub access_key_id: String,
@@ -34,7 +36,7 @@ fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
     std::fs::remove_file(&temporary)?;
     match linked {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.into()),
-        _ => Ok(()),
+        _ => Ok(files::sync_parent(path)?),
     }
 }
 

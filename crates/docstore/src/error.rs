@@ -14,6 +14,12 @@ pub enum StoreError {
     /// Tables are missing or outdated.
     #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
+    /// The database was written by a newer version.
+    #[error("the database has the migration `{migration}`, which this version does not know: use a newer version")]
+    NewerVersion { migration: String },
+    /// The operation exists for SQLite files only.
+    #[error("the database is not a SQLite file")]
+    NotSqlite,
     #[error("invalid database URL `{url}`: {message}")]
     InvalidUrl { url: String, message: String },
     /// The store was opened outside of tokio or on a current-thread runtime.

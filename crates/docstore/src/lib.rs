@@ -2,10 +2,12 @@
 #![expect(clippy::duplicate_mod, reason = "`queries/` is compiled once for each backend: see `backend.rs`")]
 
 mod backend;
+mod copies;
 mod documents;
 mod error;
 mod file_result;
 mod histogram;
+mod inventory;
 mod location;
 mod migrations;
 mod nul;
@@ -19,6 +21,7 @@ pub use documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, Sto
 pub use error::{Result, StoreError};
 pub use file_result::FileResult;
 pub use histogram::DurationHistogram;
+pub use inventory::Contents;
 pub use location::Location;
 pub use nul::strip_nul;
 pub use outbox_work::OutboxWork;

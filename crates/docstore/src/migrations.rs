@@ -2,6 +2,8 @@
 
 use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
+use diesel::migration::MigrationSource;
+use diesel::sqlite::Sqlite;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncMigrationHarness, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -31,6 +33,18 @@ pub async fn check(backend: Backend) -> Result<()> {
     if pending == 0 { Ok(()) } else { Err(StoreError::NotMigrated { pending }) }
 }
 
+/// Verifies that every applied migration is one of this version.
+pub async fn check_supported(pools: &sqlite::Pools) -> Result<()> {
+    let mut connection = pools.reader().await?;
+    let applied = connection.spawn_blocking(|connection| Ok(connection.applied_migrations())).await?;
+    let known = MigrationSource::<Sqlite>::migrations(&SQLITE).map_err(migration_error)?;
+    let known: Vec<_> = known.iter().map(|migration| migration.name().version().as_owned()).collect();
+    match applied.map_err(migration_error)?.into_iter().find(|version| !known.contains(version)) {
+        None => Ok(()),
+        Some(version) => Err(StoreError::NewerVersion { migration: version.to_string() }),
+    }
+}
+
 pub async fn revert_all(backend: Backend) -> Result<()> {
     match backend {
         Backend::Postgres(pools) => revert(&mut lock_postgres(&pools).await?, POSTGRES),
@@ -58,7 +72,7 @@ async fn with_locked_sqlite<T: Send + 'static>(
 
 fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<usize>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
     harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(migration_error)
 }
@@ -68,14 +82,14 @@ fn count_pending<DB: DieselBackend>(
     source: EmbeddedMigrations,
 ) -> Result<usize>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
     harness.pending_migrations(source).map(|pending| pending.len()).map_err(migration_error)
 }
 
 fn revert<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<()>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
     harness.revert_all_migrations(source).map(|_| ()).map_err(migration_error)
 }

@@ -1,7 +1,8 @@
 //! Table of all operations. Each line declares a method of [`Docstore`] and names its query, `queries/MODULE.rs`.
 //!
-//! `read` runs one query on any connection, `snapshot` several queries on one consistent snapshot, and `write` runs in one
-//! transaction. The method and its query share one token, so that go-to-definition reaches both.
+//! `read` runs one query on any connection, `snapshot` several queries on one consistent snapshot; `write`, `bulk` and
+//! `relaxed` run in one transaction. On SQLite waiting writes share a commit, a `bulk` write has its own, and a power failure
+//! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, IndexName, OrganizationId,
@@ -13,6 +14,7 @@ use crate::backend::{Backend, postgres, sqlite};
 use crate::documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
 use crate::error::Result;
 use crate::file_result::FileResult;
+use crate::inventory::Contents;
 use crate::rows::*;
 
 macro_rules! operations {
@@ -50,6 +52,24 @@ macro_rules! operations {
                 .await
         }
     };
+    (@relaxed $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .write_relaxed(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
+    (@bulk $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .write_bulk(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
     (@write $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
             $pools
@@ -64,6 +84,14 @@ macro_rules! operations {
 operations! {
     /// Verifies that the database responds and has the tables.
     read accounts::ping() -> ();
+    /// Counts the rows of the main tables.
+    snapshot inventory::count_contents() -> Contents;
+    /// Lists files of all organizations for the operator, with withdrawn ones, in key order, after the given key.
+    read inventory::list_all_files(after: Option<String>, limit: i64) -> Vec<File>;
+    /// Lists documents of all organizations, without removed ones, that lack their latest capture. For the operator.
+    read inventory::list_documents_without_capture(limit: i64) -> Vec<DocId>;
+    /// Lists workspace documents of all organizations, without removed ones, that have no file. For the operator.
+    read inventory::list_documents_without_file(after: Option<DocId>, limit: i64) -> Vec<DocId>;
     /// Creates an organization, with its first balance if it is billed.
     write accounts::create_organization(organization: Organization, prepaid: Option<BalanceEntry>, entry: AuditEntry) -> ();
     /// Lists all organizations, oldest first.
@@ -78,7 +106,7 @@ operations! {
     /// entry is filled in. `None` for an unknown key.
     write accounts::revoke_api_key(key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
     /// Updates the times of last use. Never replaces a later time by an earlier one.
-    write accounts::touch_api_keys(used: Vec<(ApiKeyId, Timestamp)>) -> ();
+    relaxed accounts::touch_api_keys(used: Vec<(ApiKeyId, Timestamp)>) -> ();
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -127,22 +155,22 @@ operations! {
     ///
     /// The result is in the order of the batch. If a document occurs twice, the last occurrence wins. A removed document
     /// is restored unless its content was read before the removal.
-    write captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
+    bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
     /// Records that the latest capture was revalidated at `now`. Does nothing if it has been replaced.
     write captures::confirm_capture(doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
-    write activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
+    relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
     read activity::find_search(organization_id: OrganizationId, search_id: SearchId) -> Option<Search>;
     /// Grants a document to an organization. Does nothing if the document was deleted.
-    write activity::grant_document(grant: Grant) -> ();
+    relaxed activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: OrganizationId, doc_id: DocId) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
     /// Exports feedback of all organizations for the operator, oldest first, after the event with this time and id.
     read activity::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
 
     /// Adds requests to the hourly and daily rollups. Also stores the single requests if `keep_events`.
-    write usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
+    relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
     /// Lists rollups of `period` that start in `[from, to)`, ordered by start.
     read usage::list_usage_rollups(organization_id: OrganizationId, period: i64, from: Timestamp, to: Timestamp) -> Vec<UsageRollup>;
     /// Lists single requests in `[from, to)` that are still kept.
@@ -150,7 +178,7 @@ operations! {
     /// Lists time, identity and cents of spending in `[from, to)`; refunds are negative.
     read usage::list_spending(organization_id: OrganizationId, from: Timestamp, to: Timestamp) -> Vec<(Timestamp, String, i64)>;
     /// Deletes about `limit` single requests older than `before`, at most. Returns the number deleted.
-    write usage::prune_usage_events(before: Timestamp, limit: i64) -> usize;
+    bulk usage::prune_usage_events(before: Timestamp, limit: i64) -> usize;
 
     /// Registers a file name for upload, or renews its upload time. `Conflict` if another organization owns the key.
     write files::register_file(file: File) -> ();
@@ -166,13 +194,15 @@ operations! {
     /// If a run has processed the file, `run` is queued unless another one is waiting. `None` for an unknown file.
     write files::withdraw_file(organization_id: OrganizationId, object_key: String, run: IndexRun, now: Timestamp) -> Option<Withdrawal>;
     /// Deletes the rows of files whose objects are gone.
-    write files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>) -> ();
+    bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>) -> ();
 
     /// Queues a run, or returns the organization's queued run, upgraded to a full one if the new one is full.
     write runs::request_run(run: IndexRun) -> IndexRun;
     read runs::find_run(organization_id: OrganizationId, sync_id: SyncId) -> Option<IndexRun>;
     /// Finds a run of any organization. For the operator.
     read runs::find_any_run(sync_id: SyncId) -> Option<IndexRun>;
+    /// Returns true if a run of the organization is queued or in flight.
+    read runs::has_unfinished_run(organization_id: OrganizationId) -> bool;
     /// Leases the next run to `owner`: an abandoned one, else the oldest queued one of an organization without a run in
     /// flight. `None` if there is none.
     write runs::claim_run(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<IndexRun>;
@@ -185,27 +215,27 @@ operations! {
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
     /// Stores the results of a batch of files and adds them to the run's counters. Returns false and stores nothing if
     /// another worker owns the run.
-    write runs::record_file_results(organization_id: OrganizationId, sync_id: SyncId, owner: String, results: Vec<FileResult>, now: Timestamp) -> bool;
+    bulk runs::record_file_results(organization_id: OrganizationId, sync_id: SyncId, owner: String, results: Vec<FileResult>, now: Timestamp) -> bool;
     /// Purges documents whose objects are gone and counts them. Returns false and deletes nothing if another worker owns
     /// the run.
-    write runs::record_deletions(organization_id: OrganizationId, sync_id: SyncId, owner: String, doc_ids: Vec<DocId>, now: Timestamp) -> bool;
+    bulk runs::record_deletions(organization_id: OrganizationId, sync_id: SyncId, owner: String, doc_ids: Vec<DocId>, now: Timestamp) -> bool;
     /// Ends a run as completed, or as failed with the error. Returns false if another worker owns the run.
     write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp) -> bool;
 
     /// Lists the oldest outbox entries of an index.
     read outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
     /// Enqueues documents for reindexing.
-    write outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
+    bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, before the entries that follow.
     write outbox::enqueue_clear(index: IndexName, now: Timestamp) -> ();
     /// Deletes processed outbox entries. Idempotent.
-    write outbox::complete_outbox(ids: Vec<i64>) -> ();
+    bulk outbox::complete_outbox(ids: Vec<i64>) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
     /// Counts the outbox entries of an index.
     read outbox::count_outbox(index: IndexName) -> i64;
     /// Acquires or renews a lease. Returns false while another owner's lease has not expired.
-    write outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
+    relaxed outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
     /// Releases a lease if `owner` holds it.
-    write outbox::release_lease(name: String, owner: String) -> ();
+    relaxed outbox::release_lease(name: String, owner: String) -> ();
 }

@@ -21,7 +21,7 @@ use s3s::service::S3ServiceBuilder;
 use tokio::net::TcpListener;
 
 pub use error::S3ServerError;
-pub use store::Durability;
+pub use store::{Copied, Durability, FolderCopy, ObjectInfo, Snapshot};
 
 use http_service::HttpService;
 use operations::Operations;

@@ -13,6 +13,9 @@ pub enum SettingsError {
     Syntax { origin: String, message: String },
     #[error("unknown key `{key}` in {origin}{hint}")]
     UnknownKey { key: String, origin: String, hint: String },
+    /// Environment variable that starts like a key and is none.
+    #[error("unknown environment variable `{name}`: {hint}")]
+    UnknownVariable { name: String, hint: String },
     #[error("`{key}` = `{value}`: {reason}")]
     Invalid { key: String, value: String, reason: String },
     /// Invalid value that is secret, or that the reason quotes.
@@ -27,9 +30,33 @@ pub enum SettingsError {
         #[source]
         source: std::io::Error,
     },
+    /// Several errors, one per line.
+    #[error("{}", lines(.0))]
+    Several(Vec<SettingsError>),
+}
+
+fn lines(errors: &[SettingsError]) -> String {
+    errors.iter().map(SettingsError::to_string).collect::<Vec<_>>().join("\n")
 }
 
 impl SettingsError {
+    /// Returns the single errors.
+    pub fn into_list(self) -> Vec<SettingsError> {
+        match self {
+            SettingsError::Several(errors) => errors,
+            one => vec![one],
+        }
+    }
+
+    /// Fails with all errors, if there are any.
+    pub(crate) fn check(mut errors: Vec<SettingsError>) -> Result<(), SettingsError> {
+        match errors.len() {
+            0 => Ok(()),
+            1 => Err(errors.remove(0)),
+            _ => Err(SettingsError::Several(errors)),
+        }
+    }
+
     pub(crate) fn invalid(key: &str, value: impl ToString, reason: impl Into<String>) -> Self {
         SettingsError::Invalid { key: key.to_owned(), value: value.to_string(), reason: reason.into() }
     }

@@ -1,27 +1,16 @@
 //! Sources of settings: reads them, rejects unknown keys, merges them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use figment::error::Kind;
 use figment::providers::{Format, Toml};
-use figment::value::{Dict, Map, Num, Tag, Value};
+use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
-use crate::{DEFAULTS, ENVIRONMENT_PREFIX, Settings, SettingsError};
-
-/// Keys with hidden values, which can be given as `<key>_file`.
-pub(crate) const SECRETS: [&str; 6] = [
-    "database.url",
-    "index.api_key",
-    "storage.access_key_id",
-    "storage.secret_access_key",
-    "rate_limit.url",
-    "rerank.api_key",
-];
-
-pub(crate) fn is_secret(key: &str) -> bool {
-    SECRETS.contains(&key)
-}
+use crate::keys::{display_value, find, insert, retain_known};
+use crate::secret::{SECRETS, is_secret};
+use crate::{DEFAULTS, Settings, SettingsError, environment};
 
 /// One source of settings. `origin` completes a message: "unknown key `x` in {origin}".
 struct Layer {
@@ -39,26 +28,85 @@ impl Provider for Layer {
     }
 }
 
+/// Merges all sources. Invalid keys and values are added to `errors` and count as their defaults.
+///
+/// # Errors
+/// Fails if the defaults are invalid, which a test rules out.
 pub(crate) fn merge(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (String, String)>,
+    errors: &mut Vec<SettingsError>,
 ) -> Result<Settings, SettingsError> {
-    let defaults = toml("the compiled-in defaults".to_owned(), DEFAULTS)?;
-    let mut layers = Vec::new();
-    if let Some(path) = file {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
-        layers.push(toml(format!("`{}`", path.display()), &text)?);
-    }
-    layers.push(environment_layer(environment, &defaults.keys)?);
+    let defaults = defaults()?;
+    let figment = layered(&defaults, file, environment, errors);
+    extract(figment, &defaults, errors)
+}
 
-    let mut figment = Figment::from(&defaults);
-    for layer in &mut layers {
-        check_known(&layer.keys, &defaults.keys, "", &layer.origin)?;
-        read_secret_files(layer)?;
-        figment = figment.merge(&*layer);
+/// Merges all sources without converting the values to their types.
+pub(crate) fn merged_keys(
+    file: Option<&Path>,
+    environment: impl IntoIterator<Item = (String, String)>,
+    errors: &mut Vec<SettingsError>,
+) -> Result<Dict, SettingsError> {
+    layered(&defaults()?, file, environment, errors).extract().map_err(convert_error)
+}
+
+fn defaults() -> Result<Layer, SettingsError> {
+    toml("the compiled-in defaults".to_owned(), DEFAULTS)
+}
+
+fn layered(
+    defaults: &Layer,
+    file: Option<&Path>,
+    environment: impl IntoIterator<Item = (String, String)>,
+    errors: &mut Vec<SettingsError>,
+) -> Figment {
+    let mut figment = Figment::from(defaults);
+    let mut add = |mut layer: Layer, nearest: &dyn Fn(&str) -> Option<String>, errors: &mut Vec<SettingsError>| {
+        retain_known(&mut layer.keys, &defaults.keys, "", &layer.origin, nearest, errors);
+        read_secret_files(&mut layer, errors);
+        figment = std::mem::take(&mut figment).merge(&layer);
+    };
+    match file.map(read_file) {
+        None => {}
+        Some(Ok(layer)) => add(layer, &|_| None, errors),
+        Some(Err(error)) => errors.push(error),
     }
-    figment.extract().map_err(convert_error)
+    let keys = environment::parse(environment, &defaults.keys, errors);
+    let layer = Layer { origin: "the environment".to_owned(), keys };
+    add(layer, &|key| environment::nearest_variable(key, &defaults.keys, 1), errors);
+    figment
+}
+
+fn read_file(path: &Path) -> Result<Layer, SettingsError> {
+    let text = std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
+    toml(format!("`{}`", path.display()), &text)
+}
+
+/// Converts the values to their types. Each invalid value is replaced by its default until none is left.
+fn extract(mut figment: Figment, defaults: &Layer, errors: &mut Vec<SettingsError>) -> Result<Settings, SettingsError> {
+    let mut replaced = HashSet::new();
+    loop {
+        let error: figment::Error = match figment.extract() {
+            Ok(settings) => return Ok(settings),
+            Err(error) => error,
+        };
+        // The path of an item of a list ends with its number.
+        let key = (1..=error.path.len())
+            .map(|length| error.path[..length].to_vec())
+            .find(|path| find(&defaults.keys, path).is_some_and(|value| !matches!(value, Value::Dict(..))));
+        let error = convert_error(error);
+        let Some((key, default)) = key.and_then(|key| find(&defaults.keys, &key).cloned().map(|value| (key, value)))
+        else {
+            return Err(error);
+        };
+        let mut keys = Dict::new();
+        if !replaced.insert(key.clone()) || insert(&mut keys, &key, default).is_err() {
+            return Err(error);
+        }
+        errors.push(error);
+        figment = figment.merge(&Layer { origin: defaults.origin.clone(), keys });
+    }
 }
 
 fn toml(origin: String, text: &str) -> Result<Layer, SettingsError> {
@@ -68,89 +116,34 @@ fn toml(origin: String, text: &str) -> Result<Layer, SettingsError> {
     }
 }
 
-/// Rejects the first key that the defaults lack.
-fn check_known(keys: &Dict, known: &Dict, parent: &str, origin: &str) -> Result<(), SettingsError> {
-    for (name, value) in keys {
-        let key = join(parent, name);
-        match (known.get(name), value) {
-            (Some(Value::Dict(_, known)), Value::Dict(_, keys)) => check_known(keys, known, &key, origin)?,
-            (Some(Value::Dict(..)), _) => {
-                return Err(SettingsError::invalid(&key, display_value(value), "is a section, not a value"));
-            }
-            // A section in place of a value: its content has unknown keys.
-            (Some(_), Value::Dict(_, inner)) if !inner.is_empty() => check_known(inner, &Dict::new(), &key, origin)?,
-            (Some(_), _) => {}
-            (None, _) if key.strip_suffix("_file").is_some_and(is_secret) => {}
-            (None, _) => {
-                let mut names: Vec<_> = known.keys().map(String::as_str).collect();
-                names.sort_by_key(|known| distance(known, name));
-                let hint = match names.first() {
-                    Some(near) if distance(near, name) <= 2 => format!(": did you mean `{}`?", join(parent, near)),
-                    Some(_) | None => String::new(),
-                };
-                return Err(SettingsError::UnknownKey { key, origin: origin.to_owned(), hint });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Parses `RETRIEVAL__SECTION__KEY=value` pairs. The default's type decides how a value is parsed, so that an API key
-/// such as `123456` stays text; lists are comma-separated. Unknown names are kept and rejected later with the others.
-fn environment_layer(
-    pairs: impl IntoIterator<Item = (String, String)>,
-    defaults: &Dict,
-) -> Result<Layer, SettingsError> {
-    let mut keys = Dict::new();
-    for (name, text) in pairs {
-        let Some(path) = name.strip_prefix(ENVIRONMENT_PREFIX) else { continue };
-        let path: Vec<String> = path.split("__").map(str::to_lowercase).collect();
-        let key = path.join(".");
-        let invalid = |reason: &str| match is_secret(&key) {
-            true => SettingsError::refused(&key, reason),
-            false => SettingsError::invalid(&key, &text, reason),
-        };
-        let value = match find(defaults, &path) {
-            Some(Value::Bool(..)) => {
-                Value::from(text.trim().parse::<bool>().map_err(|_| invalid("is not true or false"))?)
-            }
-            Some(Value::Num(..)) => {
-                let number = text.trim().parse::<u64>().map_err(|_| invalid("is not a whole number of 0 or more"))?;
-                Value::Num(Tag::Default, Num::U64(number))
-            }
-            Some(Value::Array(..)) => {
-                Value::from(text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>())
-            }
-            Some(Value::Dict(..)) => return Err(invalid("is a section, not a value")),
-            Some(Value::String(..) | Value::Char(..) | Value::Empty(..)) | None => Value::from(text.clone()),
-        };
-        insert(&mut keys, &path, value).map_err(|()| invalid("is below a key that is not a section"))?;
-    }
-    Ok(Layer { origin: "the environment".to_owned(), keys })
-}
-
-/// Replaces `<key>_file` by `<key>` with the file's text. An empty path is ignored.
-fn read_secret_files(layer: &mut Layer) -> Result<(), SettingsError> {
+/// Replaces each `<key>_file` by `<key>` with the file's text. An empty path is ignored.
+fn read_secret_files(layer: &mut Layer, errors: &mut Vec<SettingsError>) {
     for key in SECRETS {
-        let Some((section, name)) = key.split_once('.') else { continue };
-        let Some(Value::Dict(_, keys)) = layer.keys.get_mut(section) else { continue };
-        let Some(given) = keys.remove(&format!("{name}_file")) else { continue };
-        let Some(path) = given.as_str() else {
-            return Err(SettingsError::invalid(&format!("{key}_file"), display_value(&given), "is not a path"));
-        };
-        if path.is_empty() {
-            continue;
+        if let Err(error) = read_secret_file(layer, key) {
+            errors.push(error);
         }
-        if keys.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty()) {
-            return Err(SettingsError::SecretTwice { key: key.to_owned(), origin: layer.origin.clone() });
-        }
-        let text = std::fs::read_to_string(path).map_err(|source| SettingsError::SecretFile {
-            key: key.to_owned(),
-            path: path.into(),
-            source,
-        })?;
-        keys.insert(name.to_owned(), Value::from(text.trim_end_matches(['\r', '\n'])));
     }
+}
+
+fn read_secret_file(layer: &mut Layer, key: &str) -> Result<(), SettingsError> {
+    let Some((section, name)) = key.split_once('.') else { return Ok(()) };
+    let Some(Value::Dict(_, keys)) = layer.keys.get_mut(section) else { return Ok(()) };
+    let Some(given) = keys.remove(&format!("{name}_file")) else { return Ok(()) };
+    let Some(path) = given.as_str() else {
+        return Err(SettingsError::invalid(&format!("{key}_file"), display_value(&given), "is not a path"));
+    };
+    if path.is_empty() {
+        return Ok(());
+    }
+    if keys.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty()) {
+        return Err(SettingsError::SecretTwice { key: key.to_owned(), origin: layer.origin.clone() });
+    }
+    let text = std::fs::read_to_string(path).map_err(|source| SettingsError::SecretFile {
+        key: key.to_owned(),
+        path: path.into(),
+        source,
+    })?;
+    keys.insert(name.to_owned(), Value::from(text.trim_end_matches(['\r', '\n'])));
     Ok(())
 }
 
@@ -183,67 +176,4 @@ fn actual_text(actual: &figment::error::Actual) -> String {
         Actual::Str(value) => value.clone(),
         other => other.to_string(),
     }
-}
-
-fn display_value(value: &Value) -> String {
-    match value {
-        Value::String(_, text) => text.clone(),
-        Value::Bool(_, value) => value.to_string(),
-        Value::Num(_, number) => number_text(number),
-        Value::Char(_, value) => value.to_string(),
-        Value::Array(..) => "a list".to_owned(),
-        Value::Dict(..) => "a section".to_owned(),
-        Value::Empty(..) => "nothing".to_owned(),
-    }
-}
-
-fn number_text(number: &Num) -> String {
-    match (number.to_i128(), number.to_f64()) {
-        (Some(whole), _) => whole.to_string(),
-        (None, Some(float)) => float.to_string(),
-        (None, None) => String::new(),
-    }
-}
-
-fn join(parent: &str, name: &str) -> String {
-    if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") }
-}
-
-fn find<'a>(keys: &'a Dict, path: &[String]) -> Option<&'a Value> {
-    let (name, rest) = path.split_first()?;
-    match (keys.get(name)?, rest.is_empty()) {
-        (value, true) => Some(value),
-        (Value::Dict(_, inner), false) => find(inner, rest),
-        (_, false) => None,
-    }
-}
-
-fn insert(keys: &mut Dict, path: &[String], value: Value) -> Result<(), ()> {
-    match path {
-        [] => Err(()),
-        [name] => {
-            keys.insert(name.clone(), value);
-            Ok(())
-        }
-        [name, rest @ ..] => match keys.entry(name.clone()).or_insert_with(|| Value::from(Dict::new())) {
-            Value::Dict(_, inner) => insert(inner, rest, value),
-            _ => Err(()),
-        },
-    }
-}
-
-/// Returns the Levenshtein distance of two names.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (corner + usize::from(x != *y)).min(above + 1).min(row[j] + 1);
-            corner = above;
-        }
-    }
-    row[b.len()]
 }

@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod effective;
+mod environment;
 mod error;
+mod keys;
 mod layers;
 mod network;
 mod parse;
+mod reach;
 mod secret;
 mod sections;
 mod validate;
@@ -26,16 +30,33 @@ pub const ENVIRONMENT_PREFIX: &str = "RETRIEVAL__";
 impl Settings {
     /// Merges the defaults, `file` and `environment`, and validates the result with [`Settings::validate`].
     ///
-    /// `environment` has names and values; names without [`ENVIRONMENT_PREFIX`] are ignored.
+    /// `environment` has names and values; names of other programs are ignored.
     ///
     /// # Errors
-    /// Returns an error for an unreadable file, invalid TOML, an unknown key or an invalid value.
+    /// Returns every error: an unreadable file, invalid TOML, unknown keys and variables, invalid values. An invalid value
+    /// counts as its default in the checks of other keys.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingsError> {
-        let settings = layers::merge(file, environment)?;
-        settings.validate()?;
+        let mut errors = Vec::new();
+        let settings = layers::merge(file, environment, &mut errors)?;
+        errors.extend(settings.errors());
+        SettingsError::check(errors)?;
         Ok(settings)
+    }
+
+    /// Returns the merged keys as TOML, without secrets: a settings file with the same effect except for them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Settings::load`], except those of values.
+    pub fn effective_toml(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<String, SettingsError> {
+        let mut errors = Vec::new();
+        let keys = layers::merged_keys(file, environment, &mut errors)?;
+        SettingsError::check(errors)?;
+        Ok(effective::to_toml(&keys))
     }
 }

@@ -2,6 +2,20 @@ use std::fmt;
 
 use serde::Deserialize;
 
+/// Keys with hidden values, which can be given as `<key>_file`.
+pub(crate) const SECRETS: [&str; 6] = [
+    "database.url",
+    "index.api_key",
+    "storage.access_key_id",
+    "storage.secret_access_key",
+    "rate_limit.url",
+    "rerank.api_key",
+];
+
+pub(crate) fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
+}
+
 /// Secret text, hidden from `Debug` so that logs and panic messages do not contain it.
 #[derive(Clone, Default, Deserialize, Eq, PartialEq)]
 #[serde(transparent)]

@@ -1,6 +1,6 @@
 use url::Url;
 
-use crate::{IndexBackend, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend};
+use crate::{IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend, reach};
 
 type Check = Result<(), SettingsError>;
 
@@ -8,25 +8,56 @@ impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
     ///
     /// # Errors
-    /// Returns the first invalid key in the order of the file.
+    /// Returns every invalid key.
     pub fn validate(&self) -> Check {
-        self.check_listeners()?;
-        self.check_origins()?;
-        self.check_database()?;
-        self.check_index()?;
-        self.check_storage()?;
-        self.check_rate_limit()?;
-        self.check_rerank()?;
-        positive("fetch.timeout_ms", self.fetch.timeout_ms)?;
-        positive("fetch.max_bytes", self.fetch.max_bytes)?;
-        if let Some(control) = self.fetch.contact.chars().find(|c| !c.is_ascii_graphic()) {
-            let reason = format!("must be a URL or a mail address, without {control:?}");
-            return Err(SettingsError::invalid("fetch.contact", &self.fetch.contact, reason));
+        SettingsError::check(self.errors())
+    }
+
+    /// Returns one error per invalid key, in the order of the file.
+    pub(crate) fn errors(&self) -> Vec<SettingsError> {
+        [
+            self.check_data_dir(),
+            self.check_public_url(),
+            self.check_workers(),
+            self.check_binds(),
+            self.check_origins(),
+            self.check_database(),
+            self.check_index_url(),
+            self.check_index_prefix(),
+            optional_url("storage.public_endpoint", &self.storage.public_endpoint),
+            reach::check_storage(self),
+            optional_url("storage.endpoint", &self.storage.endpoint),
+            self.check_region(),
+            self.check_bucket(),
+            self.check_access_key(),
+            positive("rate_limit.default_rps", u64::from(self.rate_limit.default_rps)),
+            self.check_rate_limit_url(),
+            self.check_rerank_url(),
+            positive("rerank.timeout_ms", self.rerank.timeout_ms),
+            positive("fetch.timeout_ms", self.fetch.timeout_ms),
+            positive("fetch.max_bytes", self.fetch.max_bytes),
+            self.check_contact(),
+            positive("files.max_object_bytes", self.files.max_object_bytes),
+            positive("files.max_per_organization", self.files.max_per_organization),
+            // Without an audience, tokens of the same issuer for other services would be accepted.
+            self.with_oauth(|oauth| not_empty("auth.oauth.audience", &oauth.audience)),
+            self.with_oauth(|oauth| http_url("auth.oauth.jwks_url", &oauth.jwks_url)),
+            self.with_oauth(|oauth| not_empty("auth.oauth.organization_claim", &oauth.organization_claim)),
+            not_empty("log.filter", &self.log.filter),
+        ]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect()
+    }
+
+    fn check_contact(&self) -> Check {
+        match self.fetch.contact.chars().find(|c| !c.is_ascii_graphic()) {
+            None => Ok(()),
+            Some(control) => {
+                let reason = format!("must be a URL or a mail address, without {control:?}");
+                Err(SettingsError::invalid("fetch.contact", &self.fetch.contact, reason))
+            }
         }
-        positive("files.max_object_bytes", self.files.max_object_bytes)?;
-        positive("files.max_per_organization", self.files.max_per_organization)?;
-        self.check_oauth()?;
-        not_empty("log.filter", &self.log.filter)
     }
 
     /// Checks the form of the URL only; the rest is checked when the database is opened.
@@ -45,21 +76,30 @@ impl Settings {
         Err(SettingsError::refused("database.url", reason))
     }
 
-    fn check_listeners(&self) -> Check {
+    fn check_data_dir(&self) -> Check {
         if self.data_dir.as_os_str().is_empty() {
             return Err(SettingsError::invalid("data_dir", "", "must be a folder"));
         }
-        http_url("server.public_url", &self.server.public_url)?;
-        if self.server.public_url.ends_with('/') {
-            return Err(SettingsError::invalid(
-                "server.public_url",
-                &self.server.public_url,
-                "must not end with a slash",
-            ));
+        Ok(())
+    }
+
+    fn check_public_url(&self) -> Check {
+        let public_url = &self.server.public_url;
+        http_url("server.public_url", public_url)?;
+        if public_url.ends_with('/') {
+            return Err(SettingsError::invalid("server.public_url", public_url, "must not end with a slash"));
         }
+        Ok(())
+    }
+
+    fn check_workers(&self) -> Check {
         if self.server.workers > 1024 {
             return Err(SettingsError::invalid("server.workers", self.server.workers, "must be at most 1024"));
         }
+        Ok(())
+    }
+
+    fn check_binds(&self) -> Check {
         let mut binds = vec![("server.bind", self.server.bind), ("operations.bind", self.operations.bind)];
         if self.storage.backend == StorageBackend::Embedded {
             binds.push(("storage.bind", self.storage.bind));
@@ -89,10 +129,14 @@ impl Settings {
         }
     }
 
-    fn check_index(&self) -> Check {
-        if self.index.backend == IndexBackend::Meilisearch {
-            http_url("index.url", &self.index.url)?;
+    fn check_index_url(&self) -> Check {
+        match self.index.backend {
+            IndexBackend::Meilisearch => http_url("index.url", &self.index.url),
+            IndexBackend::Embedded | IndexBackend::None => Ok(()),
         }
+    }
+
+    fn check_index_prefix(&self) -> Check {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if !self.index.prefix.chars().all(fits) {
             let reason = "may contain only ASCII letters, digits, `-` and `_`";
@@ -101,19 +145,15 @@ impl Settings {
         Ok(())
     }
 
-    fn check_storage(&self) -> Check {
-        let storage = &self.storage;
-        if !storage.public_endpoint.is_empty() {
-            http_url("storage.public_endpoint", &storage.public_endpoint)?;
-        }
-        if !storage.endpoint.is_empty() {
-            http_url("storage.endpoint", &storage.endpoint)?;
-        }
-        not_empty("storage.region", &storage.region)?;
+    fn check_region(&self) -> Check {
+        not_empty("storage.region", &self.storage.region)
+    }
+
+    fn check_bucket(&self) -> Check {
         // Common rules of all S3 stores: 3 to 63 of these characters, a letter or digit at both ends.
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
         let ends = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let bucket = &storage.bucket;
+        let bucket = &self.storage.bucket;
         if !(3..=63).contains(&bucket.len())
             || !bucket.chars().all(fits)
             || !bucket.starts_with(ends)
@@ -122,6 +162,11 @@ impl Settings {
             let reason = "must be 3 to 63 lowercase letters, digits, `-` or `.`, with a letter or digit at both ends";
             return Err(SettingsError::invalid("storage.bucket", bucket, reason));
         }
+        Ok(())
+    }
+
+    fn check_access_key(&self) -> Check {
+        let storage = &self.storage;
         for (key, given, missing) in [
             ("storage.secret_access_key", &storage.access_key_id, &storage.secret_access_key),
             ("storage.access_key_id", &storage.secret_access_key, &storage.access_key_id),
@@ -133,8 +178,7 @@ impl Settings {
         Ok(())
     }
 
-    fn check_rate_limit(&self) -> Check {
-        positive("rate_limit.default_rps", u64::from(self.rate_limit.default_rps))?;
+    fn check_rate_limit_url(&self) -> Check {
         if self.rate_limit.backend == RateLimitBackend::Redis {
             let known = ["redis://", "rediss://", "unix://", "redis+unix://"];
             if !known.iter().any(|scheme| self.rate_limit.url.expose().starts_with(scheme)) {
@@ -145,22 +189,16 @@ impl Settings {
         Ok(())
     }
 
-    fn check_rerank(&self) -> Check {
-        if self.rerank.backend == RerankBackend::Http {
-            http_url("rerank.url", &self.rerank.url)?;
+    fn check_rerank_url(&self) -> Check {
+        match self.rerank.backend {
+            RerankBackend::Http => http_url("rerank.url", &self.rerank.url),
+            RerankBackend::Lexical | RerankBackend::None => Ok(()),
         }
-        positive("rerank.timeout_ms", self.rerank.timeout_ms)
     }
 
-    fn check_oauth(&self) -> Check {
+    fn with_oauth(&self, check: impl FnOnce(&OAuth) -> Check) -> Check {
         let oauth = &self.auth.oauth;
-        if oauth.issuer.is_empty() {
-            return Ok(());
-        }
-        // Without an audience, tokens of the same issuer for other services would be accepted.
-        not_empty("auth.oauth.audience", &oauth.audience)?;
-        http_url("auth.oauth.jwks_url", &oauth.jwks_url)?;
-        not_empty("auth.oauth.organization_claim", &oauth.organization_claim)
+        if oauth.issuer.is_empty() { Ok(()) } else { check(oauth) }
     }
 }
 
@@ -173,6 +211,10 @@ fn http_url(key: &str, text: &str) -> Check {
             Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
         }
     }
+}
+
+fn optional_url(key: &str, text: &str) -> Check {
+    if text.is_empty() { Ok(()) } else { http_url(key, text) }
 }
 
 fn positive(key: &str, value: u64) -> Check {

@@ -1,6 +1,6 @@
 //! `admin`: organizations, keys, balances and the audit log. Works on the database directly.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::usage::key_state;
 use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport, Organization};
@@ -12,15 +12,43 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
-use crate::{actor, compose, output};
+use crate::{actor, data_folder, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
-    let store = compose::docstore(settings).await?;
+    let store = match &command {
+        // The first command of an installation that has not been started yet.
+        Admin::Org(Org::Create { .. }) => data_folder::open_or_create(settings).await?,
+        _ => data_folder::open_existing(settings).await?,
+    };
+    if !reads_only(&command) {
+        return execute(command, &store).await;
+    }
+    let origin = data_folder::described(settings);
+    execute(command, &store).await.with_context(|| origin.clone())?;
+    output::note(&origin);
+    Ok(())
+}
+
+fn reads_only(command: &Admin) -> bool {
+    match command {
+        Admin::Org(Org::List)
+        | Admin::Key(Key::List { .. })
+        | Admin::Balance(Balance::Show { .. } | Balance::Ledger { .. })
+        | Admin::Feedback(Feedback::Export)
+        | Admin::Run(Run::Show { .. })
+        | Admin::Audit(_) => true,
+        Admin::Org(Org::Create { .. })
+        | Admin::Key(Key::Create(_) | Key::Revoke { .. })
+        | Admin::Balance(Balance::Add { .. }) => false,
+    }
+}
+
+async fn execute(command: Admin, store: &Docstore) -> anyhow::Result<()> {
     let actor = actor::of_command_line();
     let now = SystemClock.now();
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
-            let organization = accounts::create_organization(&store, &actor, now, &name, prepaid_cents).await?;
+            let organization = accounts::create_organization(store, &actor, now, &name, prepaid_cents).await?;
             output::json(&organization_json(&organization));
         }
         Admin::Org(Org::List) => {
@@ -30,31 +58,31 @@ pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
         }
         Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
             let new = NewKey { name, scopes, limit_rps, expires_at: expires_at.map(from_date_time) };
-            let created = accounts::create_key(&store, &actor, now, org, new).await?;
+            let created = accounts::create_key(store, &actor, now, org, new).await?;
             let mut shown = key_json(&created.row, now);
             shown["key"] = created.key.into();
             output::json(&shown);
         }
         Admin::Key(Key::List { org }) => {
-            for key in accounts::list_keys(&store, org).await? {
+            for key in accounts::list_keys(store, org).await? {
                 output::json(&key_json(&key, now));
             }
         }
         Admin::Key(Key::Revoke { key_id }) => {
-            output::json(&key_json(&accounts::revoke_key(&store, &actor, now, key_id).await?, now));
+            output::json(&key_json(&accounts::revoke_key(store, &actor, now, key_id).await?, now));
         }
         Admin::Balance(Balance::Add { org, cents }) => {
-            let balance = accounts::add_balance(&store, &actor, now, org, cents).await?;
+            let balance = accounts::add_balance(store, &actor, now, org, cents).await?;
             output::json(&json!({ "organization_id": org.0, "balance_cents": balance }));
         }
         Admin::Balance(Balance::Show { org }) => {
-            let balance = accounts::balance(&store, org).await?;
+            let balance = accounts::balance(store, org).await?;
             output::json(&json!({ "organization_id": org.0, "balance_cents": balance }));
         }
-        Admin::Balance(Balance::Ledger { org }) => print_ledger(&store, org).await?,
-        Admin::Feedback(Feedback::Export) => export_feedback(&store).await?,
-        Admin::Run(Run::Show { sync_id }) => show_run(&store, sync_id).await?,
-        Admin::Audit(audit) => print_audit_log(&store, audit).await?,
+        Admin::Balance(Balance::Ledger { org }) => print_ledger(store, org).await?,
+        Admin::Feedback(Feedback::Export) => export_feedback(store).await?,
+        Admin::Run(Run::Show { sync_id }) => show_run(store, sync_id).await?,
+        Admin::Audit(audit) => print_audit_log(store, audit).await?,
     }
     Ok(())
 }

@@ -12,13 +12,13 @@ use crate::compose::{self, OpenedIndex};
 
 /// Interval of checking whether the server that owns the index still runs.
 const OWNER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of progress messages while this process feeds the index.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+/// Maximum time without progress while another process feeds a shared index.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Returns once every present outbox entry has reached the index.
 ///
-/// The embedded index belongs to one process. A running server feeds it; without one, or if that server ends meanwhile,
-/// this process does.
+/// An index is fed by one process at a time: the owner of an embedded one, the holder of the lease of a shared one. Without
+/// such a process, or if it ends meanwhile, this one feeds the index.
 pub async fn catch_up(
     settings: &Settings,
     store: &Docstore,
@@ -30,21 +30,10 @@ pub async fn catch_up(
         match compose::index(settings, store).await? {
             OpenedIndex::Disabled => return Ok(()),
             OpenedIndex::Open(opened) => {
-                opened.feeder.restore().await?;
-                let draining = opened.feeder.drain(index);
-                tokio::pin!(draining);
-                loop {
-                    tokio::select! {
-                        drained = &mut draining => {
-                            drained?;
-                            break;
-                        }
-                        () = tokio::time::sleep(PROGRESS_INTERVAL) => show_backlog(store, index, progress).await?,
-                    }
-                }
-                // Another instance that shares the outbox may hold the lease and drain the rest.
-                opened.feeder.wait_until_indexed(index, newest, Duration::from_secs(600)).await?;
-                return Ok(());
+                let show = |backlog| progress.set_message(backlog_message(backlog));
+                let caught_up = opened.feeder.catch_up(index, newest, PATIENCE, show).await;
+                opened.feeder.release_leases().await?;
+                return Ok(caught_up?);
             }
             OpenedIndex::OwnedElsewhere => {
                 match feeder::wait_until_indexed(store, index, newest, OWNER_CHECK_INTERVAL).await {
@@ -58,7 +47,10 @@ pub async fn catch_up(
 }
 
 async fn show_backlog(store: &Docstore, index: IndexName, progress: &ProgressBar) -> anyhow::Result<()> {
-    let backlog = store.count_outbox(index).await?;
-    progress.set_message(format!("{backlog} documents to index"));
+    progress.set_message(backlog_message(store.count_outbox(index).await?));
     Ok(())
+}
+
+fn backlog_message(backlog: i64) -> String {
+    format!("{backlog} documents to index")
 }

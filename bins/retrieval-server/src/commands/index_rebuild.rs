@@ -8,10 +8,10 @@ use settings::Settings;
 
 use super::catch_up::catch_up;
 use crate::cli::IndexChoice;
-use crate::{compose, output};
+use crate::{data_folder, output};
 
 pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Result<()> {
-    let store = compose::docstore(settings).await?;
+    let store = data_folder::open_existing(settings).await?;
     let indexes = match choice {
         None => IndexName::ALL.to_vec(),
         Some(IndexChoice::Web) => vec![IndexName::Web],

@@ -1,31 +1,36 @@
 //! Operator commands, one module each.
 
 mod admin;
+mod backup;
 mod catch_up;
+mod config_check;
 mod index_rebuild;
 mod migrate;
+mod restore;
 mod serve;
+mod verify;
 mod web_import;
 
-use serde_json::json;
+use std::path::Path;
+
 use settings::Settings;
 
-use crate::cli::{Command, Config, Index, Web};
-use crate::{compose, output};
+use crate::cli::{Command, Index, Web};
 
-pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
+pub use config_check::config_check;
+
+/// Runs a command. `config` is the settings file, whose effective content a backup contains.
+pub async fn run(command: Command, settings: Settings, config: Option<&Path>) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve::run(settings).await,
         Command::Admin(command) => admin::run(command, &settings).await,
         Command::Web(Web::Import { file, format }) => web_import::run(&file, format, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
-        Command::Config(Config::Check) => {
-            // Invalid settings fail before this point; the location is checked by its adapter.
-            compose::location(&settings)?;
-            output::json(&json!({ "valid": true }));
-            Ok(())
-        }
-        Command::ExtractWorker => Ok(()),
+        Command::Backup { folder } => backup::run(&folder, &settings, config).await,
+        Command::Restore { folder } => restore::run(&folder, &settings).await,
+        Command::Verify => verify::run(&settings).await,
+        // Run by the caller, without a runtime or with errors of its own.
+        Command::Config(_) | Command::ExtractWorker => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, logging, metrics};
+use crate::{actor, banner, data_folder, logging, metrics};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -32,7 +32,11 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
     let stop = CancellationToken::new();
+    let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
     let store = compose::docstore(&settings).await?;
+    if let Some(note) = creation {
+        tracing::info!("{note}");
+    }
     let index = match compose::index(&settings, &store).await? {
         OpenedIndex::Open(index) => Some(index),
         OpenedIndex::Disabled => None,

@@ -93,6 +93,7 @@ fn invalid_arguments_are_refused() {
     assert_eq!(version.code(), Some(0));
     assert!(version.stdout.starts_with("retrieval-server "), "{version:#?}");
     // `--config` is accepted at any position.
+    server.command(&["migrate"]).object();
     let settings = server.settings_file();
     let settings = settings.to_str().unwrap();
     for arguments in [
@@ -104,7 +105,6 @@ fn invalid_arguments_are_refused() {
         list.args(arguments);
         assert_eq!(run(list, b"").lines(), [] as [serde_json::Value; 0]);
     }
-    assert!(server.data_folder().join("retrieval.db").exists());
 }
 
 fn admin_commands_print_json(database: Database) {
@@ -178,4 +178,89 @@ fn commands_work_with_and_without_a_running_server(database: Database) {
     assert_eq!(client.get("/v1/files").status, 200);
     assert_eq!(without.search_web("walrus")["results"].as_array().unwrap().len(), 1, "exact duplicates are collapsed");
     assert_eq!(without.document(json!({ "canonical_url": "https://example.com/2" })).status, 200);
+}
+
+#[test]
+fn commands_in_the_wrong_folder_create_nothing() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let folder = server.data_folder();
+    let id = "a4a70900-24e1-11df-8924-001ff3591711";
+    for arguments in [
+        &["admin", "org", "list"][..],
+        &["admin", "key", "create", "--org", id, "--name", "x"],
+        &["admin", "key", "list", "--org", id],
+        &["admin", "key", "revoke", id],
+        &["admin", "balance", "add", "--org", id, "--cents", "1"],
+        &["admin", "balance", "show", "--org", id],
+        &["admin", "feedback", "export"],
+        &["admin", "audit"],
+        &["admin", "run", "show", id],
+        &["index", "rebuild"],
+        &["verify"],
+        &["backup", "anywhere"],
+        &["config", "check"],
+    ] {
+        let ended = server.command(arguments);
+        assert!(!folder.exists(), "{arguments:?} created the data folder");
+        if arguments[0] != "config" {
+            assert_eq!((ended.code(), ended.stdout.as_str()), (Some(1), ""), "{arguments:?}: {ended:#?}");
+            let database = folder.join("retrieval.db").display().to_string();
+            assert!(ended.stderr.contains(&database) && ended.stderr.contains("data_dir"), "{}", ended.stderr);
+        }
+    }
+    // The first command of an installation says where it creates the database.
+    let created = server.command(&["admin", "org", "create", "--name", "acme"]);
+    assert_eq!(created.code(), Some(0), "{created:#?}");
+    assert!(created.stderr.contains(&format!("created the database `{}", folder.display())), "{}", created.stderr);
+    let second = server.command(&["admin", "org", "create", "--name", "other"]);
+    assert!(!second.stderr.contains("created"), "{}", second.stderr);
+    let listed = server.command(&["admin", "org", "list"]);
+    assert_eq!(listed.lines().len(), 2);
+    assert!(listed.stderr.contains(&format!("data folder: {}", folder.display())), "{}", listed.stderr);
+
+    let other = Server::prepare(Database::sqlite(), "");
+    let imported =
+        other.command_with_input(&["web", "import", "-"], "{\"url\": \"https://example.com/\", \"text\": \"x\"}");
+    assert_eq!(imported.object()["imported"], 1);
+    assert!(imported.stderr.contains(&other.data_folder().display().to_string()), "{}", imported.stderr);
+}
+
+#[test]
+fn import_without_a_valid_line_fails() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let import = |lines: &str| {
+        let ended = server.command_with_input(&["web", "import", "-"], lines);
+        let report: serde_json::Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+        (ended.code(), report)
+    };
+    let good = "{\"url\": \"https://example.com/\", \"text\": \"walrus\"}\n";
+    let report = |read, imported, unchanged, failed| json!({ "read": read, "imported": imported, "unchanged": unchanged, "failed": failed });
+    assert_eq!(import("x\n{}\n"), (Some(1), report(2, 0, 0, 2)));
+    assert_eq!(import(&format!("x\n{good}")), (Some(0), report(2, 1, 0, 1)));
+    assert_eq!(import(&format!("x\n{good}")), (Some(0), report(2, 0, 1, 1)));
+    assert_eq!(import(""), (Some(0), report(0, 0, 0, 0)));
+}
+
+#[test]
+fn every_invalid_setting_is_reported() {
+    let server = Server::prepare(Database::sqlite(), "[index]\nbackend = \"solr\"\n[fetch]\ntimeout_ms = 0\n");
+    let mut check = command();
+    check.args(["config", "check", "--config"]).arg(server.settings_file()).env("RETRIEVAL_SERVER_BIND", "127.0.0.1:1");
+    let checked = run(check, b"");
+    assert_eq!((checked.code(), checked.stdout.as_str()), (Some(1), ""), "{checked:#?}");
+    let lines: Vec<&str> = checked.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    for named in ["`RETRIEVAL__SERVER__BIND`", "`index.backend`", "`fetch.timeout_ms`"] {
+        assert!(lines.iter().any(|line| line.starts_with("error: ") && line.contains(named)), "{named}: {lines:#?}");
+    }
+
+    // Values that only the adapters understand.
+    let server = Server::prepare(
+        Database::sqlite(),
+        "[rate_limit]\nbackend = \"redis\"\nurl = \"redis://u:hunter2@h:99999\"\n[rerank]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n",
+    );
+    let checked = server.command(&["config", "check"]);
+    assert_eq!(checked.code(), Some(1), "{checked:#?}");
+    assert!(checked.stderr.contains("rate_limit.url") && checked.stderr.contains("rerank."), "{}", checked.stderr);
+    assert!(!checked.stderr.contains("hunter2"), "{}", checked.stderr);
 }

@@ -10,6 +10,7 @@ mod support;
 
 mod admission;
 mod audit;
+mod backups;
 mod bad_files;
 mod bad_requests;
 mod changes;

@@ -129,7 +129,8 @@ fn damage_affects_only_touched_records(database: Database) {
     assert_eq!(imported.object(), report(2, 1, 0, 1));
     assert!(imported.stderr.starts_with("record 1 (offset 0): "), "{}", imported.stderr);
     let nothing = server.command_with_input(&["web", "import", "-", "--format", "warc"], "no archive");
-    assert_eq!(nothing.object(), report(1, 0, 0, 1));
+    assert_eq!(nothing.code(), Some(1), "{nothing:#?}");
+    assert_eq!(serde_json::from_str::<Value>(&nothing.stdout).unwrap(), report(1, 0, 0, 1));
 }
 
 fn format_is_detected_from_content(database: Database) {

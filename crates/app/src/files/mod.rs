@@ -154,32 +154,48 @@ impl App {
         Ok(files)
     }
 
-    /// Deletes a file. Its document is hidden at once, even if storage fails; a run then removes its rows. Returns false if
-    /// neither a file nor a document has this name.
+    /// Deletes a file. Its document is hidden at once, even if storage fails; one run then removes its rows. Returns false
+    /// if neither a file nor a document has this name.
     pub async fn delete_file(&self, viewer: &Viewer, name: &str) -> Result<bool> {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
         let run = self.queued_run(viewer, RunMode::Incremental);
         let withdrawn = self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now()).await?;
-        let Some(Withdrawal { hidden, queued }) = withdrawn else { return Ok(false) };
+        let Some(Withdrawal { hidden, queued, earlier }) = withdrawn else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
-        let existed = self.blobs.head(&object_key).await?.is_some();
-        if existed {
+        let object = self.blobs.head(&object_key).await?;
+        if object.is_some() {
             self.blobs.delete(&object_key).await?;
         }
         // Start the run last: an earlier one could delete the object before `head` sees it.
         if queued {
             self.wake_runner();
-        } else if existed {
-            self.start_run(viewer, RunMode::Incremental).await?;
+        } else if let Some(object) = &object {
+            // A repeated or concurrent request: the run of the first one completes the deletion.
+            let uploaded_at = from_date_time(object.last_modified);
+            let is_completed =
+                earlier.is_some_and(|at| uploaded_at <= at) && self.store.has_unfinished_run(organization_id).await?;
+            if !is_completed {
+                self.queue_run(viewer, RunMode::Incremental).await?;
+            }
         }
-        Ok(existed || hidden)
+        Ok(object.is_some() || hidden)
     }
 
     /// Queues a run, or returns the one that is already queued.
+    ///
+    /// # Errors
+    /// `NoRetrieval` in a deployment without a search index, which has no runner.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
+        if self.engine.is_none() {
+            return Err(Error::NoRetrieval);
+        }
+        self.queue_run(viewer, mode).await
+    }
+
+    async fn queue_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
         let run = self.store.request_run(self.queued_run(viewer, mode)).await?;
         self.wake_runner();
         Ok(run.into())

@@ -1,8 +1,10 @@
+use std::time::Duration;
+
 use app::Error;
 use app::files::PresignRequest;
 use blobs::{BlobErrorKind, BlobStore};
 use ingest::objects;
-use model::{RunMode, RunState, RunStats};
+use model::{Clock, RunMode, RunState, RunStats};
 use test_support::{Setup, Tenant, TestApp, read_id, read_url};
 use uuid::Uuid;
 
@@ -174,6 +176,15 @@ mod runs {
     }
 
     #[tokio::test]
+    async fn a_deployment_without_an_index_starts_no_runs() {
+        let world = TestApp::with(Setup { retrieval: false, ..Setup::default() }).await;
+        let tenant = world.tenant().await;
+        let error = world.app.start_run(&tenant.viewer, RunMode::Incremental).await.unwrap_err();
+        assert!(matches!(error, Error::NoRetrieval), "{error:?}");
+        assert!(!world.store.has_unfinished_run(tenant.organization_id).await.unwrap());
+    }
+
+    #[tokio::test]
     async fn a_run_that_does_not_exist_is_not_found() {
         let world = TestApp::start().await;
         let tenant = world.tenant().await;
@@ -237,6 +248,39 @@ mod deletion {
         world.index_files(&tenant, RunMode::Incremental).await;
         let key = objects::key(tenant.organization_id, "notes.txt");
         assert!(world.blobs.inner.head(&key).await.unwrap().is_none(), "the run deletes the object");
+    }
+
+    #[tokio::test]
+    async fn repeated_deletions_start_one_run() {
+        let (world, tenant) = with_file().await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        world.blobs.recover();
+        // A worker has claimed the run of the first request.
+        let now = world.clock.now();
+        let run =
+            world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        let another = world.store.claim_run("other".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
+        assert!(another.is_none(), "{another:?}");
+        world.store.finish_run(run.sync_id, "worker".to_owned(), None, now).await.unwrap();
+        let another = world.store.claim_run("other".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
+        assert!(another.is_none(), "{another:?}");
+    }
+
+    #[tokio::test]
+    async fn a_deletion_after_a_failed_run_starts_another() {
+        let (world, tenant) = with_file().await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        world.blobs.recover();
+        let now = world.clock.now();
+        let run =
+            world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
+        world.store.finish_run(run.sync_id, "worker".to_owned(), Some("no storage".to_owned()), now).await.unwrap();
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        let next = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
+        assert!(next.is_some());
     }
 
     #[tokio::test]

@@ -141,6 +141,24 @@ impl Pools {
         let mut connection = self.writer().await?;
         connection.transaction(async move |connection| body(connection).await).await
     }
+
+    /// Runs the body like [`write`](Self::write): the server's configuration decides on durability.
+    pub async fn write_relaxed<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.write(body).await
+    }
+
+    /// Runs the body like [`write`](Self::write): writes are concurrent and share no transaction.
+    pub async fn write_bulk<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.write(body).await
+    }
 }
 
 /// Parses a database URL. The error message never contains a part of the password.

@@ -1,6 +1,7 @@
 //! SQLite backend: bundled library, WAL mode, many readers and one writer.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diesel::{ConnectionError, QueryResult, SqliteConnection};
@@ -11,6 +12,7 @@ use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
 use crate::backend::CONNECTION_TIMEOUT;
+use crate::backend::group_commit::{GroupCommit, Kind};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
@@ -75,28 +77,51 @@ async fn lock_documents(_connection: &mut Conn, _doc_ids: &[DocId]) -> Result<()
 }
 
 /// Settings of every connection. `busy_timeout` comes first, so that the others wait for a lock instead of failing.
-/// `NORMAL` with WAL survives a killed process; a power failure may lose the last commits, never integrity.
+/// `FULL` syncs the write-ahead log at every commit, so that a power failure loses no acknowledged write.
 const PRAGMAS: &str = "PRAGMA busy_timeout = 10000;
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
+    PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -4096;";
+
+const READ_ONLY_PRAGMAS: &str = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
+
+/// Returns the path as text.
+pub fn path_text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| StoreError::InvalidUrl {
+        url: path.display().to_string(),
+        message: "the path is not valid UTF-8".to_owned(),
+    })
+}
+
+/// Escapes the characters that have a meaning in a file URI.
+fn escape_uri(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
 
 #[derive(Clone)]
 pub struct Pools {
     readers: Pool<Conn>,
     /// Single connection: SQLite has one writer at a time, and waiting in the pool is fair and cheap.
     writer: Pool<Conn>,
+    group_commit: Arc<GroupCommit>,
 }
 
 impl Pools {
     pub fn open(path: &Path, readers: usize) -> Result<Self> {
-        let url = path.to_str().ok_or_else(|| StoreError::InvalidUrl {
-            url: path.display().to_string(),
-            message: "the path is not valid UTF-8".to_owned(),
-        })?;
-        Ok(Self { readers: pool(url, readers)?, writer: pool(url, 1)? })
+        let url = path_text(path)?;
+        Ok(Self { readers: pool(url, readers, PRAGMAS)?, writer: pool(url, 1, PRAGMAS)?, group_commit: Arc::default() })
+    }
+
+    /// Opens a file that no process writes. Writes fail.
+    pub fn open_copy(path: &Path) -> Result<Self> {
+        let url = format!("file:{}?mode=ro&immutable=1", escape_uri(path_text(path)?));
+        Ok(Self {
+            readers: pool(&url, 1, READ_ONLY_PRAGMAS)?,
+            writer: pool(&url, 1, READ_ONLY_PRAGMAS)?,
+            group_commit: Arc::default(),
+        })
     }
 
     pub async fn reader(&self) -> Result<Object<Conn>> {
@@ -117,15 +142,32 @@ impl Pools {
         connection.transaction(async move |connection| body(connection).await).await
     }
 
-    /// Runs the body in one transaction that holds the write lock from its start. A deferred transaction that reads
-    /// before it writes would fail under concurrency instead of waiting.
+    /// Runs the body in a transaction that holds the write lock from its start, and returns after its commit. A deferred
+    /// transaction that reads before it writes would fail under concurrency instead of waiting.
     pub async fn write<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        let mut connection = self.writer().await?;
-        connection.immediate_transaction(async move |connection| body(connection).await).await
+        self.group_commit.write(&self.writer, Kind::Durable, body).await
+    }
+
+    /// Runs the body like [`write`](Self::write), without waiting for the disk: a power failure may lose it.
+    pub async fn write_relaxed<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.group_commit.write(&self.writer, Kind::Relaxed, body).await
+    }
+
+    /// Runs the body like [`write`](Self::write), in a transaction that no other write shares.
+    pub async fn write_bulk<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.group_commit.write(&self.writer, Kind::Bulk, body).await
     }
 }
 
@@ -133,10 +175,10 @@ impl Pools {
 ///
 /// Processes that open a new file concurrently all change its journal mode. SQLite rejects all but one immediately,
 /// regardless of `busy_timeout`: waiting would deadlock two readers that both want to write.
-async fn apply_pragmas(connection: &mut Conn) -> QueryResult<()> {
+async fn apply_pragmas(connection: &mut Conn, pragmas: &str) -> QueryResult<()> {
     let deadline = Instant::now() + CONNECTION_TIMEOUT;
     loop {
-        match connection.batch_execute(PRAGMAS).await {
+        match connection.batch_execute(pragmas).await {
             Err(error) if is_locked(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -149,13 +191,13 @@ fn is_locked(error: &diesel::result::Error) -> bool {
     matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message() == SQLITE_BUSY)
 }
 
-fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
+fn pool(url: &str, connections: usize, pragmas: &'static str) -> Result<Pool<Conn>> {
     let mut config = ManagerConfig::<Conn>::default();
-    config.custom_setup = Box::new(|url| {
+    config.custom_setup = Box::new(move |url| {
         let url = url.to_owned();
         Box::pin(async move {
             let mut connection = Conn::establish(&url).await?;
-            apply_pragmas(&mut connection).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+            apply_pragmas(&mut connection, pragmas).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
             Ok(connection)
         })
     });
@@ -169,4 +211,125 @@ fn pool(url: &str, connections: usize) -> Result<Pool<Conn>> {
         .runtime(deadpool::Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Unavailable(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use diesel::QueryableByName;
+    use diesel::sql_types::BigInt;
+    use diesel_async::RunQueryDsl;
+
+    use super::*;
+
+    #[derive(QueryableByName)]
+    struct Number {
+        #[diesel(sql_type = BigInt)]
+        number: i64,
+    }
+
+    async fn number(connection: &mut Conn, query: &str) -> i64 {
+        diesel::sql_query(query).get_result::<Number>(connection).await.unwrap().number
+    }
+
+    async fn insert(connection: &mut Conn, number: i64) -> Result<()> {
+        diesel::sql_query("INSERT INTO t VALUES (?)").bind::<BigInt, _>(number).execute(connection).await?;
+        Ok(())
+    }
+
+    /// Counts the commits in the write-ahead log (https://sqlite.org/fileformat2.html#walformat).
+    fn commits(database: &Path) -> usize {
+        let log = std::fs::read(database.with_extension("db-wal")).unwrap();
+        let page_size = u32::from_be_bytes(log[8..12].try_into().unwrap()) as usize;
+        log[32..].chunks(24 + page_size).filter(|frame| frame[4..8] != [0; 4]).count()
+    }
+
+    /// Returns the level of syncing in a write: 1 is NORMAL, 2 is FULL.
+    async fn level(connection: &mut Conn) -> Result<i64> {
+        Ok(number(connection, "SELECT synchronous AS number FROM pragma_synchronous").await)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn durable_commits_are_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
+        for _ in 0..2 {
+            assert_eq!(pools.write(|connection| Box::pin(level(connection))).await.unwrap(), 2);
+            assert_eq!(pools.write_relaxed(|connection| Box::pin(level(connection))).await.unwrap(), 1);
+            assert_eq!(pools.write_bulk(|connection| Box::pin(level(connection))).await.unwrap(), 2);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn relaxed_write_waits_for_no_durable_one_behind_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
+        let held = pools.writer().await.unwrap();
+        let mut writes = Vec::new();
+        for n in 0..4 {
+            let writers = pools.clone();
+            writes.push(tokio::spawn(async move {
+                match n {
+                    0 | 3 => writers.write_relaxed(|connection| Box::pin(level(connection))).await,
+                    _ => writers.write(|connection| Box::pin(level(connection))).await,
+                }
+            }));
+            while pools.group_commit.waiting() <= n {
+                tokio::task::yield_now().await;
+            }
+        }
+        drop(held);
+        let mut levels = Vec::new();
+        for write in writes {
+            levels.push(write.await.unwrap().unwrap());
+        }
+        assert_eq!(levels, [1, 2, 2, 2], "the last one joins the durable writes");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn waiting_writes_share_a_commit_and_fail_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("test.db");
+        let pools = Pools::open(&file, 1).unwrap();
+        let mut held = pools.writer().await.unwrap();
+        held.batch_execute("CREATE TABLE t (number BIGINT PRIMARY KEY)").await.unwrap();
+        let before = commits(&file);
+        let mut writes = Vec::new();
+        for n in 0..20 {
+            let writers = pools.clone();
+            writes.push(tokio::spawn(async move {
+                writers
+                    .write(move |connection| {
+                        Box::pin(async move {
+                            insert(connection, n).await?;
+                            match n {
+                                7 => Err(StoreError::Conflict),
+                                // A duplicate, as the database reports it.
+                                8 => insert(connection, n).await,
+                                9 => panic!("a bug"),
+                                _ => Ok(()),
+                            }
+                        })
+                    })
+                    .await
+            }));
+            // In this order.
+            while pools.group_commit.waiting() <= n as usize {
+                tokio::task::yield_now().await;
+            }
+        }
+        drop(held);
+        for (n, write) in writes.into_iter().enumerate() {
+            let outcome = write.await.unwrap();
+            match n {
+                7 | 8 => assert!(matches!(outcome, Err(StoreError::Conflict)), "{n}: {outcome:?}"),
+                9 => assert!(matches!(outcome, Err(StoreError::Interrupted(_))), "{n}: {outcome:?}"),
+                _ => outcome.unwrap(),
+            }
+        }
+        assert!(commits(&file) - before <= 5, "{} commits for 20 writes", commits(&file) - before);
+        let mut reader = pools.reader().await.unwrap();
+        assert_eq!(number(&mut reader, "SELECT count(*) AS number FROM t").await, 17);
+        assert_eq!(number(&mut reader, "SELECT count(*) AS number FROM t WHERE number BETWEEN 7 AND 9").await, 0);
+    }
 }

@@ -1,6 +1,6 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, FileOutcome, OrganizationId, SyncId, Timestamp};
+use model::{FileOutcome, OrganizationId, SyncId, Timestamp};
 
 use super::{Conn, documents, runs};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -92,9 +92,8 @@ pub async fn withdraw_file(
     now: Timestamp,
 ) -> Result<Option<Withdrawal>> {
     let file = || files::table.find(object_key.clone()).filter(files::organization_id.eq(Bind(organization_id)));
-    let known: Option<(DocId, Option<FileOutcome>)> =
-        file().select((files::doc_id, files::outcome)).first(connection).await.optional()?;
-    let Some((doc_id, outcome)) = known else { return Ok(None) };
+    let known: Option<File> = file().select(File::as_select()).first(connection).await.optional()?;
+    let Some(File { doc_id, outcome, withdrawn_at: earlier, .. }) = known else { return Ok(None) };
     diesel::update(file())
         .set((
             files::withdrawn_at.eq(Bind(now)),
@@ -110,7 +109,7 @@ pub async fn withdraw_file(
     if queued {
         runs::request_run(connection, run).await?;
     }
-    Ok(Some(Withdrawal { hidden, queued }))
+    Ok(Some(Withdrawal { hidden, queued, earlier }))
 }
 
 pub async fn delete_files(

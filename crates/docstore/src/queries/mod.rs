@@ -11,6 +11,7 @@ pub mod balances;
 pub mod captures;
 pub mod documents;
 pub mod files;
+pub mod inventory;
 pub mod outbox;
 pub mod runs;
 pub mod usage;

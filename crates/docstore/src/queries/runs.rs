@@ -73,6 +73,13 @@ pub async fn find_any_run(connection: &mut Conn, sync_id: SyncId) -> Result<Opti
     Ok(index_runs::table.find(Bind(sync_id)).select(IndexRun::as_select()).first(connection).await.optional()?)
 }
 
+pub async fn has_unfinished_run(connection: &mut Conn, organization_id: OrganizationId) -> Result<bool> {
+    let unfinished = index_runs::table
+        .filter(index_runs::organization_id.eq(Bind(organization_id)))
+        .filter(index_runs::state.eq_any(bind_all([RunState::Queued, RunState::Planning, RunState::Running])));
+    Ok(diesel::select(diesel::dsl::exists(unfinished)).get_result(connection).await?)
+}
+
 pub async fn claim_run(
     connection: &mut Conn,
     owner: String,

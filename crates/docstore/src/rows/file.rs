@@ -40,8 +40,10 @@ impl File {
 pub struct Withdrawal {
     /// True if a document was hidden.
     pub hidden: bool,
-    /// True if a run is queued that will complete the deletion.
+    /// True if this deletion queued a run that will complete it.
     pub queued: bool,
+    /// Time of an earlier deletion since which no upload was registered.
+    pub earlier: Option<Timestamp>,
 }
 
 row! {

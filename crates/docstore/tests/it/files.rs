@@ -131,12 +131,21 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     // No run has processed this file, so none is queued.
     let untouched = run(ours);
     let outcome = db.withdraw_file(ours, "new".to_owned(), untouched.clone(), NOW).await.unwrap();
-    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false }));
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false, earlier: None }));
     assert!(db.find_run(ours, untouched.sync_id).await.unwrap().is_none());
     let queued = run(ours);
     let outcome = db.withdraw_file(ours, "indexed".to_owned(), queued.clone(), NOW).await.unwrap();
-    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: true }));
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: true, earlier: None }));
     assert!(db.find_run(ours, queued.sync_id).await.unwrap().is_some());
+
+    // A repeated deletion knows of the first one, whose run is still queued.
+    let outcome = db.withdraw_file(ours, "indexed".to_owned(), run(ours), NOW).await.unwrap();
+    assert_eq!(outcome, Some(Withdrawal { hidden: false, queued: false, earlier: Some(NOW) }));
+    assert_eq!(
+        (db.has_unfinished_run(ours).await.unwrap(), db.has_unfinished_run(theirs).await.unwrap()),
+        (true, false)
+    );
+    assert_eq!(db.count("index_runs").await, 1);
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
     assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));

@@ -14,6 +14,7 @@ mod balances;
 mod captures;
 mod concurrency;
 mod connections;
+mod copies;
 mod documents;
 mod files;
 mod leases;

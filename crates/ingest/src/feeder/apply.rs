@@ -74,8 +74,22 @@ impl Feeder {
         if self.ownership == Ownership::Exclusive {
             return Ok(true);
         }
-        let name = format!("feeder:{index}");
         let now = self.clock.now();
-        Ok(self.store.acquire_lease(name, self.owner.clone(), now, now + LEASE).await?)
+        Ok(self.store.acquire_lease(lease_name(index), self.owner.clone(), now, now + LEASE).await?)
     }
+
+    /// Releases the leases of all indexes, so that other processes need not wait for their expiry.
+    pub async fn release_leases(&self) -> Result<(), FeedError> {
+        if self.ownership == Ownership::Exclusive {
+            return Ok(());
+        }
+        for index in IndexName::ALL {
+            self.store.release_lease(lease_name(*index), self.owner.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+fn lease_name(index: IndexName) -> String {
+    format!("feeder:{index}")
 }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod batch;
+mod catch_up;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -88,13 +89,20 @@ impl Feeder {
         self.wake.notify_one();
     }
 
-    /// Feeds the indexes until `stop`. Failures are logged and retried with back-off; only documents that the engine rejects
-    /// are skipped.
+    /// Feeds the indexes until `stop`, then releases their leases. Failures are logged and retried with back-off; only
+    /// documents that the engine rejects are skipped.
     pub async fn work(&self, stop: CancellationToken) {
+        self.feed_until(&stop).await;
+        if let Err(error) = self.release_leases().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "releasing the leases of the indexes failed");
+        }
+    }
+
+    async fn feed_until(&self, stop: &CancellationToken) {
         let mut backoff = MIN_BACKOFF;
         let mut restored: Option<Instant> = None;
         while !stop.is_cancelled() {
-            match self.restore_and_drain(&mut restored).await {
+            match self.restore_and_drain(&mut restored, stop).await {
                 Ok(0) => backoff = MIN_BACKOFF,
                 Ok(_) => {
                     tokio::select! {
@@ -120,12 +128,16 @@ impl Feeder {
         }
     }
 
-    async fn restore_and_drain(&self, restored: &mut Option<Instant>) -> Result<usize, FeedError> {
+    async fn restore_and_drain(
+        &self,
+        restored: &mut Option<Instant>,
+        stop: &CancellationToken,
+    ) -> Result<usize, FeedError> {
         if restored.is_none_or(|at| at.elapsed() >= RESTORE_POLL) {
             self.restore().await?;
             *restored = Some(Instant::now());
         }
-        let drained = self.drain_all().await;
+        let drained = self.drain_all_until(stop).await;
         if let Err(FeedError::Engine(error)) = &drained
             && error.kind == EngineErrorKind::Corrupt
         {
@@ -158,29 +170,38 @@ impl Feeder {
 
     /// Drains the outbox of every index. Returns the number of entries.
     pub async fn drain_all(&self) -> Result<usize, FeedError> {
+        self.drain_all_until(&CancellationToken::new()).await
+    }
+
+    async fn drain_all_until(&self, stop: &CancellationToken) -> Result<usize, FeedError> {
         let mut drained = 0;
         for index in IndexName::ALL {
-            drained += self.drain(*index).await?;
+            drained += self.drain_until(*index, stop).await?;
         }
         Ok(drained)
     }
 
     /// Drains the outbox of one index. Returns the number of entries; 0 if another process holds the lease.
     pub async fn drain(&self, index: IndexName) -> Result<usize, FeedError> {
+        self.drain_until(index, &CancellationToken::new()).await
+    }
+
+    async fn drain_until(&self, index: IndexName, stop: &CancellationToken) -> Result<usize, FeedError> {
         let mut drained = 0;
-        loop {
+        while !stop.is_cancelled() {
             let entries = self.store.pending_outbox(index, ENTRIES).await?;
             if entries.is_empty() || !self.acquire_lease(index).await? {
-                return Ok(drained);
+                break;
             }
             drained += entries.len();
             // Entries added meanwhile wait for the next pass: a run that keeps writing would be indexed in many tiny batches.
             let is_last = entries.len() < ENTRIES as usize;
-            self.feed(index, entries).await?;
+            self.feed(index, entries, stop).await?;
             if is_last {
-                return Ok(drained);
+                break;
             }
         }
+        Ok(drained)
     }
 
     /// Starts a pass at once and waits until the index has caught up; see [`wait_until_indexed`].
@@ -191,24 +212,38 @@ impl Feeder {
     }
 
     /// Feeds entries in order. A `ClearIndex` entry clears the index between its predecessors and successors.
-    async fn feed(&self, index: IndexName, entries: Vec<OutboxEntry>) -> Result<(), FeedError> {
+    async fn feed(
+        &self,
+        index: IndexName,
+        entries: Vec<OutboxEntry>,
+        stop: &CancellationToken,
+    ) -> Result<(), FeedError> {
         let mut documents = Vec::with_capacity(entries.len());
         for entry in entries {
             match entry.work {
                 OutboxWork::Document(doc_id) => documents.push((entry.id, doc_id)),
                 OutboxWork::ClearIndex => {
-                    self.feed_documents(index, &std::mem::take(&mut documents)).await?;
+                    self.feed_documents(index, &std::mem::take(&mut documents), stop).await?;
+                    if stop.is_cancelled() {
+                        return Ok(());
+                    }
                     tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
                     self.engine.clear(index).await?;
                     self.store.complete_outbox(vec![entry.id]).await?;
                 }
             }
         }
-        self.feed_documents(index, &documents).await
+        self.feed_documents(index, &documents, stop).await
     }
 
-    /// Feeds documents, given as pairs of entry id and document id.
-    async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<(), FeedError> {
+    /// Feeds documents, given as pairs of entry id and document id. After `stop` it ends with the current batch: one that
+    /// was interrupted could overwrite the work of the next process.
+    async fn feed_documents(
+        &self,
+        index: IndexName,
+        entries: &[(i64, DocId)],
+        stop: &CancellationToken,
+    ) -> Result<(), FeedError> {
         let mut batch = Batch::default();
         let mut seen = HashSet::new();
         for chunk in entries.chunks(DOCUMENTS_PER_READ) {
@@ -224,6 +259,9 @@ impl Feeder {
             batch.remove(doc_ids.into_iter().filter(|doc_id| missing.contains(doc_id)));
             if batch.bytes >= BATCH_BYTES {
                 self.flush(index, std::mem::take(&mut batch)).await?;
+            }
+            if stop.is_cancelled() {
+                break;
             }
         }
         self.flush(index, batch).await

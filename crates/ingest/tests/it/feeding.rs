@@ -1,11 +1,13 @@
 //! The feeder: rebuilds, rejected documents, outages.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{Change, IndexDocument, SearchEngine};
-use ingest::rebuild;
-use model::{Collection, DocId, IndexName, RunMode};
+use ingest::{Feeder, Ownership, rebuild};
+use model::{Clock, Collection, DocId, IndexName, RunMode};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::world::World;
@@ -87,4 +89,57 @@ async fn lost_index_is_rebuilt_automatically() {
     assert_eq!(world.found("walrus").await.len(), 6);
     assert!(!world.engine.lost.load(Ordering::SeqCst));
     worker.stop().await;
+}
+
+/// Returns a feeder of the world's index that shares it with others.
+fn leased(world: &World) -> Arc<Feeder> {
+    let engine = Arc::clone(&world.engine) as Arc<dyn SearchEngine>;
+    let clock = Arc::clone(&world.clock) as Arc<dyn Clock>;
+    Arc::new(Feeder::new(world.store.clone(), engine, Ownership::Leased, clock))
+}
+
+async fn queue_everything(world: &World) -> i64 {
+    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.outbox_bounds(IndexName::Workspace).await.unwrap().unwrap().1
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stopped_feeder_releases_its_leases() {
+    let world = indexed_world(3).await;
+    let newest = queue_everything(&world).await;
+    let stop = CancellationToken::new();
+    let server = leased(&world);
+    let working = tokio::spawn({
+        let (server, stop) = (Arc::clone(&server), stop.clone());
+        async move { server.work(stop).await }
+    });
+    server.wait_until_indexed(IndexName::Workspace, newest, Duration::from_secs(20)).await.unwrap();
+    let command = leased(&world);
+    queue_everything(&world).await;
+    assert_eq!(command.drain(IndexName::Workspace).await.unwrap(), 0, "the server holds the lease");
+    stop.cancel();
+    working.await.unwrap();
+    queue_everything(&world).await;
+    assert!(command.drain(IndexName::Workspace).await.unwrap() > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn catching_up_takes_over_the_lease_of_a_dead_process() {
+    let world = indexed_world(3).await;
+    let newest = queue_everything(&world).await;
+    let now = world.clock.now();
+    let lease = "feeder:workspace".to_owned();
+    assert!(world.store.acquire_lease(lease, "dead".to_owned(), now, now + Duration::from_secs(15)).await.unwrap());
+
+    let command = leased(&world);
+    let refused = command.catch_up(IndexName::Workspace, newest, Duration::ZERO, |_| {}).await;
+    assert!(matches!(refused, Err(ingest::feeder::FeedError::Timeout(_))), "{refused:?}");
+    let catching_up = tokio::spawn({
+        let command = Arc::clone(&command);
+        async move { command.catch_up(IndexName::Workspace, newest, Duration::from_secs(600), |_| {}).await }
+    });
+    world.clock.set(now + Duration::from_secs(16));
+    catching_up.await.unwrap().unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    assert_eq!(world.found("walrus").await.len(), 3);
 }

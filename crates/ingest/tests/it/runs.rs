@@ -61,7 +61,7 @@ async fn interrupted_deletion_is_completed_by_the_next_run() {
     let sync_id = run.sync_id;
     let withdrawn =
         world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
-    assert_eq!(withdrawn, Some(Withdrawal { hidden: true, queued: true }));
+    assert_eq!(withdrawn, Some(Withdrawal { hidden: true, queued: true, earlier: None }));
     let run = world.wait(sync_id).await;
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
     assert!(world.blobs.inner.head(&world.key("a.txt")).await.unwrap().is_none());

@@ -119,6 +119,7 @@ returns the `sync_id` of the queued run.";
     const LABEL: &'static str = "Start indexing";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The run is queued.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::RetrievalNotConfigured];
     const INVALID: InvalidRequest = InvalidRequest {
         field: "mode",
         message: "mode: unknown variant `all`, expected `incremental` or `full` at line 1 column 14",

@@ -12,6 +12,11 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Returns the files of a folder that is only read.
+    pub fn of(root: PathBuf) -> Self {
+        Self { root }
+    }
+
     pub fn open(root: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(root.join("incoming"))?;
         fs::create_dir_all(root.join("objects"))?;
@@ -40,7 +45,13 @@ impl Files {
     }
 
     fn object(&self, id: ObjectId) -> PathBuf {
-        self.root.join(format!("objects/{:02x}/{id:016x}", id & 0xff))
+        self.root.join(object_path(id))
+    }
+
+    /// Makes the entries of the folder itself survive a power cut: journal, `incoming`, `objects`.
+    pub fn sync_root(&self) -> io::Result<()> {
+        sync_folder(&self.root)?;
+        self.root.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), sync_folder)
     }
 
     pub fn open_object(&self, id: ObjectId) -> io::Result<File> {
@@ -93,6 +104,11 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// Returns the path of an object's content below the root.
+pub(super) fn object_path(id: ObjectId) -> PathBuf {
+    PathBuf::from(format!("objects/{:02x}/{id:016x}", id & 0xff))
 }
 
 /// Removes an unreferenced file. A failure is logged and does not fail the request.

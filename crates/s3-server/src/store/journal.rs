@@ -43,12 +43,12 @@ impl Journal {
             return Ok((journal, replay));
         }
         let Some(body) = bytes.strip_prefix(HEADER.as_bytes()) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "unknown header"));
+            return Err(unknown_header());
         };
-        let whole = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
-        for line in body[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let whole = whole_lines(body);
+        for record in records(&body[..whole]) {
             journal.records += 1;
-            match std::str::from_utf8(line).ok().and_then(Record::parse) {
+            match record {
                 Some(record) => apply(record),
                 None => replay.damaged += 1,
             }
@@ -57,6 +57,28 @@ impl Journal {
         journal.file.set_len(journal.length)?;
         journal.file.seek(SeekFrom::Start(journal.length))?;
         Ok((journal, replay))
+    }
+
+    /// Passes the records of a journal, which another process may be writing, to `apply` in order. A missing file has none.
+    pub fn read(path: &Path, mut apply: impl FnMut(Record)) -> io::Result<()> {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let Some(body) = bytes.strip_prefix(HEADER.as_bytes()) else {
+            let is_new = HEADER.as_bytes().starts_with(&bytes);
+            return if is_new { Ok(()) } else { Err(unknown_header()) };
+        };
+        records(&body[..whole_lines(body)]).flatten().for_each(&mut apply);
+        Ok(())
+    }
+
+    /// Creates a journal of these records.
+    pub fn create(path: &Path, records: impl Iterator<Item = Record>) -> io::Result<()> {
+        let mut text = HEADER.to_owned();
+        records.for_each(|record| record.write(&mut text));
+        OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
     }
 
     pub fn records(&self) -> usize {
@@ -104,6 +126,21 @@ impl Journal {
         *self = Self { path: std::mem::take(&mut self.path), file, length: text.len() as u64, records: count };
         Ok(())
     }
+}
+
+/// Returns the length of all complete lines.
+fn whole_lines(body: &[u8]) -> usize {
+    body.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1)
+}
+
+/// Parses the lines; `None` for a damaged one.
+fn records(lines: &[u8]) -> impl Iterator<Item = Option<Record>> {
+    let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| std::str::from_utf8(line).ok().and_then(Record::parse))
+}
+
+fn unknown_header() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "unknown header")
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! whose file is still in `incoming`, which the next start moves. A replaced object keeps its file until the new line
 //! is written, so readers that opened it can read all of it.
 
+mod copy;
 mod files;
 mod journal;
 mod record;
@@ -30,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use time::OffsetDateTime;
 
+pub use copy::{Copied, FolderCopy, ObjectInfo, Snapshot};
 use files::Files;
 use journal::Journal;
 use record::Record;
@@ -128,6 +130,9 @@ impl Store {
         }
         files.recover_incoming(|id| objects.values().any(|entry: &Entry| entry.id == id))?;
         files.remove_in_background(replaced);
+        if durability == Durability::Power {
+            files.sync_root()?;
+        }
         let state = RwLock::new(State { objects, journal, next_id, written: 0, compact_above: 0 });
         let store = Self { files, durability, state, synced: Mutex::new(0), signatures, _lock: lock };
         store.compact_if_worthwhile(&mut store.write());
@@ -226,7 +231,12 @@ impl Store {
         let State { objects, journal, next_id, compact_above, .. } = state;
         let puts = objects.iter().map(|(key, entry)| Record::Put { key: key.to_string(), entry: *entry, used: None });
         let records = [Record::NextId(*next_id)].into_iter().chain(used.into_iter().map(Record::Used)).chain(puts);
-        *compact_above = match journal.compact(records) {
+        let compacted = journal.compact(records).and_then(|()| match self.durability {
+            Durability::Process => Ok(()),
+            // Otherwise a power cut could bring the old journal back, without the records that follow.
+            Durability::Power => self.files.sync_root(),
+        });
+        *compact_above = match compacted {
             Ok(()) => 0,
             Err(error) => {
                 tracing::warn!(%error, "cannot compact the object store journal");

@@ -200,6 +200,43 @@ fn synced_puts_survive_a_restart() {
     assert_eq!(open(folder.path()).list("", None, 100).objects.len(), 20);
 }
 
+#[test]
+fn objects_of_a_running_store_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    put(&store, "a", "first");
+    let kept = put(&store, "a", "second");
+    put(&store, "b", "beside");
+    put(&store, "c", "not copied");
+    let snapshot = Snapshot::read(folder.path()).unwrap();
+    assert_eq!(snapshot.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+    let info = snapshot.get("a").unwrap();
+    assert_eq!((info.size, info.etag, info.modified_ms), (6, hex::encode(kept.md5), kept.modified_ms));
+    store.delete("b").unwrap();
+    put(&store, "new", "later");
+
+    let copies = tempfile::tempdir().unwrap();
+    let root = copies.path().join("copy");
+    let mut copy = FolderCopy::create(root.clone()).unwrap();
+    let mut observed = Vec::new();
+    let copied = copy.add(&snapshot, "a", &mut |bytes| observed.extend_from_slice(bytes)).unwrap().unwrap();
+    assert_eq!((observed.as_slice(), copied.size), (&b"second"[..], 6));
+    for gone in ["b", "new"] {
+        assert_eq!(copy.add(&snapshot, gone, &mut |_| ()).unwrap(), None, "{gone}");
+    }
+    std::fs::write(folder.path().join(files::object_path(4)), "not copieD").unwrap();
+    let damaged = copy.add(&snapshot, "c", &mut |_| ()).unwrap_err();
+    assert_eq!(damaged.kind(), io::ErrorKind::InvalidData, "{damaged}");
+    copy.finish().unwrap();
+
+    let restored = open(&root);
+    assert_eq!(restored.head("a"), Some(kept));
+    assert_eq!(body(&restored, "a").as_deref(), Some("second"));
+    assert_eq!(restored.list("", None, 10).objects.len(), 1);
+    put(&restored, "d", "after the restore");
+    assert_eq!(body(&restored, "a").as_deref(), Some("second"), "ids are not reused");
+}
+
 /// `cargo nextest run -p s3-server --run-ignored only --no-capture measure`
 #[test]
 #[ignore = "a measurement"]

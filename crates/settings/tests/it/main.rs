@@ -205,3 +205,128 @@ fn s3_needs_both_parts_of_the_access_key() {
     let settings = load(&format!("{file}secret_access_key = \"b\"\n"), &[]).unwrap();
     assert_eq!(settings.storage.backend, StorageBackend::S3);
 }
+
+#[test]
+fn every_error_is_reported() {
+    let file = "nope = 1\n[server]\nbind = \"here\"\nworkers = -1\npublic_url = \"x\"\n\
+                [fetch]\nallow_ports = [80, \"y\"]\ntimeout_ms = 0\n\
+                [storage]\nbucket = \"No\"\nregion = \"\"\nsecret_access_key_file = \"/nowhere/key\"\n";
+    let error = load(file, &[("RETRIEVAL__STORAGE__PATH_STYLE", "yes"), ("RETRIEVAL_SERVER_BIND", "x")]).unwrap_err();
+    let messages: Vec<String> = error.into_list().iter().map(SettingsError::to_string).collect();
+    let named = [
+        "unknown key `nope`",
+        "`/nowhere/key` of `storage.secret_access_key_file`",
+        "`storage.path_style` = `yes`",
+        "`RETRIEVAL_SERVER_BIND`",
+        "`server.bind`",
+        "`server.workers` = `-1`",
+        "`server.public_url` = `x`",
+        "`fetch.allow_ports",
+        "`fetch.timeout_ms` = `0`",
+        "`storage.bucket` = `No`",
+        "`storage.region` = ``",
+    ];
+    for name in named {
+        assert_eq!(messages.iter().filter(|message| message.contains(name)).count(), 1, "{name}: {messages:#?}");
+    }
+    assert_eq!(messages.len(), named.len(), "{messages:#?}");
+    let lines = load("[server]\nbind = 1\nworkers = -1\n", &[]).unwrap_err().to_string();
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    let broken = load("[server\n", &[("RETRIEVAL__SERVER__BIND", "nowhere")]).unwrap_err().to_string();
+    assert!(broken.contains("is not valid TOML") && broken.contains("nowhere"), "{broken}");
+}
+
+#[test]
+fn variables_that_match_no_key_are_rejected() {
+    for (name, near) in [
+        ("RETRIEVAL_SERVER_BIND", "RETRIEVAL__SERVER__BIND"),
+        ("RETRIEVAL_SERVER__BIND", "RETRIEVAL__SERVER__BIND"),
+        ("RETRIEVAL_SERVER_BNID", "RETRIEVAL__SERVER__BIND"),
+        ("RETRIEVAL_DATA_DIR", "RETRIEVAL__DATA_DIR"),
+        ("RETRIEVAL_RATE_LIMIT_DEFAULT_RPS", "RETRIEVAL__RATE_LIMIT__DEFAULT_RPS"),
+        ("RETRIEVAL_AUTH_OAUTH_ISSUER", "RETRIEVAL__AUTH__OAUTH__ISSUER"),
+        ("RETRIEVAL_INDEX_API_KEY_FILE", "RETRIEVAL__INDEX__API_KEY_FILE"),
+    ] {
+        let message = load_error("", &[(name, "x")]);
+        assert_eq!(message, format!("unknown environment variable `{name}`: did you mean `{near}`?"));
+    }
+    assert_eq!(
+        load_error("", &[("RETRIEVAL_COLOUR_OF_THE_SKY", "blue")]),
+        "unknown environment variable `RETRIEVAL_COLOUR_OF_THE_SKY`: variables of settings are `RETRIEVAL__SECTION__KEY`"
+    );
+    assert_eq!(
+        load_error("", &[("RETRIEVAL__SERVER_BIND", "x")]),
+        "unknown key `server_bind` in the environment: did you mean `RETRIEVAL__SERVER__BIND`?"
+    );
+    assert!(!load_error("", &[("RETRIEVAL_INDEX_APIKEY", "hunter2")]).contains("hunter2"));
+}
+
+#[test]
+fn variables_of_other_programs_are_ignored() {
+    let others = [
+        ("RETRIEVAL_API_KEY", "x"),
+        ("RETRIEVAL_BASE_URL", "x"),
+        ("RETRIEVAL_SERVER_BIN", "x"),
+        ("RETRIEVAL_NOT_CHECKED", ""),
+        ("RETRIEVER_BIND", "x"),
+        // Kubernetes sets these for services named `retrieval` and `retrieval-server`.
+        ("RETRIEVAL_SERVICE_HOST", "10.0.0.1"),
+        ("RETRIEVAL_SERVICE_PORT_HTTP", "8080"),
+        ("RETRIEVAL_PORT", "tcp://10.0.0.1:8080"),
+        ("RETRIEVAL_SERVER_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("RETRIEVAL_SERVER_PORT_8080_TCP_ADDR", "10.0.0.1"),
+    ];
+    load("", &others).unwrap();
+}
+
+#[test]
+fn storage_must_be_reachable_for_clients_of_the_public_url() {
+    let check = |public_url: &str, storage: &str| {
+        load(&format!("[server]\npublic_url = \"{public_url}\"\n[storage]\n{storage}\n"), &[])
+    };
+    let endpoint = |url: &str| format!("public_endpoint = \"{url}\"");
+    let s3 = |url: &str| format!("backend = \"s3\"\nendpoint = \"{url}\"");
+    for (public_url, storage) in [
+        ("https://search.example.com", String::new()),
+        ("https://search.example.com", "bind = \"0.0.0.0:8082\"".to_owned()),
+        ("https://search.example.com", endpoint("http://localhost:8082")),
+        ("https://search.example.com", endpoint("http://[::1]:8082")),
+        ("https://search.example.com", endpoint("http://10.1.2.3:8082")),
+        ("https://search.example.com", endpoint("http://minio:9000")),
+        ("https://search.example.com", s3("http://127.0.0.1:9000")),
+        ("https://203.0.113.7", endpoint("http://192.168.0.4:8082")),
+        ("http://192.168.0.4:8080", String::new()),
+        ("http://retrieval:8080", endpoint("http://0.0.0.0:8082")),
+    ] {
+        let message = check(public_url, &storage).unwrap_err().to_string();
+        assert!(message.starts_with("`storage.public_endpoint` = `"), "{public_url} {storage}: {message}");
+        assert!(message.contains(public_url), "{message}");
+    }
+    for (public_url, storage) in [
+        ("http://127.0.0.1:8080", String::new()),
+        ("http://localhost:8080", "bind = \"0.0.0.0:8082\"".to_owned()),
+        ("https://search.example.com", endpoint("https://uploads.example.com")),
+        ("https://search.example.com", "bind = \"198.51.100.7:8082\"".to_owned()),
+        ("https://search.example.com", "backend = \"s3\"".to_owned()),
+        ("http://192.168.0.4:8080", endpoint("http://192.168.0.4:8082")),
+        ("http://search.corp:8080", endpoint("http://10.1.2.3:8082")),
+        ("http://127.0.0.1:8080", endpoint("https://uploads.example.com")),
+    ] {
+        check(public_url, &storage).unwrap();
+    }
+}
+
+#[test]
+fn effective_settings_load_again_and_contain_no_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let text = "data_dir = \"a \\\"b\\\\c\"\n[index]\napi_key = \"hunter2\"\n[fetch]\nallow_ports = [81, 82]\n\
+                [database]\nurl = \"postgres://u:hunter2@h/d\"\n[rerank]\nurl = \"https://u:hunter2@h/rerank\"\n";
+    std::fs::write(&path, text).unwrap();
+    let effective = Settings::effective_toml(Some(&path), environment(&[("RETRIEVAL__SERVER__WORKERS", "3")])).unwrap();
+    assert!(!effective.contains("hunter2"), "{effective}");
+    let again = load(&effective, &[]).unwrap();
+    assert_eq!(again.data_dir, Path::new("a \"b\\c"));
+    assert_eq!((again.server.workers, again.fetch.allow_ports), (3, vec![81, 82]));
+    assert_eq!(again.database.url.expose(), "sqlite:retrieval.db", "a secret keeps its default");
+}

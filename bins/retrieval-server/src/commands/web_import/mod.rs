@@ -9,6 +9,7 @@ mod warc;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::bail;
 use model::IndexName;
 use serde_json::json;
 use settings::Settings;
@@ -19,12 +20,12 @@ use self::pipeline::{Batches, Report};
 use super::catch_up::catch_up;
 use crate::cli::Format;
 use crate::compose::{self, OpenedIndex};
-use crate::output;
+use crate::{data_folder, output};
 
 pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
-    let store = compose::docstore(settings).await?;
-    let extractor = compose::extractor()?;
     let input = Input::open(file)?;
+    let store = data_folder::open_or_create(settings).await?;
+    let extractor = compose::extractor()?;
     let progress = input.progress_bar();
     let read = {
         let progress = progress.clone();
@@ -62,5 +63,8 @@ pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> an
     progress.finish_and_clear();
     let Report { read, imported, unchanged, failed } = report;
     output::json(&json!({ "read": read, "imported": imported, "unchanged": unchanged, "failed": failed }));
+    if read > 0 && failed == read {
+        bail!("no page was imported: all {read} are invalid");
+    }
     Ok(())
 }

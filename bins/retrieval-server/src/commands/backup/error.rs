@@ -1,0 +1,42 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Reason for refusing a backup or a restore.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// PostgreSQL has its own tools, which know roles, extensions and replication.
+    #[error(
+        "the database is PostgreSQL, which its own tools back up: run `{command}` with the URL of `database.url` in \
+         DATABASE_URL, and copy the objects with the tools of their store"
+    )]
+    Postgres { command: String },
+    #[error("the folder `{}` is not empty: name a new or an empty one", path.display())]
+    NotEmpty { path: PathBuf },
+    #[error("creating the folder `{}`", path.display())]
+    Folder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl BackupError {
+    pub fn postgres(folder: &Path) -> Self {
+        let dump = folder.join("retrieval.dump");
+        let command = format!("pg_dump --format=custom --file='{}' \"$DATABASE_URL\"", dump.display());
+        Self::Postgres { command }
+    }
+
+    pub fn postgres_restore(folder: &Path) -> Self {
+        let dump = folder.join("retrieval.dump");
+        Self::Postgres { command: format!("pg_restore --dbname=\"$DATABASE_URL\" '{}'", dump.display()) }
+    }
+
+    pub fn of_folder(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::AlreadyExists => Self::NotEmpty { path },
+            _ => Self::Folder { path, source },
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! `config check`: validates the settings.
+
+use serde_json::json;
+use settings::{Settings, StorageBackend};
+
+use crate::{compose, output};
+
+/// Validates what the settings alone cannot: values that only their adapters understand. Nothing is opened or connected.
+pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>> {
+    let storage = match settings.storage.backend {
+        StorageBackend::S3 => compose::storage(settings).await.err(),
+        // Opens its listener, which a running server has.
+        StorageBackend::Embedded => None,
+    };
+    let errors: Vec<anyhow::Error> = [
+        compose::location(settings).err(),
+        compose::meilisearch(settings).err(),
+        storage,
+        compose::limiter(settings).err(),
+        compose::second_stage(settings).err(),
+        compose::fetcher(settings).err(),
+        compose::tokens(settings).err(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    output::json(&json!({ "valid": true }));
+    Ok(())
+}

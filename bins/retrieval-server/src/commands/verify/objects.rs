@@ -1,0 +1,99 @@
+//! Objects of either store, compared with what the last run read.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use blobs::BlobStore;
+use docstore::File;
+use s3_server::Snapshot;
+use settings::{Settings, StorageBackend};
+
+use crate::compose;
+
+pub enum Objects {
+    /// Read from the disk, so that a running server need not be asked.
+    Embedded { root: PathBuf, snapshot: Arc<Snapshot> },
+    /// Compared by size and ETag; the content is not downloaded.
+    External(Arc<dyn BlobStore>),
+}
+
+/// State of a file's object.
+pub enum State {
+    Sound,
+    /// New or replaced since the last run.
+    Pending,
+    Damaged(String),
+    Missing,
+}
+
+impl Objects {
+    pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        match settings.storage.backend {
+            StorageBackend::Embedded => {
+                let root = compose::objects_dir(settings);
+                Ok(Self::Embedded { snapshot: Arc::new(Snapshot::read(&root)?), root })
+            }
+            StorageBackend::S3 => {
+                let (store, _) = compose::storage(settings).await?;
+                store.prepare().await?;
+                Ok(Self::External(store))
+            }
+        }
+    }
+
+    pub async fn state(&self, file: &File) -> anyhow::Result<State> {
+        match self {
+            Self::Embedded { root, snapshot } => match embedded_state(Arc::clone(snapshot), file).await? {
+                // Replaced or uploaded since the reading.
+                State::Missing => embedded_state(Arc::new(Snapshot::read(root)?), file).await,
+                state => Ok(state),
+            },
+            Self::External(store) => Ok(match store.head(&file.object_key).await? {
+                Some(object) => compared(file, &object.etag, object.size),
+                None => State::Missing,
+            }),
+        }
+    }
+
+    /// Returns the keys of all objects of files.
+    pub async fn keys(&self) -> anyhow::Result<Vec<String>> {
+        let store = match self {
+            Self::Embedded { snapshot, .. } => return Ok(snapshot.keys().map(str::to_owned).collect()),
+            Self::External(store) => store,
+        };
+        let mut keys = Vec::new();
+        let mut after = None;
+        loop {
+            let page = store.list("files/", after.as_deref()).await?;
+            keys.extend(page.objects.into_iter().map(|object| object.key));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(keys),
+            }
+        }
+    }
+}
+
+async fn embedded_state(snapshot: Arc<Snapshot>, file: &File) -> anyhow::Result<State> {
+    let Some(object) = snapshot.get(&file.object_key) else { return Ok(State::Missing) };
+    let key = file.object_key.clone();
+    match tokio::task::spawn_blocking(move || snapshot.copy(&key, &mut io::sink())).await? {
+        Ok(true) => Ok(compared(file, &object.etag, object.size)),
+        Ok(false) => Ok(State::Missing),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Ok(State::Damaged(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn compared(file: &File, etag: &str, size: u64) -> State {
+    if file.processed_etag.as_deref() != Some(etag) {
+        return State::Pending;
+    }
+    match file.processed_size {
+        Some(processed) if i64::try_from(size) != Ok(processed) => {
+            State::Damaged(format!("the object has {size} bytes; the last run read {processed}"))
+        }
+        Some(_) | None => State::Sound,
+    }
+}

@@ -1,0 +1,208 @@
+//! `backup`, `restore` and `verify`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Server, until};
+
+const PAGES: usize = 30;
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+/// Uploads, deletes, searches and gives feedback until `done`. Returns the number of uploads that stay.
+fn work(client: &Client, worker: usize, done: &AtomicBool, uploads: &AtomicUsize) {
+    let mut round = 0;
+    while !done.load(Ordering::Relaxed) {
+        let kept = format!("{worker}-{round}.txt");
+        client.upload(&kept, format!("The walrus number {round} of worker {worker}."));
+        uploads.fetch_add(1, Ordering::Relaxed);
+        client.upload("doomed.txt", "This file comes and goes.");
+        client.delete("/v1/files/doomed.txt").ok();
+        client.search_workspace("walrus");
+        client.post("/v1/feedback", &json!({ "event_type": "stale_result" })).ok();
+        round += 1;
+    }
+}
+
+#[test]
+fn backup_of_a_busy_server_is_restored() {
+    let mut server = Server::start(Database::sqlite());
+    let client = server.tenant("acme");
+    let pages: Vec<Value> = (0..PAGES)
+        .map(|n| json!({ "url": format!("https://example.com/{n}"), "text": format!("Observatory number {n}.") }))
+        .collect();
+    server.import(&pages);
+    for n in 0..10 {
+        client.upload(&format!("before-{n}.txt"), format!("A clam, number {n}."));
+    }
+    client.index();
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup");
+    let (done, uploads) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let written = std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let (client, done, uploads) = (&client, &done, &uploads);
+            scope.spawn(move || work(client, worker, done, uploads));
+        }
+        until("there is load", Duration::from_secs(30), || (uploads.load(Ordering::Relaxed) > 8).then_some(()));
+        let written = server.command(&["backup", text(&backup)]);
+        done.store(true, Ordering::Relaxed);
+        written
+    });
+    let lines = written.lines();
+    let summary = lines.last().unwrap();
+    assert_eq!(
+        (&summary["documents"].as_u64().unwrap() >= &(PAGES as u64 + 10), &summary["problems"]),
+        (true, &json!(0))
+    );
+    assert!(summary["objects"].as_u64().unwrap() >= 18, "{summary}");
+    for path in files_below(&backup) {
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{}", path.display());
+    }
+    assert_eq!(fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o700);
+    let siblings: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(siblings, ["backup"]);
+    let secret = fs::read_to_string(server.data_folder().join("storage-credentials")).unwrap();
+    let settings = fs::read_to_string(backup.join("settings.toml")).unwrap();
+    assert!(settings.contains("[storage]") && !settings.contains(secret.lines().last().unwrap()));
+
+    // Refused, and nothing is changed.
+    let again = server.command(&["backup", text(&backup)]);
+    assert_eq!(again.code(), Some(1), "{again:#?}");
+    assert!(again.stderr.contains("is not empty"), "{}", again.stderr);
+    let refused = server.command(&["restore", text(&backup)]);
+    assert_eq!(refused.code(), Some(1), "{refused:#?}");
+    assert!(refused.stderr.contains("is not empty"), "{}", refused.stderr);
+
+    // Lost, except for the backup.
+    assert_eq!(server.stop().code(), Some(0));
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    let restored = server.command(&["restore", text(&backup)]).object();
+    assert_eq!(restored["documents"], summary["documents"]);
+    server.resume();
+    client.index();
+    // A file that was deleted during the backup is gone by now.
+    assert_eq!(server.command(&["verify"]).lines().last().unwrap()["problems"], 0);
+    let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
+    until("everything is found", Duration::from_secs(30), || {
+        let found = client.search("observatory clam", json!({ "scope": scope, "max_results": 50 })).ok();
+        (found["results"].as_array().unwrap().len() == PAGES + 10).then_some(())
+    });
+    let names = client.file_names();
+    for n in 0..10 {
+        assert!(names.contains(&format!("before-{n}.txt")), "{names:?}");
+    }
+    for name in &names {
+        let read = client.document(json!({ "canonical_url": client.workspace_url(name) })).ok();
+        assert!(read["content"]["text"].is_string(), "{name}: {read:#}");
+    }
+}
+
+#[test]
+fn damaged_backups_are_refused() {
+    let mut server = Server::start(Database::sqlite());
+    let client = server.tenant("acme");
+    client.upload("walrus.txt", "The walrus eats clams.");
+    client.index();
+    assert_eq!(server.stop().code(), Some(0));
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup");
+    server.command(&["backup", text(&backup)]).lines();
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    for file in files_below(&backup) {
+        if file.ends_with("settings.toml") || file.ends_with("manifest.json") {
+            continue;
+        }
+        let good = fs::read(&file).unwrap();
+        let mut bad = good.clone();
+        let middle = bad.len() / 2;
+        bad[middle] ^= 1;
+        fs::write(&file, bad).unwrap();
+        let refused = server.command(&["restore", text(&backup)]);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{}: {refused:#?}", file.display());
+        let left: Vec<_> = fs::read_dir(server.data_folder()).into_iter().flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+        fs::write(&file, good).unwrap();
+    }
+    // A manifest cannot name files outside of the folder.
+    let manifest = fs::read_to_string(backup.join("manifest.json")).unwrap();
+    fs::write(backup.join("manifest.json"), manifest.replace("settings.toml", "../settings.toml")).unwrap();
+    let refused = server.command(&["restore", text(&backup)]);
+    assert!(refused.stderr.contains("outside of its folder"), "{}", refused.stderr);
+    fs::write(backup.join("manifest.json"), manifest).unwrap();
+    server.command(&["restore", text(&backup)]).object();
+    server.resume();
+    assert_eq!(client.file_names(), ["walrus.txt"]);
+}
+
+#[test]
+fn postgres_is_left_to_its_own_tools() {
+    let server = Server::prepare(Database::Shared("postgres://u:hunter2@127.0.0.1:1/retrieval".to_owned()), "");
+    let folder = tempfile::tempdir().unwrap();
+    for (command, tool) in [("backup", "pg_dump --format=custom"), ("restore", "pg_restore --dbname")] {
+        let refused = server.command(&[command, text(&folder.path().join("backup"))]);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{refused:#?}");
+        assert!(refused.stderr.contains(tool) && !refused.stderr.contains("hunter2"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn verify_finds_damage() {
+    let mut server = Server::start(Database::sqlite());
+    let client = server.tenant("acme");
+    for name in ["damaged.txt", "lost.txt", "sound.txt", "deleted.txt"] {
+        client.upload(name, format!("The walrus of {name}."));
+    }
+    server.import(&[json!({ "url": "https://example.com/", "text": "An observatory." })]);
+    client.index();
+    client.delete("/v1/files/deleted.txt").ok();
+    client.index();
+    let sound = server.command(&["verify"]);
+    assert_eq!(sound.lines().last().unwrap()["problems"], 0, "{sound:#?}");
+    assert!(sound.lines().last().unwrap()["indexes"].as_str().unwrap().contains("running server"));
+    assert_eq!(server.stop().code(), Some(0));
+    let sound = server.command(&["verify"]).object();
+    let counted = json!({
+        "web": { "documents": 1, "indexed": 1, "pending": 0 },
+        "workspace": { "documents": 3, "indexed": 3, "pending": 0 },
+    });
+    assert_eq!((&sound["objects"], &sound["indexes"]), (&json!(3), &counted));
+
+    let objects = files_below(&server.data_folder().join("objects/objects"));
+    let of = |name: &str| {
+        let is_of = |path: &&PathBuf| fs::read_to_string(path).unwrap().contains(name);
+        objects.iter().find(is_of).unwrap()
+    };
+    fs::write(of("damaged.txt"), "The walrus of damaged.tXt.").unwrap();
+    fs::remove_file(of("lost.txt")).unwrap();
+    let found = server.command(&["verify"]);
+    assert_eq!(found.code(), Some(1), "{found:#?}");
+    let lines: Vec<Value> = found.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let problems: Vec<_> = lines.iter().map(|line| (line["problem"].as_str(), line["name"].as_str())).collect();
+    assert!(problems.contains(&(Some("object_damaged"), Some("damaged.txt"))), "{problems:?}");
+    assert!(problems.contains(&(Some("object_missing"), Some("lost.txt"))), "{problems:?}");
+    assert_eq!((problems.len(), &lines[2]["problems"]), (3, &json!(2)));
+
+    // A backup contains the rest and fails.
+    let folder = tempfile::tempdir().unwrap();
+    let backup = server.command(&["backup", text(&folder.path().join("backup"))]);
+    assert_eq!(backup.code(), Some(1), "{backup:#?}");
+    assert!(backup.stdout.contains("object_damaged") && backup.stdout.contains("object_missing"), "{backup:#?}");
+    assert!(folder.path().join("backup/manifest.json").exists());
+}

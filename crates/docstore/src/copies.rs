@@ -1,0 +1,84 @@
+//! Copies of SQLite databases, for backups.
+
+use std::path::Path;
+
+use diesel::QueryableByName;
+use diesel::sql_types::{Nullable, Text};
+use diesel_async::RunQueryDsl;
+use tokio::runtime::Handle;
+
+use crate::Docstore;
+use crate::backend::{Backend, sqlite};
+use crate::error::{Result, StoreError};
+use crate::migrations;
+
+#[derive(QueryableByName)]
+struct Finding {
+    #[diesel(sql_type = Nullable<Text>)]
+    text: Option<String>,
+}
+
+impl Docstore {
+    /// Opens a SQLite file that no process writes, without changing it or its folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Docstore::open`].
+    pub fn open_copy(path: &Path) -> Result<Self> {
+        let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
+        Ok(Self { backend: Backend::Sqlite(sqlite::Pools::open_copy(path)?), runtime })
+    }
+
+    /// Writes a consistent copy of the SQLite database to a new file, while other connections read and write. The copy
+    /// contains the write-ahead log. It is not synced to disk.
+    ///
+    /// # Errors
+    ///
+    /// `NotSqlite` on PostgreSQL.
+    pub async fn copy_to(&self, path: &Path) -> Result<()> {
+        let pools = self.sqlite()?;
+        let path = sqlite::path_text(path)?.to_owned();
+        self.detached(async move {
+            let mut connection = pools.reader().await?;
+            diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut connection).await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns the damage that SQLite finds in the file: none in a sound one, and on PostgreSQL.
+    pub async fn find_damage(&self) -> Result<Vec<String>> {
+        let Ok(pools) = self.sqlite() else { return Ok(Vec::new()) };
+        self.detached(async move {
+            let mut connection = pools.reader().await?;
+            let mut damage = Vec::new();
+            for check in [
+                "SELECT integrity_check AS text FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+                "SELECT DISTINCT 'row of `' || \"table\" || '` without its `' || parent || '`' AS text \
+                 FROM pragma_foreign_key_check",
+            ] {
+                let found: Vec<Finding> = diesel::sql_query(check).load(&mut connection).await?;
+                damage.extend(found.into_iter().filter_map(|finding| finding.text));
+            }
+            Ok(damage)
+        })
+        .await
+    }
+
+    /// Verifies that this version knows all migrations of the database.
+    ///
+    /// # Errors
+    ///
+    /// `NewerVersion` otherwise.
+    pub async fn check_supported(&self) -> Result<()> {
+        let pools = self.sqlite()?;
+        self.detached(async move { migrations::check_supported(&pools).await }).await
+    }
+
+    fn sqlite(&self) -> Result<sqlite::Pools> {
+        match &self.backend {
+            Backend::Sqlite(pools) => Ok(pools.clone()),
+            Backend::Postgres(_) => Err(StoreError::NotSqlite),
+        }
+    }
+}

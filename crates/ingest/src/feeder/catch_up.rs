@@ -1,0 +1,57 @@
+//! Catching up with the outbox on behalf of a command.
+
+use std::time::Duration;
+
+use model::IndexName;
+use tokio::time::Instant;
+
+use super::{FeedError, Feeder};
+
+/// Interval of attempts to take over the lease of another process.
+const RETRY: Duration = Duration::from_millis(500);
+
+impl Feeder {
+    /// Returns once every outbox entry up to `newest` has reached the index: by this process, or by another one while that
+    /// holds the lease. `progress` is called with the number of entries left, repeatedly.
+    ///
+    /// # Errors
+    /// `Timeout` if the other process makes no progress for `patience`; failures of this process.
+    pub async fn catch_up(
+        &self,
+        index: IndexName,
+        newest: i64,
+        patience: Duration,
+        mut progress: impl FnMut(i64),
+    ) -> Result<(), FeedError> {
+        let mut last = (None, Instant::now());
+        loop {
+            self.restore().await?;
+            match self.drain_with_progress(index, &mut progress).await {
+                // Another process has taken over.
+                Ok(()) | Err(FeedError::LeaseLost(_)) => {}
+                Err(error) => return Err(error),
+            }
+            let oldest = match self.store.outbox_bounds(index).await? {
+                Some((oldest, _)) if oldest <= newest => oldest,
+                Some(_) | None => return Ok(()),
+            };
+            if last.0 != Some(oldest) {
+                last = (Some(oldest), Instant::now());
+            } else if last.1.elapsed() > patience {
+                return Err(FeedError::Timeout(patience));
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    async fn drain_with_progress(&self, index: IndexName, progress: &mut impl FnMut(i64)) -> Result<(), FeedError> {
+        let draining = self.drain(index);
+        tokio::pin!(draining);
+        loop {
+            tokio::select! {
+                drained = &mut draining => return drained.map(drop),
+                () = tokio::time::sleep(RETRY) => progress(self.store.count_outbox(index).await?),
+            }
+        }
+    }
+}
