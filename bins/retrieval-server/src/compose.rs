@@ -1,6 +1,5 @@
 //! Composition root: builds adapters from settings. Only this module knows all of them.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
-use extract_worker::{Extractor, WorkerOptions, WorkerPool};
+use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use model::SystemClock;
@@ -228,12 +227,6 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
             Ok(SecondStage::Model(Arc::new(HttpReranker::new(options).context("rerank.url or rerank.api_key")?)))
         }
     }
-}
-
-/// Returns a pool of extraction workers, which run this program.
-pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
-    let program = std::env::current_exe().context("finding the path of this program")?;
-    Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
 }
 
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory.

@@ -5,10 +5,12 @@ mod banner;
 mod cli;
 mod commands;
 mod compose;
+mod disk;
 mod logging;
 mod memory;
 mod metrics;
 mod output;
+mod sandbox;
 mod storage_keys;
 mod tokens;
 

@@ -79,7 +79,7 @@ impl From<EngineError> for Error {
             EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => {
                 Error::Unavailable { backend: "search", source: error.into() }
             }
-            EngineErrorKind::Rejected => Error::internal(error),
+            EngineErrorKind::Rejected | EngineErrorKind::Panicked => Error::internal(error),
         }
     }
 }

@@ -161,7 +161,7 @@ impl MeilisearchEngine {
             return Ok(());
         }
         let bodies = tokio::task::spawn_blocking(move || bodies(&documents)).await.map_err(|error| {
-            EngineError::new(EngineErrorKind::Unavailable, "analysis of documents panicked").with_source(error)
+            EngineError::new(EngineErrorKind::Panicked, "analysis of documents panicked").with_source(error)
         })??;
         let mut tasks = Vec::new();
         for body in bodies {

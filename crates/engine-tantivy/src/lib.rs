@@ -108,8 +108,9 @@ impl TantivyEngine {
     ) -> Result<T, EngineError> {
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || work(&inner)).await.unwrap_or_else(|error| {
-            Err(EngineError::new(EngineErrorKind::Unavailable, "a task of the embedded index panicked")
-                .with_source(error))
+            // A task is cancelled only while the process stops.
+            let kind = if error.is_panic() { EngineErrorKind::Panicked } else { EngineErrorKind::Unavailable };
+            Err(EngineError::new(kind, "a task of the embedded index ended early").with_source(error))
         })
     }
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::documents::CaptureLifetimes;
+use app::readiness::HostCheck;
 use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
-use ingest::Ownership;
+use ingest::{Ownership, Supervisor};
 use model::{Clock, SystemClock};
 use settings::Settings;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, logging, metrics};
+use crate::{actor, banner, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -32,6 +33,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
     let stop = CancellationToken::new();
+    let supervisor = Supervisor::new(stop.clone());
+    let workers = sandbox::workers(&settings).await?;
+    sandbox::log(&workers.report);
+    let extractor = workers.pool;
     let store = compose::docstore(&settings).await?;
     let index = match compose::index(&settings, &store).await? {
         OpenedIndex::Open(index) => Some(index),
@@ -47,7 +52,6 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         tasks.push(tokio::spawn(server.serve(listener, async move { stop.cancelled().await })));
     }
     blobs.prepare().await.context("preparing object storage")?;
-    let extractor = compose::extractor()?;
     let mut runner = None;
     if let Some(index) = &index {
         take_over_runs(&store, index).await?;
@@ -58,8 +62,11 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
         let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
-        tasks.push(tokio::spawn(async move { feeder.work(stop_feeder).await }));
-        tasks.push(tokio::spawn(working.work(stop_runner)));
+        tasks.push(supervisor.spawn("feeder", move || {
+            let (feeder, stop) = (Arc::clone(&feeder), stop_feeder.clone());
+            async move { feeder.work(stop).await }
+        }));
+        tasks.push(supervisor.spawn("runner", move || Arc::clone(&working).work(stop_runner.clone())));
         runner = Some(created);
     }
     let limiter = compose::limiter(&settings)?;
@@ -74,6 +81,8 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         second_stage: compose::second_stage(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
+        host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        supervisor,
         options: options(&settings),
     }));
     let listeners = Listeners {
@@ -97,6 +106,13 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     extractor.shutdown().await;
     app.close().await;
     failure.map_or(Ok(()), Err)
+}
+
+/// Returns the check of free disk space, which uploads, the database and the index need.
+fn disk_check(settings: &Settings) -> HostCheck {
+    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
+    let check = move || disk::check(&folder, min_free_bytes).map(Some);
+    HostCheck { name: "disk", required: true, check: Arc::new(check) }
 }
 
 /// Binds a listener. The error names the setting.

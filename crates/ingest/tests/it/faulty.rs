@@ -91,6 +91,10 @@ pub struct FaultyEngine {
     pub outages: AtomicU32,
     /// Documents whose batches are rejected as a whole.
     pub rejected: Mutex<HashSet<DocId>>,
+    /// Documents whose batches make the engine panic.
+    pub panicking: Mutex<HashSet<DocId>>,
+    /// Every batch makes the engine panic.
+    pub broken: AtomicBool,
     /// Number of batches so far.
     pub batches: AtomicU32,
     /// The indexes are lost until marked as rebuilt.
@@ -113,6 +117,9 @@ impl SearchEngine for FaultyEngine {
         if changes.iter().any(|change| rejected.contains(&change.doc_id())) {
             return Err(EngineError::new(EngineErrorKind::Rejected, "injected rejection"));
         }
+        let panicking = self.panicking.lock().unwrap().clone();
+        let panics = changes.iter().any(|change| panicking.contains(&change.doc_id()));
+        assert!(!panics && !self.broken.load(Ordering::SeqCst), "injected panic");
         if self.lost.load(Ordering::SeqCst) {
             return Err(EngineError::new(EngineErrorKind::Corrupt, "injected loss"));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::{Change, IndexDocument, SearchEngine};
 use ingest::rebuild;
-use model::{Collection, DocId, IndexName, RunMode};
+use model::{Collection, DocId, IndexName, RunMode, RunState};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -58,6 +58,41 @@ async fn rejected_document_does_not_block_others() {
     assert_eq!(run.stats().indexed, 20);
     assert_eq!(world.found("walrus").await.len(), 19);
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn document_that_panics_the_engine_does_not_block_others() {
+    let world = World::new().await;
+    for bad in ["3.txt", "4.txt"] {
+        world.engine.panicking.lock().unwrap().insert(world.doc_id(bad));
+    }
+    for n in 0..20 {
+        world.upload(&format!("{n}.txt"), "walrus").await;
+    }
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.stats().indexed), (RunState::Completed, 20));
+    assert_eq!(world.found("walrus").await.len(), 18);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    worker.stop().await;
+}
+
+/// An engine that panics on everything says nothing about the documents.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_engine_loses_no_changes() {
+    let world = World::new().await;
+    world.engine.broken.store(true, Ordering::SeqCst);
+    world.upload("a.txt", "walrus").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let sync_id = world.request_run(RunMode::Incremental).await;
+    while world.engine.batches.load(Ordering::SeqCst) < 3 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 1);
+    world.engine.broken.store(false, Ordering::SeqCst);
+    world.wait(sync_id).await;
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     worker.stop().await;
 }
 

@@ -19,11 +19,11 @@ use self::pipeline::{Batches, Report};
 use super::catch_up::catch_up;
 use crate::cli::Format;
 use crate::compose::{self, OpenedIndex};
-use crate::output;
+use crate::{output, sandbox};
 
 pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
     let store = compose::docstore(settings).await?;
-    let extractor = compose::extractor()?;
+    let extractor = sandbox::workers(settings).await?.pool;
     let input = Input::open(file)?;
     let progress = input.progress_bar();
     let read = {
