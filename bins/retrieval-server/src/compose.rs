@@ -1,5 +1,6 @@
 //! Composition root: builds adapters from settings. Only this module knows all of them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,8 +25,9 @@ use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
-use crate::storage_keys;
+use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
+use crate::{data_dir, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -34,34 +36,31 @@ const RUN_LEASE: Duration = Duration::from_secs(15);
 /// Maximum time for which a run retries while the database, storage or index is unavailable.
 const RUN_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// Opens the database. SQLite is migrated automatically; PostgreSQL must have been migrated with `migrate`.
+/// Opens the database for a command. SQLite is migrated automatically; PostgreSQL must have been migrated with `migrate`.
 pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
+    Ok(server_docstore(settings).await?.0)
+}
+
+/// Opens the database for a server, which keeps the lock of a SQLite database while it runs.
+pub async fn server_docstore(settings: &Settings) -> anyhow::Result<(Docstore, Option<DatabaseUse>)> {
     let location = location(settings)?;
     let store = Docstore::open(&location, CONNECTIONS)?;
     match location {
-        Location::Sqlite(_) => {
-            data_dir(settings)?;
-            store.migrate().await?;
+        Location::Sqlite(path) => {
+            data_dir::prepare(settings)?;
+            let (lock, _) = database_use::migrate(&store, &path).await?;
+            Ok((store, Some(lock)))
         }
-        Location::Postgres(_) => store.check_migrated().await?,
+        Location::Postgres(_) => {
+            store.check_migrated().await?;
+            Ok((store, None))
+        }
     }
-    Ok(store)
 }
 
 /// Returns the configured location of the database.
 pub fn location(settings: &Settings) -> anyhow::Result<Location> {
     Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
-}
-
-/// Creates the data folder with mode 700.
-pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let path = &settings.data_dir;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .with_context(|| format!("creating the data folder `{}`", path.display()))
 }
 
 /// A search engine with its feeder.
@@ -83,23 +82,32 @@ pub enum OpenedIndex {
 pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<OpenedIndex> {
     match settings.index.backend {
         IndexBackend::Embedded => {
-            data_dir(settings)?;
-            let folder = settings.data_dir.join("index");
+            data_dir::prepare(settings)?;
+            let folder = index_folder(settings);
             let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
             Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Exclusive)))
         }
         IndexBackend::Meilisearch => {
-            let options = MeilisearchOptions {
-                url: settings.index.url.clone(),
-                api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
-                prefix: settings.index.prefix.clone(),
-            };
-            let engine = MeilisearchEngine::new(options).context("index.api_key")?;
-            Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Leased)))
+            Ok(OpenedIndex::Open(with_feeder(Arc::new(meilisearch(settings)?), store, Ownership::Leased)))
         }
         IndexBackend::None => Ok(OpenedIndex::Disabled),
     }
+}
+
+/// Returns the folder of the embedded index.
+pub fn index_folder(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("index")
+}
+
+/// Returns the client of the configured Meilisearch.
+pub fn meilisearch(settings: &Settings) -> anyhow::Result<MeilisearchEngine> {
+    let options = MeilisearchOptions {
+        url: settings.index.url.clone(),
+        api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+        prefix: settings.index.prefix.clone(),
+    };
+    MeilisearchEngine::new(options).context("index.api_key")
 }
 
 fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Ownership) -> Index {
@@ -113,11 +121,20 @@ pub struct EmbeddedStorage {
     pub listener: TcpListener,
 }
 
-/// Returns the client of the object store and, with embedded storage, its server.
-pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+/// Returns the folder of the embedded object store.
+pub fn objects_folder(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("objects")
+}
+
+/// Returns the client of an external object store.
+pub fn external_storage(settings: &Settings) -> anyhow::Result<S3Store> {
+    Ok(S3Store::new(s3_options(settings))?)
+}
+
+fn s3_options(settings: &Settings) -> S3Options {
     let storage = &settings.storage;
     let public_endpoint = Some(storage.public_endpoint.clone()).filter(|endpoint| !endpoint.is_empty());
-    let mut options = S3Options {
+    S3Options {
         endpoint: Some(storage.endpoint.clone()).filter(|endpoint| !endpoint.is_empty()),
         public_endpoint,
         region: storage.region.clone(),
@@ -127,18 +144,24 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         session_token: None,
         path_style: storage.path_style,
         timeouts: S3Timeouts::default(),
-    };
-    if storage.backend == StorageBackend::S3 {
-        return Ok((Arc::new(S3Store::new(options)?), None));
     }
-    data_dir(settings)?;
+}
+
+/// Returns the client of the object store and, with embedded storage, its server.
+pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+    let storage = &settings.storage;
+    if storage.backend == StorageBackend::S3 {
+        return Ok((Arc::new(external_storage(settings)?), None));
+    }
+    let mut options = s3_options(settings);
+    data_dir::prepare(settings)?;
     if options.access_key_id.is_empty() || options.secret_access_key.is_empty() {
         let keys = storage_keys::read_or_create(&settings.data_dir)?;
         options.access_key_id = keys.access_key_id;
         options.secret_access_key = keys.secret_access_key;
     }
     let server_options = S3ServerOptions {
-        root: settings.data_dir.join("objects"),
+        root: objects_folder(settings),
         bucket: storage.bucket.clone(),
         access_key_id: options.access_key_id.clone(),
         secret_access_key: options.secret_access_key.clone(),
@@ -269,6 +292,7 @@ pub fn runner(
     extractor: &Arc<WorkerPool>,
     feeder: &Arc<Feeder>,
 ) -> anyhow::Result<Arc<Runner>> {
+    data_dir::prepare(settings)?;
     let temp_dir = settings.data_dir.join("tmp");
     // Left behind by a killed process.
     let _ = std::fs::remove_dir_all(&temp_dir);

@@ -5,6 +5,8 @@ mod banner;
 mod cli;
 mod commands;
 mod compose;
+mod data_dir;
+mod database_use;
 mod disk;
 mod logging;
 mod memory;
@@ -23,6 +25,7 @@ use settings::Settings;
 
 fn main() -> ExitCode {
     memory::configure_allocator();
+    data_dir::restrict_new_files();
     let cli = Cli::parse();
     // The worker limits its own memory and threads before it reads anything, so it starts before the runtime,
     // the log and the settings.
@@ -49,5 +52,5 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))
         .build()?;
-    runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve), settings))
+    runtime.block_on(commands::run(cli.command.unwrap_or(Command::Serve(cli.serve)), settings))
 }

@@ -14,6 +14,12 @@ pub enum StoreError {
     /// Tables are missing or outdated.
     #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
+    /// A newer version has migrated the database.
+    #[error(
+        "the database is of a newer version: its migration `{migration}` is unknown to this one; use the newer version, or \
+         restore a backup"
+    )]
+    NewerDatabase { migration: String },
     #[error("invalid database URL `{url}`: {message}")]
     InvalidUrl { url: String, message: String },
     /// The store was opened outside of tokio or on a current-thread runtime.

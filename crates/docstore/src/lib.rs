@@ -62,6 +62,10 @@ impl Docstore {
     }
 
     /// Runs all pending migrations and returns their number.
+    ///
+    /// # Errors
+    ///
+    /// `NewerDatabase` if a newer version has migrated the database.
     pub async fn migrate(&self) -> Result<usize> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::run(backend).await }).await
@@ -71,7 +75,7 @@ impl Docstore {
     ///
     /// # Errors
     ///
-    /// `NotMigrated` otherwise.
+    /// `NotMigrated` otherwise; `NewerDatabase` if a newer version has migrated the database.
     pub async fn check_migrated(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::check(backend).await }).await

@@ -1,7 +1,10 @@
 //! Embedded migrations of both backends.
 
+use std::collections::HashSet;
+
 use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
+use diesel::migration::MigrationSource;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncMigrationHarness, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -58,8 +61,9 @@ async fn with_locked_sqlite<T: Send + 'static>(
 
 fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<usize>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
+    refuse_newer(harness, &source)?;
     harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(migration_error)
 }
 
@@ -68,16 +72,29 @@ fn count_pending<DB: DieselBackend>(
     source: EmbeddedMigrations,
 ) -> Result<usize>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
+    refuse_newer(harness, &source)?;
     harness.pending_migrations(source).map(|pending| pending.len()).map_err(migration_error)
 }
 
 fn revert<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<()>
 where
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+    EmbeddedMigrations: MigrationSource<DB>,
 {
     harness.revert_all_migrations(source).map(|_| ()).map_err(migration_error)
+}
+
+/// Fails if a newer version has migrated the database: this version would misread or damage its tables.
+fn refuse_newer<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: &EmbeddedMigrations) -> Result<()>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let known = MigrationSource::<DB>::migrations(source).map_err(migration_error)?;
+    let known: HashSet<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
+    let applied = harness.applied_migrations().map_err(migration_error)?;
+    let newest = applied.iter().map(ToString::to_string).filter(|version| !known.contains(version)).max();
+    newest.map_or(Ok(()), |migration| Err(StoreError::NewerDatabase { migration }))
 }
 
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> StoreError {

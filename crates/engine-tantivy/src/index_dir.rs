@@ -16,6 +16,18 @@ const VERSION: &str = "VERSION";
 /// Marker file that exists while the indexes may lack documents. It survives a crash during a rebuild.
 const REBUILD: &str = "REBUILD";
 
+/// State of a directory of indexes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum IndexDirState {
+    /// Created by the first server.
+    Missing,
+    /// Another process owns it.
+    InUse,
+    Complete,
+    /// Of another version, or a rebuild is not finished: the next server rebuilds it.
+    NeedsRebuild,
+}
+
 pub struct IndexDir {
     path: PathBuf,
     _lock: File,
@@ -32,6 +44,26 @@ impl IndexDir {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
+    }
+
+    /// Looks at a directory without changing it.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the directory is not accessible.
+    pub fn inspect(path: &Path) -> Result<IndexDirState, EngineError> {
+        let failed = |error| from_io(format!("cannot use index directory `{}`", path.display()))(error);
+        let lock = match File::options().write(true).open(path.join(LOCK)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(IndexDirState::Missing),
+            lock => lock.map_err(failed)?,
+        };
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(IndexDirState::InUse),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Ok(()) => {}
+        }
+        let dir = Self { path: path.to_owned(), _lock: lock };
+        Ok(if dir.is_current() && !dir.needs_rebuild() { IndexDirState::Complete } else { IndexDirState::NeedsRebuild })
     }
 
     pub fn index_path(&self, name: &str) -> PathBuf {

@@ -11,6 +11,8 @@ mod scope_statistics;
 mod search;
 mod top_hits;
 
+pub use index_dir::IndexDirState;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,6 +102,15 @@ impl TantivyEngine {
             dir,
         };
         Ok(Some(Self { inner: Arc::new(inner) }))
+    }
+
+    /// Looks at the indexes in `dir` without changing them.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the directory is not accessible.
+    pub fn inspect(dir: &Path) -> Result<IndexDirState, EngineError> {
+        IndexDir::inspect(dir)
     }
 
     async fn blocking<T: Send + 'static>(

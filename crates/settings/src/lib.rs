@@ -7,6 +7,7 @@ mod parse;
 mod secret;
 mod sections;
 mod validate;
+mod warnings;
 
 pub use error::SettingsError;
 pub use secret::Secret;

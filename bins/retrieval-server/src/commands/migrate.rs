@@ -5,14 +5,18 @@ use docstore::{Docstore, Location};
 use serde_json::json;
 use settings::Settings;
 
-use crate::{compose, output};
+use crate::{compose, data_dir, database_use, output};
 
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     let location = compose::location(settings)?;
-    if matches!(location, Location::Sqlite(_)) {
-        compose::data_dir(settings)?;
-    }
-    let ran = Docstore::open(&location, 1)?.migrate().await.context("migrating the database")?;
+    let store = Docstore::open(&location, 1)?;
+    let ran = match location {
+        Location::Sqlite(path) => {
+            data_dir::prepare(settings)?;
+            database_use::migrate(&store, &path).await?.1
+        }
+        Location::Postgres(_) => store.migrate().await.context("migrating the database")?,
+    };
     output::json(&json!({ "migrations_run": ran }));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod catch_up;
+mod doctor;
 mod index_rebuild;
 mod migrate;
 mod serve;
@@ -15,7 +16,8 @@ use crate::{compose, output};
 
 pub async fn run(command: Command, settings: Settings) -> anyhow::Result<()> {
     match command {
-        Command::Serve => serve::run(settings).await,
+        Command::Serve(options) => serve::run(settings, options.print_key).await,
+        Command::Doctor { json } => doctor::run(&settings, json).await,
         Command::Admin(command) => admin::run(command, &settings).await,
         Command::Web(Web::Import { file, format }) => web_import::run(&file, format, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,

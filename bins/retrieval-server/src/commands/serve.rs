@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 
-pub async fn run(settings: Settings) -> anyhow::Result<()> {
+pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
@@ -37,7 +37,8 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let workers = sandbox::workers(&settings).await?;
     sandbox::log(&workers.report);
     let extractor = workers.pool;
-    let store = compose::docstore(&settings).await?;
+    settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+    let (store, _database_use) = compose::server_docstore(&settings).await?;
     let index = match compose::index(&settings, &store).await? {
         OpenedIndex::Open(index) => Some(index),
         OpenedIndex::Disabled => None,
@@ -91,7 +92,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     };
     let mut servers = http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
-    first_start(&settings, &store).await?;
+    first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
@@ -160,8 +161,8 @@ fn options(settings: &Settings) -> Options {
     }
 }
 
-/// Creates an organization and a key in an empty SQLite database and prints them. Does nothing on PostgreSQL.
-async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
+/// Creates an organization and a key in an empty SQLite database and shows them. Does nothing on PostgreSQL.
+async fn first_start(settings: &Settings, store: &Docstore, print_key: bool) -> anyhow::Result<()> {
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
@@ -169,8 +170,8 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     let organization = accounts::create_organization(store, actor::SERVER, now, "default", None).await?;
     let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
     let created = accounts::create_key(store, actor::SERVER, now, organization.id, key).await?;
-    banner::print(&settings.server.public_url, &organization.id.to_string(), &created.key);
-    Ok(())
+    let (base, organization_id) = (&settings.server.public_url, organization.id.to_string());
+    banner::print(base, &organization_id, &created.key, &settings.data_dir, print_key)
 }
 
 /// Stop signals. Registered before the service starts, so that it can be stopped while starting.
