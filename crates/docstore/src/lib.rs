@@ -17,7 +17,7 @@ mod types;
 
 pub use documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
 pub use error::{Result, StoreError};
-pub use file_result::FileResult;
+pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
 pub use location::Location;
 pub use nul::strip_nul;

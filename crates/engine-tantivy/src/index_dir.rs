@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
+use model::Generation;
 use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::error::from_io;
@@ -95,6 +96,19 @@ impl IndexDir {
         }
     }
 
+    /// Returns the stored generation of an index. A damaged file is none: the index is then rebuilt.
+    pub fn generation(&self, name: &str) -> Option<Generation> {
+        fs::read_to_string(self.path.join(generation_file(name))).ok()?.trim_end().parse().ok()
+    }
+
+    pub fn set_generation(&self, name: &str, generation: Generation) -> Result<(), EngineError> {
+        let (file, new) = (generation_file(name), format!("{}.new", generation_file(name)));
+        self.write(&new, &format!("{generation}\n"))?;
+        let renamed = fs::rename(self.path.join(&new), self.path.join(&file));
+        renamed.map_err(from_io(format!("cannot write `{file}` in the index directory")))?;
+        self.sync()
+    }
+
     /// Deletes one index. Its contents are derived and can be rebuilt.
     pub fn delete_index(&self, name: &str) -> Result<(), EngineError> {
         match fs::remove_dir_all(self.index_path(name)) {
@@ -125,6 +139,11 @@ impl IndexDir {
         }
         Ok(())
     }
+}
+
+/// Returns the name of the file with the generation of an index.
+fn generation_file(name: &str) -> String {
+    format!("GENERATION-{name}")
 }
 
 fn version() -> String {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
-use model::IndexName;
+use model::{Generation, IndexName};
 use tokio::sync::Semaphore;
 
 use crate::index::EngineIndex;
@@ -241,6 +241,14 @@ impl SearchEngine for TantivyEngine {
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         let needed = self.inner.needs_rebuild.load(Ordering::Acquire);
         Ok(if needed { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        self.blocking(move |inner| Ok(inner.dir.generation(index.as_str()))).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.blocking(move |inner| inner.dir.set_generation(index.as_str(), generation)).await
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {

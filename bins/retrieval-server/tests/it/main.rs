@@ -31,6 +31,7 @@ mod logs;
 mod meilisearch;
 mod oauth;
 mod reranking;
+mod restored;
 mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -19,10 +19,14 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 impl Feeder {
     /// Applies a batch and completes its outbox entries.
     pub(super) async fn flush(&self, index: IndexName, batch: Batch) -> Result<(), FeedError> {
+        if batch.entries.is_empty() {
+            return Ok(());
+        }
         let changes = batch.changes.len();
+        let generation = self.start_generation(index).await?;
         self.apply(index, batch.changes).await?;
         metrics::counter!("retrieval_indexed_documents_total", "index" => index.as_str()).increment(changes as u64);
-        self.store.complete_outbox(batch.entries).await?;
+        self.store.complete_generation(index, generation, batch.entries).await?;
         Ok(())
     }
 

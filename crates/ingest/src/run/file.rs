@@ -3,8 +3,8 @@
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use blobs::{BlobErrorKind, BlobStore};
-use docstore::{FileChanges, FileResult};
+use blobs::{BlobError, BlobErrorKind, BlobStore};
+use docstore::{FileChanges, FileContent, FileResult};
 use extract::{ExtractErrorKind, ExtractRequest};
 use extract_worker::{Compartment, Extractor, Input};
 use file_types::FileKind;
@@ -58,6 +58,9 @@ impl FileProcessor<'_> {
             Err(RunError::Storage(error)) if error.kind == BlobErrorKind::TooLarge => {
                 return Ok(self.failed(planned, 0, "too_large", "the file is larger than the limit"));
             }
+            Err(RunError::Storage(error)) if error.kind == BlobErrorKind::Corrupt => {
+                return Ok(self.corrupt(planned, &error));
+            }
             Err(error) => return Err(error),
         };
         let request = ExtractRequest::new(kind, file.name.clone());
@@ -81,7 +84,7 @@ impl FileProcessor<'_> {
         temp_path: &Path,
     ) -> Result<Option<(blobs::ObjectMeta, Input)>, RunError> {
         if size > self.max_object_bytes {
-            return Err(blobs::BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
+            return Err(BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
         }
         if size <= MAX_IN_MEMORY {
             let fetched = self.blobs.get(key, self.max_object_bytes).await?;
@@ -123,7 +126,7 @@ impl FileProcessor<'_> {
         };
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            document: Some(prepare::document(source, content, read_at)),
+            content: FileContent::Replace(Box::new(prepare::document(source, content, read_at))),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }
@@ -137,6 +140,17 @@ impl FileProcessor<'_> {
             ..RunStats::default()
         };
         self.result(planned, FileOutcome::Failed, Some(format!("{reason}: {message}")), counts)
+    }
+
+    /// Returns the result for an object that storage has damaged: the stored text stays, and the next run tries again.
+    fn corrupt(&self, planned: &PlannedFile, error: &BlobError) -> FileResult {
+        let object_key = &planned.file.object_key;
+        tracing::error!(object_key, error = error as &dyn std::error::Error, "object storage has damaged a file");
+        let mut result = self.failed(planned, 0, "corrupt_object", "object storage returned damaged content");
+        result.changes.processed_etag = None;
+        result.changes.processed_size = None;
+        result.content = FileContent::Keep;
+        result
     }
 
     fn skipped(&self, planned: &PlannedFile, message: &str) -> FileResult {
@@ -171,7 +185,7 @@ impl FileProcessor<'_> {
                 reason,
                 last_run_id: Some(self.sync_id),
             },
-            document: None,
+            content: FileContent::Remove,
             counts,
         }
     }

@@ -11,7 +11,7 @@ use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPu
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
-use model::{DocId, IndexName};
+use model::{DocId, Generation, IndexName};
 use time::OffsetDateTime;
 
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub struct FaultyStore {
     pub outages: AtomicU32,
     /// Keys deleted as soon as they are fetched.
     pub vanishing: Mutex<HashSet<String>>,
+    /// Keys whose content is damaged.
+    pub corrupt: Mutex<HashSet<String>>,
 }
 
 impl FaultyStore {
@@ -43,6 +45,9 @@ impl BlobStore for FaultyStore {
         self.check()?;
         if self.vanishing.lock().unwrap().contains(key) {
             self.inner.delete(key).await?;
+        }
+        if self.corrupt.lock().unwrap().contains(key) {
+            return Err(BlobError::new(BlobErrorKind::Corrupt, "injected damage"));
         }
         self.inner.get(key, max_bytes).await
     }
@@ -140,6 +145,14 @@ impl SearchEngine for FaultyEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         Ok(if self.lost.load(Ordering::SeqCst) { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        self.inner.generation(index).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.inner.set_generation(index, generation).await
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {

@@ -1,11 +1,15 @@
 //! The feeder: rebuilds, rejected documents, outages.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use blobs::BlobStore;
+use docstore::{Docstore, Location};
 use engine::{Change, IndexDocument, SearchEngine};
-use ingest::rebuild;
-use model::{Collection, DocId, IndexName, RunMode, RunState};
+use ingest::feeder::FeedError;
+use ingest::{Feeder, Ownership, rebuild};
+use model::{Clock, Collection, DocId, IndexName, RunMode, RunState};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -122,4 +126,88 @@ async fn lost_index_is_rebuilt_automatically() {
     assert_eq!(world.found("walrus").await.len(), 6);
     assert!(!world.engine.lost.load(Ordering::SeqCst));
     worker.stop().await;
+}
+
+/// Copies the database, as a backup does.
+fn back_up(world: &World) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["test.db", "test.db-wal"] {
+        std::fs::copy(world.folder.path().join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// Opens the backup with the index of the world.
+fn restored(world: &World, backup: &tempfile::TempDir) -> (Docstore, Feeder) {
+    let store = Docstore::open(&Location::Sqlite(backup.path().join("test.db")), 4).unwrap();
+    let engine = Arc::clone(&world.engine) as Arc<dyn SearchEngine>;
+    let feeder = Feeder::new(store.clone(), engine, Ownership::Exclusive, Arc::clone(&world.clock) as Arc<dyn Clock>);
+    (store, feeder)
+}
+
+/// After the backup one file is deleted, one replaced and one added.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn index_follows_a_database_that_was_restored_from_a_backup() {
+    let world = indexed_world(3).await;
+    let backup = back_up(&world);
+    world.blobs.inner.delete(&world.key("0.txt")).await.unwrap();
+    world.upload("1.txt", "carpenter").await;
+    world.upload("new.txt", "walrus").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    worker.stop().await;
+    assert_eq!((world.found("walrus").await.len(), world.found("carpenter").await.len()), (2, 1));
+
+    let (store, feeder) = restored(&world, &backup);
+    feeder.restore().await.unwrap();
+    feeder.drain_all().await.unwrap();
+    let mut found = world.found("walrus").await;
+    found.sort();
+    let mut expected = ["0.txt", "1.txt", "2.txt"].map(|name| world.doc_id(name));
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(world.found("carpenter").await.is_empty());
+    // Once is enough, and the other database does not match any more.
+    feeder.restore().await.unwrap();
+    assert_eq!(store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    world.feeder.restore().await.unwrap();
+    assert!(world.store.count_outbox(IndexName::Workspace).await.unwrap() > 0);
+}
+
+/// Changes that a restored database makes before anybody looks at the index do not hide the difference.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restored_database_with_new_changes_is_noticed() {
+    let world = indexed_world(2).await;
+    let backup = back_up(&world);
+    world.upload("0.txt", "carpenter").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    worker.stop().await;
+    let (store, feeder) = restored(&world, &backup);
+    store.enqueue_documents(IndexName::Workspace, vec![world.doc_id("1.txt"); 50], world.clock.now()).await.unwrap();
+    let refused = feeder.drain_all().await.unwrap_err();
+    assert!(matches!(refused, FeedError::UnknownGeneration(IndexName::Workspace)), "{refused}");
+    feeder.restore().await.unwrap();
+    feeder.drain_all().await.unwrap();
+    assert_eq!((world.found("walrus").await.len(), world.found("carpenter").await.len()), (2, 0));
+}
+
+/// Restarts, outages and crashes between the steps of a batch are no reason to rebuild.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn interrupted_batch_does_not_cause_a_rebuild() {
+    let world = indexed_world(2).await;
+    let doc_id = world.doc_id("0.txt");
+    let enqueue = async || {
+        world.store.enqueue_documents(IndexName::Workspace, vec![doc_id], world.clock.now()).await.unwrap();
+    };
+    for _ in 0..3 {
+        enqueue().await;
+        world.engine.outages.store(1, Ordering::SeqCst);
+        world.feeder.drain_all().await.unwrap_err();
+        world.feeder.restore().await.unwrap();
+    }
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 3, "nothing was added");
+    world.feeder.drain_all().await.unwrap();
+    world.feeder.restore().await.unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
 }
