@@ -47,7 +47,7 @@ pub async fn server_docstore(settings: &Settings) -> anyhow::Result<(Docstore, O
     let store = Docstore::open(&location, CONNECTIONS)?;
     match location {
         Location::Sqlite(path) => {
-            data_dir::prepare(settings)?;
+            data_dir(settings)?;
             let (lock, _) = database_use::migrate(&store, &path).await?;
             Ok((store, Some(lock)))
         }
@@ -61,6 +61,15 @@ pub async fn server_docstore(settings: &Settings) -> anyhow::Result<(Docstore, O
 /// Returns the configured location of the database.
 pub fn location(settings: &Settings) -> anyhow::Result<Location> {
     Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
+}
+
+/// Creates the data folder, or closes it to other users.
+pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
+    let database = match location(settings)? {
+        Location::Sqlite(path) => Some(path),
+        Location::Postgres(_) => None,
+    };
+    data_dir::prepare(&settings.data_dir, database.as_deref())
 }
 
 /// A search engine with its feeder.
@@ -82,7 +91,7 @@ pub enum OpenedIndex {
 pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<OpenedIndex> {
     match settings.index.backend {
         IndexBackend::Embedded => {
-            data_dir::prepare(settings)?;
+            data_dir(settings)?;
             let folder = index_folder(settings);
             let opened = tokio::task::spawn_blocking(move || TantivyEngine::try_open(&folder, Default::default()));
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
@@ -154,7 +163,7 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         return Ok((Arc::new(external_storage(settings)?), None));
     }
     let mut options = s3_options(settings);
-    data_dir::prepare(settings)?;
+    data_dir(settings)?;
     if options.access_key_id.is_empty() || options.secret_access_key.is_empty() {
         let keys = storage_keys::read_or_create(&settings.data_dir)?;
         options.access_key_id = keys.access_key_id;
@@ -292,7 +301,7 @@ pub fn runner(
     extractor: &Arc<WorkerPool>,
     feeder: &Arc<Feeder>,
 ) -> anyhow::Result<Arc<Runner>> {
-    data_dir::prepare(settings)?;
+    data_dir(settings)?;
     let temp_dir = settings.data_dir.join("tmp");
     // Left behind by a killed process.
     let _ = std::fs::remove_dir_all(&temp_dir);

@@ -6,10 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use docstore::Location;
-use settings::Settings;
 
-use crate::{compose, output};
+use crate::output;
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -31,15 +29,7 @@ pub fn restrict_new_files() {
 /// # Errors
 /// The folder is open to others and cannot be closed, or it contains something that is not of this service: its mode may
 /// then be meant.
-pub fn prepare(settings: &Settings) -> anyhow::Result<()> {
-    let database = match compose::location(settings)? {
-        Location::Sqlite(path) => Some(path),
-        Location::Postgres(_) => None,
-    };
-    prepare_folder(&settings.data_dir, database.as_deref())
-}
-
-fn prepare_folder(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
+pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
     let own = Own { database: database.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()) };
     DirBuilder::new()
         .recursive(true)
@@ -182,7 +172,7 @@ mod tests {
             fs::set_permissions(folder.join(open), Permissions::from_mode(0o755)).unwrap();
         }
         let database = folder.join("retrieval.db");
-        prepare_folder(&folder, Some(&database)).unwrap();
+        prepare(&folder, Some(&database)).unwrap();
         for file in ["retrieval.db", "retrieval.db-wal", "objects/00/1", "objects/journal"] {
             assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
         }
@@ -197,7 +187,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("thesis.odt"), "x").unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let error = prepare_folder(folder.path(), None).unwrap_err().to_string();
+        let error = prepare(folder.path(), None).unwrap_err().to_string();
         assert!(error.contains("755") && error.contains("thesis.odt"), "{error}");
         assert_eq!(mode(folder.path()), 0o755);
     }

@@ -5,14 +5,14 @@ use docstore::{Docstore, Location};
 use serde_json::json;
 use settings::Settings;
 
-use crate::{compose, data_dir, database_use, output};
+use crate::{compose, database_use, output};
 
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     let location = compose::location(settings)?;
     let store = Docstore::open(&location, 1)?;
     let ran = match location {
         Location::Sqlite(path) => {
-            data_dir::prepare(settings)?;
+            compose::data_dir(settings)?;
             database_use::migrate(&store, &path).await?.1
         }
         Location::Postgres(_) => store.migrate().await.context("migrating the database")?,

@@ -49,8 +49,8 @@ impl Feeder {
                 parts.push(changes);
                 continue;
             }
-            if error.kind == EngineErrorKind::Panicked {
-                self.require_sound_engine(index).await?;
+            if error.kind == EngineErrorKind::Panicked && !self.panics_again(index, &changes).await? {
+                continue;
             }
             tracing::error!(
                 index = index.as_str(),
@@ -62,10 +62,16 @@ impl Feeder {
         Ok(())
     }
 
-    /// Fails if the engine panics on any change: then no document is at fault, and none may be skipped.
-    async fn require_sound_engine(&self, index: IndexName) -> Result<(), FeedError> {
+    /// Returns true if the engine accepts another change and then panics on these once more. Only then is the document at
+    /// fault: if the engine panics on every change, none may be skipped.
+    async fn panics_again(&self, index: IndexName, changes: &[Change]) -> Result<bool, FeedError> {
         let harmless = Change::Remove { doc_id: DocId(Uuid::nil()) };
-        self.apply_caught(index, vec![harmless]).await
+        self.apply_caught(index, vec![harmless]).await?;
+        match self.apply_caught(index, changes.to_vec()).await {
+            Ok(()) => Ok(false),
+            Err(FeedError::Engine(error)) if blames_input(error.kind) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Applies changes and turns a panic of the engine into an error.
