@@ -14,14 +14,23 @@ pub struct Cli {
     /// Settings file (TOML) [default: built-in settings].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub serve: Serve,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+#[derive(Args, Debug, Default)]
+pub struct Serve {
+    /// Print the key of the first start even if standard output is not a terminal.
+    #[arg(long)]
+    pub print_key: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service (default).
-    Serve,
+    Serve(Serve),
     /// Manage organizations, API keys and balances.
     #[command(subcommand)]
     Admin(Admin),
@@ -50,6 +59,12 @@ pub enum Command {
     /// Inspect the settings.
     #[command(subcommand)]
     Config(Config),
+    /// Check this installation: data folder, database, index, storage, sandbox, disk, settings.
+    Doctor {
+        /// Print one JSON object per check [default: a table on a terminal].
+        #[arg(long)]
+        json: bool,
+    },
     /// Extract documents for a server, in a confined process.
     #[command(hide = true)]
     ExtractWorker,

@@ -1,6 +1,5 @@
 //! Composition root: builds adapters from settings. Only this module knows all of them.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
-use extract_worker::{Extractor, WorkerOptions, WorkerPool};
+use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use model::SystemClock;
@@ -26,8 +25,9 @@ use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 
+use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
-use crate::{files, storage_keys};
+use crate::{data_dir, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -36,18 +36,26 @@ const RUN_LEASE: Duration = Duration::from_secs(15);
 /// Maximum time for which a run retries while the database, storage or index is unavailable.
 const RUN_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// Opens the database. SQLite is migrated automatically; PostgreSQL must have been migrated with `migrate`.
+/// Opens the database for a command. SQLite is migrated automatically; PostgreSQL must have been migrated with `migrate`.
 pub async fn docstore(settings: &Settings) -> anyhow::Result<Docstore> {
+    Ok(server_docstore(settings).await?.0)
+}
+
+/// Opens the database for a server, which keeps the lock of a SQLite database while it runs.
+pub async fn server_docstore(settings: &Settings) -> anyhow::Result<(Docstore, Option<DatabaseUse>)> {
     let location = location(settings)?;
     let store = Docstore::open(&location, CONNECTIONS)?;
     match location {
-        Location::Sqlite(_) => {
+        Location::Sqlite(path) => {
             data_dir(settings)?;
-            store.migrate().await?;
+            let (lock, _) = database_use::migrate(&store, &path).await?;
+            Ok((store, Some(lock)))
         }
-        Location::Postgres(_) => store.check_migrated().await?,
+        Location::Postgres(_) => {
+            store.check_migrated().await?;
+            Ok((store, None))
+        }
     }
-    Ok(store)
 }
 
 /// Returns the configured location of the database.
@@ -55,19 +63,13 @@ pub fn location(settings: &Settings) -> anyhow::Result<Location> {
     Ok(Location::parse(settings.database.url.expose(), &settings.data_dir)?)
 }
 
-/// Creates the data folder with mode 700. A new one survives a power cut.
+/// Creates the data folder, or closes it to other users.
 pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let path = &settings.data_dir;
-    if path.is_dir() {
-        return Ok(());
-    }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .and_then(|()| files::sync_parent(path))
-        .with_context(|| format!("creating the data folder `{}`", path.display()))
+    let database = match location(settings)? {
+        Location::Sqlite(path) => Some(path),
+        Location::Postgres(_) => None,
+    };
+    data_dir::prepare(&settings.data_dir, database.as_deref())
 }
 
 /// Returns the folder of the embedded index.
@@ -138,11 +140,15 @@ pub struct EmbeddedStorage {
     pub listener: TcpListener,
 }
 
-/// Returns the client of the object store and, with embedded storage, its server.
-pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+/// Returns the client of an external object store.
+pub fn external_storage(settings: &Settings) -> anyhow::Result<S3Store> {
+    Ok(S3Store::new(s3_options(settings))?)
+}
+
+fn s3_options(settings: &Settings) -> S3Options {
     let storage = &settings.storage;
     let public_endpoint = Some(storage.public_endpoint.clone()).filter(|endpoint| !endpoint.is_empty());
-    let mut options = S3Options {
+    S3Options {
         endpoint: Some(storage.endpoint.clone()).filter(|endpoint| !endpoint.is_empty()),
         public_endpoint,
         region: storage.region.clone(),
@@ -152,10 +158,16 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         session_token: None,
         path_style: storage.path_style,
         timeouts: S3Timeouts::default(),
-    };
-    if storage.backend == StorageBackend::S3 {
-        return Ok((Arc::new(S3Store::new(options)?), None));
     }
+}
+
+/// Returns the client of the object store and, with embedded storage, its server.
+pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+    let storage = &settings.storage;
+    if storage.backend == StorageBackend::S3 {
+        return Ok((Arc::new(external_storage(settings)?), None));
+    }
+    let mut options = s3_options(settings);
     data_dir(settings)?;
     if options.access_key_id.is_empty() || options.secret_access_key.is_empty() {
         let keys = storage_keys::read_or_create(&settings.data_dir)?;
@@ -254,12 +266,6 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     }
 }
 
-/// Returns a pool of extraction workers, which run this program.
-pub fn extractor() -> anyhow::Result<Arc<WorkerPool>> {
-    let program = std::env::current_exe().context("finding the path of this program")?;
-    Ok(Arc::new(WorkerPool::new(WorkerOptions::new(program, vec![OsString::from("extract-worker")]))))
-}
-
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory.
 const PAGES_AT_A_TIME: usize = 32;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
@@ -304,6 +310,7 @@ pub fn runner(
     extractor: &Arc<WorkerPool>,
     feeder: &Arc<Feeder>,
 ) -> anyhow::Result<Arc<Runner>> {
+    data_dir(settings)?;
     let temp_dir = settings.data_dir.join("tmp");
     // Left behind by a killed process.
     let _ = std::fs::remove_dir_all(&temp_dir);

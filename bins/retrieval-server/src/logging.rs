@@ -1,18 +1,63 @@
 //! Log output on standard error, as text or JSON.
 
+mod one_line;
+
+use std::io::IsTerminal;
+
 use settings::{Log, LogFormat};
 use tracing_subscriber::EnvFilter;
 
-/// Installs the log subscriber. `RUST_LOG` overrides the filter of the settings.
+use one_line::OneLine;
+
+/// Parts of the HTTP library that log every malformed request as an error, though the client is at fault. They stay silent
+/// unless the filter names the library.
+const NOISY: [&str; 3] = ["actix_http::h1::dispatcher", "actix_http::h1::decoder", "actix_http::h2::dispatcher"];
+
+/// Installs the log subscriber. `RUST_LOG` overrides the filter of the settings. Panics are logged too.
 pub fn start(settings: &Log) -> anyhow::Result<()> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(filter) if !filter.is_empty() => EnvFilter::try_new(filter)?,
-        _ => EnvFilter::try_new(&settings.filter)?,
+        Ok(filter) if !filter.is_empty() => filter,
+        _ => settings.filter.clone(),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(quiet(&filter)?);
     match settings.format {
-        LogFormat::Text => builder.with_target(false).init(),
-        LogFormat::Json => builder.json().flatten_event(true).with_ansi(false).init(),
+        LogFormat::Text => {
+            let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            builder.with_target(false).with_ansi(colours).with_writer(move || OneLine { colours }).init();
+        }
+        LogFormat::Json => {
+            builder.json().flatten_event(true).with_ansi(false).with_writer(std::io::stderr).init();
+        }
     }
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// Returns the filter, without errors of the HTTP library that clients cause.
+fn quiet(filter: &str) -> anyhow::Result<EnvFilter> {
+    let mut parsed = EnvFilter::try_new(filter)?;
+    if !filter.contains("actix_http") {
+        for target in NOISY {
+            parsed = parsed.add_directive(format!("{target}=off").parse()?);
+        }
+    }
+    Ok(parsed)
+}
+
+/// Logs a panic like any other event: its message may quote a document.
+fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let location = panic.location().map(ToString::to_string).unwrap_or_default();
+    let message = panic.payload_as_str().unwrap_or("no message");
+    let backtrace = std::backtrace::Backtrace::capture();
+    match backtrace.status() {
+        std::backtrace::BacktraceStatus::Captured => tracing::error!(location, panic = message, %backtrace, "panic"),
+        _ => tracing::error!(location, panic = message, "panic"),
+    }
+}
+
+/// Returns the text without control characters, for messages that quote foreign text.
+pub fn visible(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    text.chars().for_each(|c| one_line::push_visible(&mut line, c));
+    line
 }

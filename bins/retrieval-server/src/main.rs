@@ -6,12 +6,16 @@ mod banner;
 mod cli;
 mod commands;
 mod compose;
+mod data_dir;
 mod data_folder;
+mod database_use;
+mod disk;
 mod files;
 mod logging;
 mod memory;
 mod metrics;
 mod output;
+mod sandbox;
 mod storage_keys;
 mod tokens;
 
@@ -24,6 +28,7 @@ use settings::Settings;
 
 fn main() -> ExitCode {
     memory::configure_allocator();
+    data_dir::restrict_new_files();
     let cli = Cli::parse();
     // The worker limits its own memory and threads before it reads anything, so it starts before the runtime,
     // the log and the settings.
@@ -47,7 +52,7 @@ fn run(cli: Cli) -> Result<(), Vec<anyhow::Error>> {
     let config = cli.config.as_deref();
     let settings = Settings::load(config, environment())
         .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
-    let command = cli.command.unwrap_or(Command::Serve);
+    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))

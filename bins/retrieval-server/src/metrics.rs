@@ -40,6 +40,7 @@ fn describe() {
     describe_counter!("retrieval_usage_events_dropped_total", "Requests missing from the usage overview.");
     describe_counter!("retrieval_rate_limit_outages_total", "Outages of the rate limiter's Redis.");
     describe_counter!("retrieval_rate_limit_uncounted_total", "Requests not counted during an outage of Redis.");
+    describe_counter!("retrieval_task_panics_total", "Panics of background tasks, by task.");
     describe_counter!("retrieval_searches_refunded_total", "Failed searches that were refunded.");
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");

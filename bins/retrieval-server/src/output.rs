@@ -4,6 +4,8 @@ use std::io::Write;
 
 use serde_json::Value;
 
+use crate::logging;
+
 /// Prints one line of JSON. A closed pipe is ignored.
 pub fn json(value: &Value) {
     let _ = writeln!(std::io::stdout(), "{value}");
@@ -14,7 +16,16 @@ pub fn failure(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "error: {error:#}");
 }
 
-/// Prints a message on standard error.
+/// Prints a message of one line on standard error. It may quote documents.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", logging::visible(text));
+}
+
+/// Logs a warning, or prints it where a command has no log.
+pub fn warn(text: &str) {
+    if tracing::dispatcher::has_been_set() {
+        tracing::warn!("{text}");
+    } else {
+        note(&format!("warning: {text}"));
+    }
 }

@@ -67,7 +67,9 @@ impl From<BlobError> for Error {
     fn from(error: BlobError) -> Self {
         match error.kind {
             BlobErrorKind::Unavailable => Error::Unavailable { backend: "storage", source: error.into() },
-            BlobErrorKind::Denied | BlobErrorKind::TooLarge | BlobErrorKind::Failed => Error::internal(error),
+            BlobErrorKind::Denied | BlobErrorKind::TooLarge | BlobErrorKind::Corrupt | BlobErrorKind::Failed => {
+                Error::internal(error)
+            }
         }
     }
 }
@@ -79,7 +81,7 @@ impl From<EngineError> for Error {
             EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => {
                 Error::Unavailable { backend: "search", source: error.into() }
             }
-            EngineErrorKind::Rejected => Error::internal(error),
+            EngineErrorKind::Rejected | EngineErrorKind::Panicked => Error::internal(error),
         }
     }
 }

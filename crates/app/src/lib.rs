@@ -17,7 +17,7 @@ pub mod viewer;
 pub mod web;
 
 pub use error::{Error, Result};
-pub use ingest::clock;
+pub use ingest::{clock, supervisor};
 pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;
@@ -28,9 +28,10 @@ use blobs::BlobStore;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
-use ingest::{Feeder, PageReader, Runner};
+use ingest::{Feeder, PageReader, Runner, Supervisor};
 use model::Clock;
 use rate_limit::RateLimiter;
+use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
 use tokio::runtime::Handle;
 
@@ -49,6 +50,10 @@ pub struct Parts {
     pub limiter: Arc<dyn RateLimiter>,
     /// `None` if API keys are the only credentials.
     pub tokens: Option<Arc<dyn TokenVerifier>>,
+    /// Checks of the machine, for readiness.
+    pub host_checks: Vec<HostCheck>,
+    /// Supervisor of the background tasks of the process.
+    pub supervisor: Supervisor,
     pub options: Options,
 }
 
@@ -88,6 +93,9 @@ pub struct App {
     limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
     file_quota: files::quota::FileQuota,
+    host_checks: Vec<HostCheck>,
+    write_probe: WriteProbe,
+    supervisor: Supervisor,
     /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
     runtime: Handle,
 }
@@ -95,11 +103,26 @@ pub struct App {
 impl App {
     /// Starts the background tasks. Must be called on a multi-threaded tokio runtime.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, blobs, engine, feeder, runner, pages, second_stage, limiter, tokens, options } =
-            parts;
-        let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention);
-        let searches = search::record::SearchRecorder::start(store.clone());
-        tokio::spawn(refunds::refund_lost_searches(store.clone(), Arc::clone(&clock)));
+        let Parts {
+            store,
+            clock,
+            blobs,
+            engine,
+            feeder,
+            runner,
+            pages,
+            second_stage,
+            limiter,
+            tokens,
+            host_checks,
+            supervisor,
+            options,
+        } = parts;
+        let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention, &supervisor);
+        let searches = search::record::SearchRecorder::start(store.clone(), &supervisor);
+        let refunding = (store.clone(), Arc::clone(&clock));
+        supervisor
+            .spawn("refunds", move || refunds::refund_lost_searches(refunding.0.clone(), Arc::clone(&refunding.1)));
         Self {
             store,
             blobs,
@@ -117,6 +140,9 @@ impl App {
             limiter,
             rerank_failures: Default::default(),
             file_quota: files::quota::FileQuota::new(),
+            host_checks,
+            write_probe: WriteProbe::default(),
+            supervisor,
             runtime: Handle::current(),
             clock,
         }

@@ -1,13 +1,23 @@
-//! Readiness: the state of each dependency.
+//! Readiness: the state of each dependency and of the background tasks.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use docstore::Docstore;
+use ingest::supervisor::TaskState;
+use model::Timestamp;
+use tokio::sync::Mutex;
 
 use crate::App;
 use crate::search::SecondStage;
 
 /// Timeout of a probe, after which the dependency counts as down.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Age until which the outcome of a test write is reused: probes must not load the database.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// Name of the lease that test writes renew, and of its owner.
+const WRITE_LEASE: &str = "readiness";
 
 /// State of one dependency.
 #[derive(Clone, Debug)]
@@ -17,28 +27,41 @@ pub struct DependencyState {
     pub required: bool,
     pub up: bool,
     pub latency: Duration,
-    /// Reason for being down.
+    /// Reason for being down, or a remark.
     pub detail: Option<String>,
+}
+
+/// Check of the machine, such as free disk space, that the composition root provides.
+pub struct HostCheck {
+    pub name: &'static str,
+    pub required: bool,
+    /// Returns a remark, or the reason for being down. May block.
+    pub check: Arc<dyn Fn() -> Result<Option<String>, String> + Send + Sync>,
 }
 
 impl App {
     /// Probes all dependencies concurrently.
     pub async fn readiness(&self) -> Vec<DependencyState> {
-        let database = check("database", async { self.store.ping().await.map_err(|error| error.to_string()) });
-        let storage = check("storage", async { self.blobs.ping().await.map_err(|error| error.to_string()) });
+        let database = check("database", true, async {
+            self.store.ping().await.map_err(|error| error.to_string())?;
+            self.write_probe.run(&self.store, self.clock.now()).await.map(|()| None)
+        });
+        let storage = check("storage", true, async { up(self.blobs.ping().await) });
         let index = async {
             match &self.engine {
-                Some(engine) => {
-                    Some(check("index", async { engine.ping().await.map_err(|error| error.to_string()) }).await)
-                }
+                Some(engine) => Some(check("index", true, async { up(engine.ping().await) }).await),
                 None => None,
             }
         };
-        let (database, storage, index) = futures_util::join!(database, storage, index);
-        [Some(database), Some(storage), index, self.reranker_state(), self.limiter_state()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let host = futures_util::future::join_all(self.host_checks.iter().map(check_host));
+        let (database, storage, index, host) = futures_util::join!(database, storage, index, host);
+        let adapters = [Some(database), Some(storage), index, self.reranker_state(), self.limiter_state()];
+        adapters.into_iter().flatten().chain(host).collect()
+    }
+
+    /// Returns the states of the background tasks.
+    pub fn background_tasks(&self) -> Vec<TaskState> {
+        self.supervisor.tasks()
     }
 
     /// Returns the outcome of the last call: a probe would put load on the model. Not required, since searches work without
@@ -59,13 +82,51 @@ impl App {
     }
 }
 
-async fn check(name: &'static str, probe: impl Future<Output = Result<(), String>>) -> DependencyState {
+/// Test write to the database, at most one per `WRITE_INTERVAL`.
+#[derive(Default)]
+pub(crate) struct WriteProbe {
+    last: Mutex<Option<(Timestamp, Result<(), String>)>>,
+}
+
+impl WriteProbe {
+    async fn run(&self, store: &Docstore, now: Timestamp) -> Result<(), String> {
+        let mut last = self.last.lock().await;
+        if let Some((at, outcome)) = &*last
+            && (*at..*at + WRITE_INTERVAL).contains(&now)
+        {
+            return outcome.clone();
+        }
+        // All instances share the owner, so each of them really writes the row.
+        let written = store.acquire_lease(WRITE_LEASE.to_owned(), WRITE_LEASE.to_owned(), now, now).await;
+        let outcome =
+            written.map(|_| ()).map_err(|error| format!("writing failed: {}", error_causes::describe(&error)));
+        *last = Some((now, outcome.clone()));
+        outcome
+    }
+}
+
+/// Runs a check of the machine on a blocking thread.
+async fn check_host(host: &HostCheck) -> DependencyState {
+    let probe = Arc::clone(&host.check);
+    let running = tokio::task::spawn_blocking(move || probe());
+    check(host.name, host.required, async { running.await.map_err(|error| error.to_string())? }).await
+}
+
+fn up<E: std::error::Error>(outcome: Result<(), E>) -> Result<Option<String>, String> {
+    outcome.map(|()| None).map_err(|error| error.to_string())
+}
+
+async fn check(
+    name: &'static str,
+    required: bool,
+    probe: impl Future<Output = Result<Option<String>, String>>,
+) -> DependencyState {
     let started = Instant::now();
     let outcome = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
-    let detail = match outcome {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(error),
-        Err(_) => Some(format!("no answer within {PROBE_TIMEOUT:?}")),
+    let (up, detail) = match outcome {
+        Ok(Ok(remark)) => (true, remark),
+        Ok(Err(reason)) => (false, Some(reason)),
+        Err(_) => (false, Some(format!("no answer within {PROBE_TIMEOUT:?}"))),
     };
-    DependencyState { name, required: true, up: detail.is_none(), latency: started.elapsed(), detail }
+    DependencyState { name, required, up, latency: started.elapsed(), detail }
 }

@@ -12,6 +12,7 @@ use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 
+use crate::checksum::Checksum;
 use crate::errors::timed_out;
 use crate::options::S3Timeouts;
 
@@ -21,6 +22,7 @@ pub(crate) struct Download {
     /// Size according to the response headers.
     size: u64,
     received: u64,
+    checksum: Checksum,
     idle: Duration,
     /// Deadline for the whole body.
     deadline: Instant,
@@ -35,13 +37,15 @@ impl Download {
         key: &str,
         body: ByteStream,
         size: u64,
+        checksum: Checksum,
         max_bytes: u64,
         timeouts: &S3Timeouts,
     ) -> Result<Self, BlobError> {
         if size > max_bytes {
             return Err(BlobError::too_large(key, size, max_bytes));
         }
-        Ok(Self { body, size, received: 0, idle: timeouts.idle, deadline: Instant::now() + timeouts.for_body(size) })
+        let deadline = Instant::now() + timeouts.for_body(size);
+        Ok(Self { body, size, received: 0, checksum, idle: timeouts.idle, deadline })
     }
 
     /// Returns the next slice, or `None` after the last one if the body is complete.
@@ -52,11 +56,15 @@ impl Download {
         match next {
             Some(Ok(slice)) if slice.len() as u64 <= self.size - self.received => {
                 self.received += slice.len() as u64;
+                self.checksum.update(&slice);
                 Ok(Some(slice))
             }
             Some(Ok(_)) => Err(broken(format!("get: the body exceeds its declared {} bytes", self.size))),
             Some(Err(error)) => Err(broken("get: the body was interrupted".to_owned()).with_source(error)),
-            None if self.received == self.size => Ok(None),
+            None if self.received == self.size && self.checksum.matches() => Ok(None),
+            None if self.received == self.size => {
+                Err(BlobError::new(BlobErrorKind::Corrupt, "get: the content does not match its checksum"))
+            }
             None => Err(broken(format!("get: the body ended after {} of {} bytes", self.received, self.size))),
         }
     }

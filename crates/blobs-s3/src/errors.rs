@@ -6,6 +6,9 @@ use blobs::{BlobError, BlobErrorKind};
 use rusoto_core::RusotoError;
 use rusoto_core::request::BufferedHttpResponse;
 
+/// Code of the embedded store for an object whose file is missing or has another length.
+const CORRUPT: &str = "CorruptObject";
+
 /// Classifies an error of the S3 library. `call` names the call in the message.
 pub(crate) fn classify<E: Display>(call: &str, error: RusotoError<E>) -> BlobError {
     let (kind, message) = match error {
@@ -38,6 +41,7 @@ fn classify_response(response: &BufferedHttpResponse) -> (BlobErrorKind, String)
     let status = response.status.as_u16();
     let code = element(response, "Code").unwrap_or_default();
     let kind = match (status, code) {
+        (_, CORRUPT) => BlobErrorKind::Corrupt,
         (408 | 429 | 500.., _) | (_, "RequestTimeout" | "SlowDown" | "OperationAborted") => BlobErrorKind::Unavailable,
         (401 | 403, _) | (_, "ExpiredToken" | "InvalidToken" | "AuthorizationHeaderMalformed") => BlobErrorKind::Denied,
         _ => BlobErrorKind::Failed,
@@ -71,6 +75,7 @@ mod tests {
     #[test]
     fn responses_are_classified_by_the_possible_reaction() {
         check(500, "InternalError", BlobErrorKind::Unavailable);
+        check(500, "CorruptObject", BlobErrorKind::Corrupt);
         check(503, "SlowDown", BlobErrorKind::Unavailable);
         check(400, "RequestTimeout", BlobErrorKind::Unavailable);
         check(429, "TooManyRequests", BlobErrorKind::Unavailable);

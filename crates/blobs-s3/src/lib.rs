@@ -1,5 +1,6 @@
 //! Blob interface on S3 and compatible stores, through `rusoto_s3`. See README.md.
 
+mod checksum;
 mod credentials;
 mod dispatcher;
 mod download;

@@ -18,6 +18,7 @@ use rusoto_s3::{
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
+use crate::checksum::Checksum;
 use crate::credentials::Credentials;
 use crate::dispatcher::Dispatcher;
 use crate::download::Download;
@@ -107,9 +108,12 @@ impl S3Store {
         };
         let Some(found) = self.call_or("get", self.timeouts.attempt, get, missing).await? else { return Ok(None) };
         let modified = found.last_modified.as_deref().and_then(parse_http_date);
+        // A key of the customer is reported by another header.
+        let encryption = found.server_side_encryption.or(found.sse_customer_algorithm.map(|_| "customer".to_owned()));
         let meta = meta(key, found.content_length, found.e_tag, modified)?;
+        let checksum = Checksum::expected(&meta.etag, encryption.as_deref());
         let body = found.body.unwrap_or_else(|| ByteStream::from(Vec::new()));
-        let download = Download::begin(key, body, meta.size, max_bytes, &self.timeouts)?;
+        let download = Download::begin(key, body, meta.size, checksum, max_bytes, &self.timeouts)?;
         Ok(Some((meta, download)))
     }
 

@@ -11,6 +11,9 @@ pub enum BlobErrorKind {
     Denied,
     /// The object exceeds the caller's size limit.
     TooLarge,
+    /// The bytes are not those that were stored: their length or checksum differs. A retry rarely helps, and the operator
+    /// must know.
+    Corrupt,
     /// Invalid key (see [`check_key`](crate::check_key)), unexpected response, or failure to write a local file. A
     /// retry does not help.
     Failed,
@@ -22,6 +25,7 @@ impl fmt::Display for BlobErrorKind {
             Self::Unavailable => "unavailable",
             Self::Denied => "access denied",
             Self::TooLarge => "object too large",
+            Self::Corrupt => "object corrupt",
             Self::Failed => "failed",
         })
     }

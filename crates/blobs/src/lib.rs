@@ -31,11 +31,11 @@ pub trait BlobStore: Send + Sync {
     async fn put(&self, key: &str, body: Bytes) -> Result<ObjectMeta, BlobError>;
 
     /// Returns the whole object in memory, or `None` if it does not exist. A larger object than `max_bytes` is
-    /// `TooLarge` and is not read further.
+    /// `TooLarge` and is not read further. `Corrupt` if the bytes do not match the checksum of the store.
     async fn get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Bytes)>, BlobError>;
 
     /// Streams the object into the file at `path`, replacing it. Returns `None` without a file if the object does not
-    /// exist. A larger object than `max_bytes` is `TooLarge`. After an error or a dropped future there is no file.
+    /// exist. Errors are those of `get`. After an error or a dropped future there is no file.
     async fn get_to_file(&self, key: &str, path: &Path, max_bytes: u64) -> Result<Option<ObjectMeta>, BlobError>;
 
     /// Returns the metadata of the object, equal to that of `list` and `get`, or `None` if it does not exist.

@@ -69,7 +69,7 @@ impl Docstore {
     ///
     /// # Errors
     ///
-    /// `NewerVersion` otherwise.
+    /// `NewerDatabase` otherwise.
     pub async fn check_supported(&self) -> Result<()> {
         let pools = self.sqlite()?;
         self.detached(async move { migrations::check_supported(&pools).await }).await

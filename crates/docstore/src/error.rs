@@ -14,9 +14,12 @@ pub enum StoreError {
     /// Tables are missing or outdated.
     #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
-    /// The database was written by a newer version.
-    #[error("the database has the migration `{migration}`, which this version does not know: use a newer version")]
-    NewerVersion { migration: String },
+    /// A newer version has migrated the database.
+    #[error(
+        "the database is of a newer version: its migration `{migration}` is unknown to this one; use the newer version, or \
+         restore a backup"
+    )]
+    NewerDatabase { migration: String },
     /// The operation exists for SQLite files only.
     #[error("the database is not a SQLite file")]
     NotSqlite,

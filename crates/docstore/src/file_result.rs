@@ -10,8 +10,17 @@ pub struct FileResult {
     pub object_key: String,
     pub doc_id: DocId,
     pub changes: FileChanges,
-    /// New content; `None` for an unreadable file, whose stored document is deleted.
-    pub document: Option<NewDocument>,
+    pub content: FileContent,
     /// Increments of the run's counters.
     pub counts: RunStats,
+}
+
+/// Effect of a file's result on its stored document.
+#[derive(Clone, Debug)]
+pub enum FileContent {
+    Replace(Box<NewDocument>),
+    /// The file is gone or unreadable: the stored document is deleted.
+    Remove,
+    /// Storage returned damaged bytes, which say nothing about the file: the stored document stays.
+    Keep,
 }

@@ -19,7 +19,7 @@ mod types;
 
 pub use documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
 pub use error::{Result, StoreError};
-pub use file_result::FileResult;
+pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
 pub use inventory::Contents;
 pub use location::Location;
@@ -65,6 +65,10 @@ impl Docstore {
     }
 
     /// Runs all pending migrations and returns their number.
+    ///
+    /// # Errors
+    ///
+    /// `NewerDatabase` if a newer version has migrated the database.
     pub async fn migrate(&self) -> Result<usize> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::run(backend).await }).await
@@ -74,7 +78,7 @@ impl Docstore {
     ///
     /// # Errors
     ///
-    /// `NotMigrated` otherwise.
+    /// `NotMigrated` otherwise; `NewerDatabase` if a newer version has migrated the database.
     pub async fn check_migrated(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::check(backend).await }).await

@@ -1,9 +1,10 @@
 //! Embedded migrations of both backends.
 
+use std::collections::HashSet;
+
 use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
 use diesel::migration::MigrationSource;
-use diesel::sqlite::Sqlite;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncMigrationHarness, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -36,13 +37,7 @@ pub async fn check(backend: Backend) -> Result<()> {
 /// Verifies that every applied migration is one of this version.
 pub async fn check_supported(pools: &sqlite::Pools) -> Result<()> {
     let mut connection = pools.reader().await?;
-    let applied = connection.spawn_blocking(|connection| Ok(connection.applied_migrations())).await?;
-    let known = MigrationSource::<Sqlite>::migrations(&SQLITE).map_err(migration_error)?;
-    let known: Vec<_> = known.iter().map(|migration| migration.name().version().as_owned()).collect();
-    match applied.map_err(migration_error)?.into_iter().find(|version| !known.contains(version)) {
-        None => Ok(()),
-        Some(version) => Err(StoreError::NewerVersion { migration: version.to_string() }),
-    }
+    connection.spawn_blocking(|connection| Ok(refuse_newer(connection, &SQLITE))).await?
 }
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
@@ -74,6 +69,7 @@ fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, sourc
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
+    refuse_newer(harness, &source)?;
     harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(migration_error)
 }
 
@@ -84,6 +80,7 @@ fn count_pending<DB: DieselBackend>(
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
+    refuse_newer(harness, &source)?;
     harness.pending_migrations(source).map(|pending| pending.len()).map_err(migration_error)
 }
 
@@ -92,6 +89,18 @@ where
     EmbeddedMigrations: MigrationSource<DB>,
 {
     harness.revert_all_migrations(source).map(|_| ()).map_err(migration_error)
+}
+
+/// Fails if a newer version has migrated the database: this version would misread or damage its tables.
+fn refuse_newer<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: &EmbeddedMigrations) -> Result<()>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let known = MigrationSource::<DB>::migrations(source).map_err(migration_error)?;
+    let known: HashSet<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
+    let applied = harness.applied_migrations().map_err(migration_error)?;
+    let newest = applied.iter().map(ToString::to_string).filter(|version| !known.contains(version)).max();
+    newest.map_or(Ok(()), |migration| Err(StoreError::NewerDatabase { migration }))
 }
 
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> StoreError {

@@ -5,8 +5,8 @@
 //! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
 use model::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, IndexName, OrganizationId,
-    SearchId, SyncId, Timestamp,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, Generation, IndexName,
+    OrganizationId, SearchId, SyncId, Timestamp,
 };
 
 use crate::Docstore;
@@ -230,6 +230,12 @@ operations! {
     write outbox::enqueue_clear(index: IndexName, now: Timestamp) -> ();
     /// Deletes processed outbox entries. Idempotent.
     bulk outbox::complete_outbox(ids: Vec<i64>) -> ();
+    /// Returns the generations in which the database may have left the index.
+    read outbox::find_index_generations(index: IndexName) -> IndexGenerations;
+    /// Records that a batch is about to move the index from the generation `from` to `next`.
+    write outbox::start_generation(index: IndexName, from: Option<Generation>, next: Generation) -> ();
+    /// Records that the index has reached a generation, and deletes the outbox entries of its batch. Idempotent.
+    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
     /// Counts the outbox entries of an index.

@@ -235,6 +235,16 @@ diesel::table! {
 diesel::table! {
     use crate::schema::column_types::*;
 
+    index_generations (index_name) {
+        index_name -> Stored<IndexName>,
+        completed -> Nullable<Stored<Generation>>,
+        started -> Nullable<Stored<Generation>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
     leases (name) {
         name -> Text,
         owner -> Text,

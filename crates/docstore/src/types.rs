@@ -15,8 +15,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, Sin
 use diesel::sqlite::Sqlite;
 use model::{
     ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, DocId,
-    FeedbackEvent, FeedbackId, FileOutcome, IndexName, OrganizationId, PassageId, RunMode, RunState, Scope, SearchId,
-    SessionId, SyncId, Timestamp,
+    FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId, RunMode, RunState, Scope,
+    SearchId, SessionId, SyncId, Timestamp,
 };
 use uuid::Uuid;
 
@@ -236,6 +236,7 @@ stored_as_uuid!(
     CaptureId,
     DocId,
     FeedbackId,
+    Generation,
     OrganizationId,
     OutboxWork,
     PassageId,

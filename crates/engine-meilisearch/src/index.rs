@@ -33,6 +33,11 @@ pub fn uid(prefix: &str, name: IndexName) -> String {
     format!("{prefix}{}-v{VERSION}", name.as_str())
 }
 
+/// Returns the name of the index with the generations of the others.
+pub fn generations_uid(prefix: &str) -> String {
+    format!("{prefix}generations-v{VERSION}")
+}
+
 pub async fn exists(client: &Client<Transport>, uid: &str) -> Result<bool, EngineError> {
     match client.get_raw_index(uid).await {
         Ok(_) => Ok(true),

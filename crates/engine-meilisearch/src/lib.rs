@@ -3,6 +3,7 @@
 mod document;
 mod error;
 mod filter;
+mod generations;
 mod impact;
 mod index;
 mod merge;
@@ -26,7 +27,7 @@ use engine::{
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
-use model::{Collection, DocId, IndexName};
+use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
 use crate::document::{StoredDocument, attribute};
@@ -63,6 +64,8 @@ pub struct MeilisearchEngine {
     transport: Transport,
     web: Index<Transport>,
     workspace: Index<Transport>,
+    /// Name of the index with the generations of the other two.
+    generations: String,
     scopes: ScopeCache,
 }
 
@@ -81,7 +84,8 @@ impl MeilisearchEngine {
         let client = Client::new_with_client(url, options.api_key, transport.clone());
         let index = |name| client.index(index::uid(&options.prefix, name));
         let (web, workspace) = (index(IndexName::Web), index(IndexName::Workspace));
-        Ok(Self { web, workspace, client, transport, scopes: ScopeCache::default() })
+        let generations = index::generations_uid(&options.prefix);
+        Ok(Self { web, workspace, generations, client, transport, scopes: ScopeCache::default() })
     }
 
     fn index(&self, name: IndexName) -> &Index<Transport> {
@@ -168,7 +172,7 @@ impl MeilisearchEngine {
             return Ok(());
         }
         let bodies = tokio::task::spawn_blocking(move || bodies(&documents)).await.map_err(|error| {
-            EngineError::new(EngineErrorKind::Unavailable, "analysis of documents panicked").with_source(error)
+            EngineError::new(EngineErrorKind::Panicked, "analysis of documents panicked").with_source(error)
         })??;
         let mut tasks = Vec::new();
         for body in bodies {
@@ -279,6 +283,14 @@ impl SearchEngine for MeilisearchEngine {
             }
         }
         Ok(missing)
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        generations::read(&self.client, &self.generations, index).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        generations::write(&self.client, &self.generations, index, generation).await
     }
 
     /// Creates the indexes: an existing index is complete, or its documents are queued.

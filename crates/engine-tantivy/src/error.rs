@@ -11,6 +11,7 @@ pub fn from_tantivy(error: TantivyError) -> EngineError {
         | TantivyError::SchemaError(_)
         | TantivyError::FieldNotFound(_) => EngineErrorKind::Corrupt,
         TantivyError::InvalidArgument(_) => EngineErrorKind::Rejected,
+        TantivyError::ErrorInThread(_) => EngineErrorKind::Panicked,
         _ => EngineErrorKind::Unavailable,
     };
     EngineError::new(kind, "embedded index failed").with_source(error)

@@ -13,7 +13,7 @@ use tantivy::index::IndexSettings;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::store::Compressor;
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError};
 
 use crate::TantivyOptions;
 use crate::country_cache::CountryCache;
@@ -137,7 +137,8 @@ impl EngineIndex {
             None => self.new_writer().map_err(from_tantivy)?,
         };
         // On an error the writer is dropped here, which discards uncommitted changes.
-        changes(&mut writer).and_then(|()| writer.commit()).map_err(from_tantivy)?;
+        changes(&mut writer).map_err(|error| cause_in_worker(&mut writer, error)).map_err(from_tantivy)?;
+        writer.commit().map_err(from_tantivy)?;
         self.reader.reload().map_err(from_tantivy)?;
         open.writer = Some(writer);
         open.last_used = Some(Instant::now());
@@ -195,9 +196,9 @@ impl EngineIndex {
             let others: Vec<_> = (1..self.options.threads).map(|_| scope.spawn(work)).collect();
             let mut result = work();
             for other in others {
-                let other_result = other.join().unwrap_or_else(|_| {
-                    Err(tantivy::TantivyError::ErrorInThread("analysis of a document panicked".to_owned()))
-                });
+                let other_result = other
+                    .join()
+                    .unwrap_or_else(|_| Err(TantivyError::ErrorInThread("analysis of a document panicked".to_owned())));
                 result = result.and(other_result);
             }
             result
@@ -207,5 +208,14 @@ impl EngineIndex {
     fn lock(&self) -> MutexGuard<'_, OpenWriter> {
         // Poisoning is harmless: `write` takes the writer out while it works, so after a panic there is none.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the error that ended an indexing thread. Adding a document reports every such end as `ErrorInThread`, be it a
+/// panic or a full disk; joining the threads tells them apart.
+fn cause_in_worker(writer: &mut IndexWriter, error: TantivyError) -> TantivyError {
+    match error {
+        TantivyError::ErrorInThread(_) => writer.prepare_commit().err().unwrap_or(error),
+        error => error,
     }
 }

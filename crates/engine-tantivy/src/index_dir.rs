@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
+use model::Generation;
 use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::error::from_io;
@@ -15,6 +16,18 @@ const LOCK: &str = "LOCK";
 const VERSION: &str = "VERSION";
 /// Marker file that exists while the indexes may lack documents. It survives a crash during a rebuild.
 const REBUILD: &str = "REBUILD";
+
+/// State of a directory of indexes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum IndexDirState {
+    /// Created by the first server.
+    Missing,
+    /// Another process owns it.
+    InUse,
+    Complete,
+    /// Of another version, or a rebuild is not finished: the next server rebuilds it.
+    NeedsRebuild,
+}
 
 pub struct IndexDir {
     path: PathBuf,
@@ -32,6 +45,26 @@ impl IndexDir {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
+    }
+
+    /// Looks at a directory without changing it.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the directory is not accessible.
+    pub fn inspect(path: &Path) -> Result<IndexDirState, EngineError> {
+        let failed = |error| from_io(format!("cannot use index directory `{}`", path.display()))(error);
+        let lock = match File::options().write(true).open(path.join(LOCK)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(IndexDirState::Missing),
+            lock => lock.map_err(failed)?,
+        };
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(IndexDirState::InUse),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Ok(()) => {}
+        }
+        let dir = Self { path: path.to_owned(), _lock: lock };
+        Ok(if dir.is_current() && !dir.needs_rebuild() { IndexDirState::Complete } else { IndexDirState::NeedsRebuild })
     }
 
     pub fn index_path(&self, name: &str) -> PathBuf {
@@ -61,6 +94,19 @@ impl IndexDir {
             }
             _ => self.sync(),
         }
+    }
+
+    /// Returns the stored generation of an index. A damaged file is none: the index is then rebuilt.
+    pub fn generation(&self, name: &str) -> Option<Generation> {
+        fs::read_to_string(self.path.join(generation_file(name))).ok()?.trim_end().parse().ok()
+    }
+
+    pub fn set_generation(&self, name: &str, generation: Generation) -> Result<(), EngineError> {
+        let (file, new) = (generation_file(name), format!("{}.new", generation_file(name)));
+        self.write(&new, &format!("{generation}\n"))?;
+        let renamed = fs::rename(self.path.join(&new), self.path.join(&file));
+        renamed.map_err(from_io(format!("cannot write `{file}` in the index directory")))?;
+        self.sync()
     }
 
     /// Deletes one index. Its contents are derived and can be rebuilt.
@@ -93,6 +139,11 @@ impl IndexDir {
         }
         Ok(())
     }
+}
+
+/// Returns the name of the file with the generation of an index.
+fn generation_file(name: &str) -> String {
+    format!("GENERATION-{name}")
 }
 
 fn version() -> String {

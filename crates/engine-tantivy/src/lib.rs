@@ -13,6 +13,8 @@ mod scope_statistics;
 mod search;
 mod top_hits;
 
+pub use index_dir::IndexDirState;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
-use model::IndexName;
+use model::{Generation, IndexName};
 use tokio::sync::Semaphore;
 
 use crate::index::EngineIndex;
@@ -104,14 +106,24 @@ impl TantivyEngine {
         Ok(Some(Self { inner: Arc::new(inner) }))
     }
 
+    /// Looks at the indexes in `dir` without changing them.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the directory is not accessible.
+    pub fn inspect(dir: &Path) -> Result<IndexDirState, EngineError> {
+        IndexDir::inspect(dir)
+    }
+
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || work(&inner)).await.unwrap_or_else(|error| {
-            Err(EngineError::new(EngineErrorKind::Unavailable, "a task of the embedded index panicked")
-                .with_source(error))
+            // A task is cancelled only while the process stops.
+            let kind = if error.is_panic() { EngineErrorKind::Panicked } else { EngineErrorKind::Unavailable };
+            Err(EngineError::new(kind, "a task of the embedded index ended early").with_source(error))
         })
     }
 
@@ -231,6 +243,14 @@ impl SearchEngine for TantivyEngine {
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         let needed = self.inner.needs_rebuild.load(Ordering::Acquire);
         Ok(if needed { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        self.blocking(move |inner| Ok(inner.dir.generation(index.as_str()))).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.blocking(move |inner| inner.dir.set_generation(index.as_str(), generation)).await
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {

@@ -7,6 +7,8 @@ pub enum EngineErrorKind {
     Unavailable,
     /// The engine rejected the request: a bug or a misconfiguration.
     Rejected,
+    /// The engine panicked on the request: a bug that this input reveals.
+    Panicked,
     /// The index is missing, damaged or of another version: rebuild it.
     Corrupt,
 }

@@ -15,7 +15,7 @@ pub use error::{EngineError, EngineErrorKind};
 pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, UnknownValues};
 
 use async_trait::async_trait;
-use model::IndexName;
+use model::{Generation, IndexName};
 
 /// Search engine with two derived indexes, web and workspace. Shared as `Arc<dyn SearchEngine>`.
 ///
@@ -61,6 +61,14 @@ pub trait SearchEngine: Send + Sync {
     /// Returns the indexes that may lack documents of the docstore: new, lost, damaged, or written by another version,
     /// and not [marked as rebuilt](Self::mark_rebuilt) since.
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError>;
+
+    /// Returns the generation that was stored last for the index; `None` if there never was one, or if it was lost with the
+    /// index.
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError>;
+
+    /// Stores the generation of an index durably. The caller does so before it changes the index, so that an index and a
+    /// database of different times can be told from each other.
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError>;
 
     /// Marks indexes as rebuilt. Call it once all their documents are queued; after an error they still need a rebuild.
     async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError>;

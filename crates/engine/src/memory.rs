@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use model::{Collection, DocId, IndexName};
+use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
@@ -20,6 +20,7 @@ use crate::{
 #[derive(Default)]
 pub struct MemoryEngine {
     indexes: Mutex<HashMap<IndexName, BTreeMap<DocId, Entry>>>,
+    generations: Mutex<HashMap<IndexName, Generation>>,
 }
 
 struct Entry {
@@ -170,6 +171,15 @@ impl SearchEngine for MemoryEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         Ok(Vec::new())
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        Ok(self.generations.lock().unwrap_or_else(PoisonError::into_inner).get(&index).copied())
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner).insert(index, generation);
+        Ok(())
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {

@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, extract};
 
+use crate::Compartment;
+
 /// Bytes of a document.
 #[derive(Clone, Debug)]
 pub enum Input {
@@ -15,11 +17,17 @@ pub enum Input {
 /// Reader of documents: [`crate::WorkerPool`] uses other processes, [`InProcess`] this one.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// Reads one document. Never panics and always ends.
+    /// Reads one document. Never panics and always ends. A process that has read a document reads no document of another
+    /// compartment.
     ///
     /// # Errors
     /// The failure of the document's reader, crashes and exceeded limits included.
-    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError>;
+    async fn extract(
+        &self,
+        compartment: &Compartment,
+        request: ExtractRequest,
+        input: Input,
+    ) -> Result<Extracted, ExtractError>;
 }
 
 /// Extractor without process limits, for tests and for tools that read their user's own files.
@@ -28,7 +36,7 @@ pub struct InProcess;
 
 #[async_trait]
 impl Extractor for InProcess {
-    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+    async fn extract(&self, _: &Compartment, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
         let bytes = match input {
             Input::Bytes(bytes) => bytes,
             Input::File(path) => tokio::fs::read(&path).await.map(Bytes::from).map_err(|error| {

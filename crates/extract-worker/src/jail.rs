@@ -1,18 +1,20 @@
 //! Rights that a worker drops before it reads a document.
 //!
-//! Limits apply on every Unix; the rest needs Linux. Protections that the kernel lacks are skipped, and the report omits them.
+//! Limits apply on every Unix; the rest needs Linux. Protections that the kernel lacks are skipped, and the report omits
+//! them.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::limits::Limits;
+use crate::sandbox::SandboxReport;
 
 /// Open files per worker: the three standard streams and those that the runtime opens briefly.
 const OPEN_FILES: u64 = 16;
 /// CPU seconds between `SIGXCPU`, whose cause is certain, and `SIGKILL`, whose cause is not.
 const CPU_GRACE: u64 = 5;
 
-/// Enters the jail and returns the protections in force, for the log.
-pub fn enter(limits: &Limits) -> String {
+/// Enters the jail and reports the protections in force.
+pub fn enter(limits: &Limits) -> SandboxReport {
     let mut held = Vec::new();
     let total_cpu = limits.cpu_seconds.saturating_mul(u64::from(limits.files)).saturating_add(CPU_GRACE);
     for (name, resource, soft, hard) in [
@@ -28,7 +30,7 @@ pub fn enter(limits: &Limits) -> String {
     }
     #[cfg(target_os = "linux")]
     held.extend(crate::jail_linux::enter());
-    held.join(", ")
+    SandboxReport::of_this_process(held)
 }
 
 /// Renews the CPU time for the next document: the kernel counts the limit from the start of the process.

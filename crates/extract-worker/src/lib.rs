@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod compartment;
 mod death;
 mod extractor;
 mod jail;
@@ -10,10 +11,14 @@ mod options;
 mod pool;
 mod process;
 mod protocol;
+mod sandbox;
 mod serve;
 mod spawner;
+mod system_memory;
 
+pub use compartment::Compartment;
 pub use extractor::{Extractor, InProcess, Input};
 pub use options::WorkerOptions;
 pub use pool::WorkerPool;
+pub use sandbox::SandboxReport;
 pub use serve::run;

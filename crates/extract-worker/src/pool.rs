@@ -6,8 +6,8 @@ use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use tokio::sync::Semaphore;
 
 use crate::process::{Outcome, Worker};
-use crate::spawner::Spawner;
-use crate::{Extractor, Input, WorkerOptions};
+use crate::spawner::{self, Spawner};
+use crate::{Compartment, Extractor, Input, SandboxReport, WorkerOptions};
 
 /// Pool of worker processes, started on demand, reused and ended when idle. Cheap to clone; dropping the last clone ends
 /// them.
@@ -34,20 +34,37 @@ impl WorkerPool {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Waits for a free worker and reads one document with it. Dropping the future kills the worker.
+    /// Starts a worker that reports its protections and ends.
+    ///
+    /// # Errors
+    /// No worker can be started, or the program is none.
+    pub async fn sandbox_report(&self) -> Result<SandboxReport, ExtractError> {
+        spawner::report(&self.inner.options).await
+    }
+
+    /// Waits for a free worker and reads one document with it. Dropping the future kills the worker. A worker that has read
+    /// a document of another compartment is not used.
     ///
     /// If a worker dies that has read other documents before, the document is retried once with a fresh worker: state that
     /// the others left behind may be the cause.
     ///
     /// # Errors
     /// The reader's failure or the worker's: see [`ExtractErrorKind`].
-    pub async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+    pub async fn extract(
+        &self,
+        compartment: &Compartment,
+        request: ExtractRequest,
+        input: Input,
+    ) -> Result<Extracted, ExtractError> {
         let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
         let _permit = self.inner.permits.acquire().await.map_err(|_| ended())?;
         self.start_reaper();
-        let (worker, fresh) = match self.take_idle() {
+        let (worker, fresh) = match self.take_idle(compartment) {
             Some(worker) => (worker, false),
-            None => (self.start_worker().await?, true),
+            None => {
+                self.end_surplus().await;
+                (self.start_worker(compartment).await?, true)
+            }
         };
         let (error, lost) = match self.read_with(worker, &request, &input).await {
             Ok(answer) => return answer,
@@ -56,7 +73,7 @@ impl WorkerPool {
         if fresh || !lost || error.kind == ExtractErrorKind::TimedOut {
             return Err(error);
         }
-        let worker = self.start_worker().await?;
+        let worker = self.start_worker(compartment).await?;
         self.read_with(worker, &request, &input).await.unwrap_or_else(|(error, _)| Err(error))
     }
 
@@ -101,7 +118,12 @@ impl WorkerPool {
             }
             Outcome::Lost(error) => {
                 worker.end().await;
-                tracing::warn!(kind = request.kind.as_str(), reason = error.kind.as_str(), message = %error.message, "extraction worker lost");
+                tracing::warn!(
+                    kind = request.kind.as_str(),
+                    reason = error.kind.as_str(),
+                    detail = error.message,
+                    "extraction worker lost"
+                );
                 Err((error, true))
             }
             Outcome::NoInput(error) => {
@@ -111,18 +133,29 @@ impl WorkerPool {
         }
     }
 
-    /// Returns the most recently used idle worker that still runs, so that the others reach the idle timeout.
-    fn take_idle(&self) -> Option<Worker> {
+    /// Returns the most recently used idle worker of the compartment that still runs, so that the others reach the idle
+    /// timeout.
+    fn take_idle(&self, compartment: &Compartment) -> Option<Worker> {
         let mut idle = self.idle();
-        while let Some(mut worker) = idle.pop() {
-            if worker.is_alive() {
-                return Some(worker);
-            }
-        }
-        None
+        idle.retain_mut(Worker::is_alive);
+        let last = idle.iter().rposition(|worker| worker.compartment == *compartment)?;
+        Some(idle.remove(last))
     }
 
-    async fn start_worker(&self) -> Result<Worker, ExtractError> {
+    /// Ends the longest idle workers as far as a new one would exceed the number of processes. Each caller holds a permit, so
+    /// there is room for one idle worker per free permit.
+    async fn end_surplus(&self) {
+        let surplus: Vec<Worker> = {
+            let mut idle = self.idle();
+            let count = idle.len().saturating_sub(self.inner.permits.available_permits());
+            idle.drain(..count).collect()
+        };
+        for worker in surplus {
+            worker.end().await;
+        }
+    }
+
+    async fn start_worker(&self, compartment: &Compartment) -> Result<Worker, ExtractError> {
         let spawner = match self.inner.spawner.get() {
             Some(spawner) => spawner,
             None => {
@@ -134,7 +167,7 @@ impl WorkerPool {
                 self.inner.spawner.get().ok_or_else(|| ExtractError::new(ExtractErrorKind::Crashed, "no spawner"))?
             }
         };
-        Worker::start(spawner).await
+        Worker::start(spawner, compartment.clone()).await
     }
 
     /// Starts the reaper with the first document, since a pool may be built outside a runtime.
@@ -170,7 +203,12 @@ async fn reap(inner: Weak<Inner>, every: Duration) {
 
 #[async_trait]
 impl Extractor for WorkerPool {
-    async fn extract(&self, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
-        WorkerPool::extract(self, request, input).await
+    async fn extract(
+        &self,
+        compartment: &Compartment,
+        request: ExtractRequest,
+        input: Input,
+    ) -> Result<Extracted, ExtractError> {
+        WorkerPool::extract(self, compartment, request, input).await
     }
 }

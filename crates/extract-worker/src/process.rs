@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::protocol::{self, Reply, Task, broken};
 use crate::spawner::Spawner;
-use crate::{Input, death};
+use crate::{Compartment, Input, death};
 
 /// Bytes kept of the end of a worker's standard error.
 const STDERR_TAIL: usize = 4_096;
@@ -23,6 +23,8 @@ pub struct Worker {
     stdout: ChildStdout,
     stderr_tail: Arc<Mutex<Vec<u8>>>,
     stderr_reader: JoinHandle<()>,
+    /// Origin of everything that this worker reads.
+    pub compartment: Compartment,
     /// Documents read so far.
     pub files: u32,
     pub idle_since: Instant,
@@ -39,7 +41,7 @@ pub enum Outcome {
 }
 
 impl Worker {
-    pub async fn start(spawner: &Spawner) -> Result<Self, ExtractError> {
+    pub async fn start(spawner: &Spawner, compartment: Compartment) -> Result<Self, ExtractError> {
         let mut child = spawner.spawn().await?;
         let (Some(stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -59,7 +61,8 @@ impl Worker {
                 tail.drain(..surplus);
             }
         });
-        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, files: 0, idle_since: Instant::now() })
+        let idle_since = Instant::now();
+        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, compartment, files: 0, idle_since })
     }
 
     /// Reads one document within the `wall` time.

@@ -8,18 +8,29 @@ use extract::{ExtractError, Extracted, extract};
 use crate::jail;
 use crate::limits::{self, Limits};
 use crate::protocol::{self, Reply, Task};
+use crate::sandbox::{REPORT_VARIABLE, REQUIRED_VARIABLE};
 
 /// Runs the worker: drops every right that it does not need, then reads documents from standard input until that ends.
 ///
 /// Call it before anything else runs in the process. Nothing else may write to standard output. It exits with status 2 if
-/// the pool's limits are missing in the environment.
+/// the pool's limits are missing in the environment, and with status 3 if the pool requires a confinement that the system
+/// cannot enforce.
 pub fn run() -> ExitCode {
     let Some(limits) = std::env::var(limits::VARIABLE).ok().as_deref().and_then(Limits::decode) else {
         let _ = writeln!(io::stderr(), "missing `{}`: an extraction worker is started by its pool", limits::VARIABLE);
         return ExitCode::from(2);
     };
+    let (asked, required) = (is_set(REPORT_VARIABLE), is_set(REQUIRED_VARIABLE));
     let report = jail::enter(&limits);
-    let _ = writeln!(io::stderr(), "worker ready: {report}");
+    if asked {
+        let written = serde_json::to_writer(io::stdout(), &report);
+        return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    if required && !report.is_confined() {
+        let _ = writeln!(io::stderr(), "worker refuses to run without a sandbox: {report}");
+        return ExitCode::from(3);
+    }
+    let _ = writeln!(io::stderr(), "worker ready: {}", report.held.join(", "));
     match serve(&limits, &mut io::stdin().lock(), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -27,6 +38,10 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
 }
 
 fn serve(limits: &Limits, input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {

@@ -5,14 +5,17 @@
 
 use std::process::Stdio;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use extract::{ExtractError, ExtractErrorKind};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use crate::SandboxReport;
 use crate::WorkerOptions;
 use crate::limits::{self, Limits};
+use crate::sandbox::{REPORT_VARIABLE, REQUIRED_VARIABLE, SET};
 
 type Order = (Handle, oneshot::Sender<std::io::Result<Child>>);
 
@@ -60,5 +63,22 @@ fn command(options: &WorkerOptions) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
+    if options.sandbox_required {
+        command.env(REQUIRED_VARIABLE, SET);
+    }
     command
+}
+
+/// Time for a worker to enter its jail and report.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Starts a worker that only reports its protections.
+pub async fn report(options: &WorkerOptions) -> Result<SandboxReport, ExtractError> {
+    let failed = |why: String| ExtractError::new(ExtractErrorKind::Crashed, format!("no report of a worker: {why}"));
+    let mut command = command(options);
+    command.env(REPORT_VARIABLE, SET).stdin(Stdio::null());
+    let output = tokio::time::timeout(REPORT_TIMEOUT, command.output()).await;
+    let output = output.map_err(|_| failed(format!("none within {REPORT_TIMEOUT:?}")))?;
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    serde_json::from_slice(&output.stdout).map_err(|error| failed(format!("{error}; {}", output.status)))
 }

@@ -5,6 +5,7 @@ use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header::CONTENT_TYPE};
 use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
 use app::readiness::DependencyState;
+use app::supervisor::{Phase, TaskState};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -58,6 +59,8 @@ struct Readiness {
     /// `ready` or `unavailable`.
     status: &'static str,
     dependencies: Vec<Dependency>,
+    /// Background tasks. They do not affect `status`, since requests are served while one restarts.
+    tasks: Vec<Task>,
 }
 
 #[derive(Serialize)]
@@ -84,7 +87,28 @@ impl From<DependencyState> for Dependency {
     }
 }
 
-/// Reports all dependencies, with 503 if a required one is down.
+#[derive(Serialize)]
+struct Task {
+    name: &'static str,
+    /// `running`, `restarting` after a panic, or `ended`.
+    state: &'static str,
+    panics: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_panic: Option<String>,
+}
+
+impl From<TaskState> for Task {
+    fn from(task: TaskState) -> Self {
+        let state = match task.phase {
+            Phase::Running => "running",
+            Phase::Restarting => "restarting",
+            Phase::Ended => "ended",
+        };
+        Task { name: task.name, state, panics: task.panics, last_panic: task.last_panic }
+    }
+}
+
+/// Reports all dependencies and background tasks, with 503 if a required one is down.
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Uuid::now_v7();
     let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
@@ -92,7 +116,8 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
         let (code, status) =
             if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "unavailable") };
         let dependencies = dependencies.into_iter().map(Dependency::from).collect();
-        Reply::json(code, &Readiness { request_id, status, dependencies })
+        let tasks = state.app.background_tasks().into_iter().map(Task::from).collect();
+        Reply::json(code, &Readiness { request_id, status, dependencies, tasks })
     });
     respond(&state, &request, request_id, "GET /readyz", reply, None).await
 }

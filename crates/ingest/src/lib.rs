@@ -7,7 +7,9 @@ pub mod pages;
 pub mod prepare;
 pub mod rebuild;
 pub mod run;
+pub mod supervisor;
 
 pub use feeder::{Feeder, Ownership};
 pub use pages::{PageError, PageReader, PageReaderOptions};
 pub use run::{Runner, RunnerOptions};
+pub use supervisor::Supervisor;

@@ -62,4 +62,6 @@ id! {
     BalanceEntryId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A state of a search index: random, and renewed with every batch of changes.
+    Generation;
 }

@@ -17,8 +17,8 @@ pub use collection::{CaptureFormat, Collection, IndexName};
 pub use feedback::FeedbackEvent;
 pub use files::FileOutcome;
 pub use ids::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DocId, FeedbackId, OrganizationId, PassageId, SearchId,
-    SessionId, SyncId,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DocId, FeedbackId, Generation, OrganizationId, PassageId,
+    SearchId, SessionId, SyncId,
 };
 pub use ledger::BalanceReason;
 pub use names::UnknownName;

@@ -10,7 +10,7 @@ use futures_util::stream;
 use s3s::dto::{Range as RequestedRange, StreamingBlob};
 use s3s::{S3Result, s3_error};
 
-use crate::responses::{blocking, internal, whole};
+use crate::responses::{blocking, unreadable, whole};
 use crate::store::{Entry, Store};
 
 /// Content up to this size is read together with opening the file, in one blocking task.
@@ -51,7 +51,7 @@ pub(crate) async fn open(
         let first = read_slice(&mut file, range.end - range.start)?;
         Ok(Start::Found { entry, range, first, file })
     };
-    match blocking(start).await?.map_err(internal)? {
+    match blocking(start).await?.map_err(unreadable)? {
         Start::Missing => Ok(None),
         Start::BadRange => Err(s3_error!(InvalidRange)),
         Start::Found { entry, range, first, file } => {

@@ -11,12 +11,14 @@ mod reach;
 mod secret;
 mod sections;
 mod validate;
+mod warnings;
 
 pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
-    Auth, Billing, Captures, Database, Fetch, Files, Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations,
-    RateLimit, RateLimitBackend, Rerank, RerankBackend, Server, Settings, Storage, StorageBackend,
+    Auth, Billing, Captures, Database, Extract, Fetch, Files, Index, IndexBackend, Log, LogFormat, OAuth, OnFailure,
+    Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Sandbox, Server, Settings, Storage,
+    StorageBackend,
 };
 
 use std::path::Path;

@@ -21,10 +21,12 @@ pub struct Settings {
     pub storage: Storage,
     pub rate_limit: RateLimit,
     pub rerank: Rerank,
+    pub extract: Extract,
     pub fetch: Fetch,
     pub captures: Captures,
     pub usage: Usage,
     pub files: Files,
+    pub quotas: Quotas,
     pub billing: Billing,
     pub auth: Auth,
     pub log: Log,
@@ -144,6 +146,20 @@ pub struct Rerank {
     pub timeout_ms: u64,
 }
 
+/// Reaction to a system that cannot confine extraction workers.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    Required,
+    BestEffort,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extract {
+    pub sandbox: Sandbox,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fetch {
@@ -175,6 +191,13 @@ pub struct Captures {
 pub struct Files {
     pub max_object_bytes: u64,
     pub max_per_organization: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quotas {
+    /// 0: free disk space is not checked.
+    pub min_free_disk_bytes: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use engine::memory::MemoryEngine;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
-use model::IndexName;
+use model::{Generation, IndexName};
 use tokio::sync::watch;
 
 /// The memory engine, which a test can break, hold back and inspect.
@@ -92,6 +92,14 @@ impl SearchEngine for TestEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         self.inner.needs_rebuild().await
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        self.inner.generation(index).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.inner.set_generation(index, generation).await
     }
 
     async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError> {

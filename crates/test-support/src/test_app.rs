@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use app::authentication::TokenVerifier;
 use app::documents::CaptureLifetimes;
+use app::readiness::HostCheck;
 use app::search::SecondStage;
 use app::{App, Options, Parts};
 use blobs::BlobStore;
@@ -10,7 +11,7 @@ use docstore::Docstore;
 use engine::SearchEngine;
 use extract_worker::InProcess;
 use fetcher::{Fetcher, FetcherOptions, Politeness};
-use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
 use model::Clock;
 use rate_limit::{MemoryLimiter, RateLimiter};
 
@@ -27,6 +28,8 @@ pub struct Setup {
     pub clock: Arc<TestClock>,
     /// Time for which an unreadable page is not fetched again.
     pub failure_ttl: Duration,
+    pub host_checks: Vec<HostCheck>,
+    pub supervisor: Supervisor,
 }
 
 impl Default for Setup {
@@ -51,6 +54,8 @@ impl Default for Setup {
             tokens: None,
             clock: Arc::default(),
             failure_ttl: Duration::from_mins(10),
+            host_checks: Vec::new(),
+            supervisor: Supervisor::default(),
         }
     }
 }
@@ -99,6 +104,8 @@ impl TestApp {
             second_stage: setup.second_stage,
             limiter: setup.limiter,
             tokens: setup.tokens,
+            host_checks: setup.host_checks,
+            supervisor: setup.supervisor,
             clock,
             options: setup.options,
         });

@@ -55,7 +55,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "app",
-        &["blobs", "docstore", "engine", "file-types", "ingest", "model", "models", "rate-limit", "retrieval-core"],
+        &[
+            "blobs",
+            "docstore",
+            "engine",
+            // Reasons for being down, in readiness.
+            "error-causes",
+            "file-types",
+            "ingest",
+            "model",
+            "models",
+            "rate-limit",
+            "retrieval-core",
+        ],
     ),
     // The edge.
     (

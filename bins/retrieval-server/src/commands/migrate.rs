@@ -5,15 +5,19 @@ use docstore::{Docstore, Location};
 use serde_json::json;
 use settings::Settings;
 
-use crate::{compose, data_folder, output};
+use crate::{compose, data_folder, database_use, output};
 
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     let location = compose::location(settings)?;
-    if matches!(location, Location::Sqlite(_)) {
-        compose::data_dir(settings)?;
-    }
     let creation = data_folder::creation_note(settings, &location);
-    let ran = Docstore::open(&location, 1)?.migrate().await.context("migrating the database")?;
+    let store = Docstore::open(&location, 1)?;
+    let ran = match location {
+        Location::Sqlite(path) => {
+            compose::data_dir(settings)?;
+            database_use::migrate(&store, &path).await?.1
+        }
+        Location::Postgres(_) => store.migrate().await.context("migrating the database")?,
+    };
     creation.iter().for_each(|note| output::note(note));
     output::json(&json!({ "migrations_run": ran }));
     Ok(())

@@ -4,6 +4,7 @@ mod admin;
 mod backup;
 mod catch_up;
 mod config_check;
+mod doctor;
 mod index_rebuild;
 mod migrate;
 mod restore;
@@ -22,7 +23,8 @@ pub use config_check::config_check;
 /// Runs a command. `config` is the settings file, whose effective content a backup contains.
 pub async fn run(command: Command, settings: Settings, config: Option<&Path>) -> anyhow::Result<()> {
     match command {
-        Command::Serve => serve::run(settings).await,
+        Command::Serve(options) => serve::run(settings, options.print_key).await,
+        Command::Doctor { json } => doctor::run(&settings, json).await,
         Command::Admin(command) => admin::run(command, &settings).await,
         Command::Web(Web::Import { file, format }) => web_import::run(&file, format, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,

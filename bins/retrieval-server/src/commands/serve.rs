@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::documents::CaptureLifetimes;
+use app::readiness::HostCheck;
 use app::{App, Options, Parts};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
-use ingest::Ownership;
+use ingest::{Ownership, Supervisor};
 use model::{Clock, SystemClock};
 use settings::Settings;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, data_folder, logging, metrics};
+use crate::{actor, banner, data_folder, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -27,13 +28,18 @@ const GRACE: Duration = Duration::from_secs(10);
 const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 
-pub async fn run(settings: Settings) -> anyhow::Result<()> {
+pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
     let stop = CancellationToken::new();
+    let supervisor = Supervisor::new(stop.clone());
+    let workers = sandbox::workers(&settings).await?;
+    sandbox::log(&workers.report);
+    let extractor = workers.pool;
+    settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
-    let store = compose::docstore(&settings).await?;
+    let (store, _database_use) = compose::server_docstore(&settings).await?;
     if let Some(note) = creation {
         tracing::info!("{note}");
     }
@@ -51,7 +57,6 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         tasks.push(tokio::spawn(server.serve(listener, async move { stop.cancelled().await })));
     }
     blobs.prepare().await.context("preparing object storage")?;
-    let extractor = compose::extractor()?;
     let mut runner = None;
     if let Some(index) = &index {
         take_over_runs(&store, index).await?;
@@ -62,8 +67,11 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
         let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
-        tasks.push(tokio::spawn(async move { feeder.work(stop_feeder).await }));
-        tasks.push(tokio::spawn(working.work(stop_runner)));
+        tasks.push(supervisor.spawn("feeder", move || {
+            let (feeder, stop) = (Arc::clone(&feeder), stop_feeder.clone());
+            async move { feeder.work(stop).await }
+        }));
+        tasks.push(supervisor.spawn("runner", move || Arc::clone(&working).work(stop_runner.clone())));
         runner = Some(created);
     }
     let limiter = compose::limiter(&settings)?;
@@ -78,6 +86,8 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         second_stage: compose::second_stage(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
+        host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        supervisor,
         options: options(&settings),
     }));
     let listeners = Listeners {
@@ -86,7 +96,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     };
     let mut servers = http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
-    first_start(&settings, &store).await?;
+    first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
@@ -101,6 +111,13 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     extractor.shutdown().await;
     app.close().await;
     failure.map_or(Ok(()), Err)
+}
+
+/// Returns the check of free disk space, which uploads, the database and the index need.
+fn disk_check(settings: &Settings) -> HostCheck {
+    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
+    let check = move || disk::check(&folder, min_free_bytes).map(Some);
+    HostCheck { name: "disk", required: true, check: Arc::new(check) }
 }
 
 /// Binds a listener. The error names the setting.
@@ -148,8 +165,8 @@ fn options(settings: &Settings) -> Options {
     }
 }
 
-/// Creates an organization and a key in an empty SQLite database and prints them. Does nothing on PostgreSQL.
-async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
+/// Creates an organization and a key in an empty SQLite database and shows them. Does nothing on PostgreSQL.
+async fn first_start(settings: &Settings, store: &Docstore, print_key: bool) -> anyhow::Result<()> {
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
@@ -157,8 +174,8 @@ async fn first_start(settings: &Settings, store: &Docstore) -> anyhow::Result<()
     let organization = accounts::create_organization(store, actor::SERVER, now, "default", None).await?;
     let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
     let created = accounts::create_key(store, actor::SERVER, now, organization.id, key).await?;
-    banner::print(&settings.server.public_url, &organization.id.to_string(), &created.key);
-    Ok(())
+    let (base, organization_id) = (&settings.server.public_url, organization.id.to_string());
+    banner::print(base, &organization_id, &created.key, &settings.data_dir, print_key)
 }
 
 /// Stop signals. Registered before the service starts, so that it can be stopped while starting.

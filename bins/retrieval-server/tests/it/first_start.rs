@@ -1,6 +1,8 @@
 //! First start, readiness, shutdown, conflicts between servers.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -42,16 +44,26 @@ fn run_pasted_commands(commands: &[&str]) -> Option<Value> {
     Some(serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {pasted:#?}")))
 }
 
+fn banner_of(server: &Server) -> String {
+    until("the banner is printed", Duration::from_secs(5), || {
+        let shown = server.stdout();
+        shown.contains("workspace_id").then_some(shown)
+    })
+}
+
+/// Standard output of the test is a file, as that of a service is: the key stays out of it.
 #[test]
 fn first_start_prints_working_commands() {
     let mut server = Server::start(Database::sqlite());
-    let banner = until("the banner is printed", Duration::from_secs(5), || {
-        let shown = server.stdout();
-        shown.contains("search it").then_some(shown)
-    });
+    let banner = banner_of(&server);
     assert_eq!(value_after(&banner, "Base URL"), server.base());
     let organization = Uuid::parse_str(value_after(&banner, "Organization")).unwrap();
-    let client = server.client(Some(value_after(&banner, "API key")), organization);
+    let key_file = server.data_folder().join("first-key");
+    assert!(banner.contains(&format!("in the file {} (mode 600)", key_file.display())), "{banner}");
+    assert_eq!(fs::metadata(&key_file).unwrap().permissions().mode() & 0o777, 0o600);
+    let key = fs::read_to_string(&key_file).unwrap().trim_end().to_owned();
+    assert!(!banner.contains(&key) && !server.log().contains(&key));
+    let client = server.client(Some(&key), organization);
 
     let pasted: Vec<&str> = banner.lines().filter(|line| line.contains("curl ")).collect();
     assert_eq!(pasted.len(), 3, "{banner}");
@@ -71,6 +83,18 @@ fn first_start_prints_working_commands() {
     assert!(!server.log().contains(client.key.as_deref().unwrap()));
 }
 
+#[test]
+fn first_key_is_printed_on_request() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    server.arguments = vec!["serve", "--print-key"];
+    server.resume();
+    let banner = banner_of(&server);
+    let organization = Uuid::parse_str(value_after(&banner, "Organization")).unwrap();
+    let client = server.client(Some(value_after(&banner, "API key")), organization);
+    client.get("/v1/files").ok();
+    assert!(!server.data_folder().join("first-key").exists());
+}
+
 /// The first start creates nothing if a command has created an organization before.
 #[test]
 fn first_start_keeps_existing_organizations() {
@@ -82,14 +106,52 @@ fn first_start_keeps_existing_organizations() {
     assert_eq!(server.command(&["admin", "org", "list"]).lines().len(), 1);
 }
 
-#[cfg(unix)]
+/// Returns the path and mode of every entry below a folder.
+fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let metadata = entry.metadata().unwrap();
+        found.push((entry.path(), metadata.permissions().mode() & 0o777));
+        if metadata.is_dir() {
+            found.extend(modes(&entry.path()));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn assert_private(server: &Server) {
+    assert_eq!(fs::metadata(server.data_folder()).unwrap().permissions().mode() & 0o777, 0o700);
+    let found = modes(&server.data_folder());
+    assert!(found.len() > 10, "{found:?}");
+    for (path, mode) in found {
+        assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+    }
+}
+
 #[test]
 fn private_files_are_readable_by_owner_only() {
-    use std::os::unix::fs::PermissionsExt;
-    let server = Server::start(Database::sqlite());
-    let mode = |name: &str| fs::metadata(server.data_folder().join(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode("."), 0o700);
-    assert_eq!(mode("storage-credentials"), 0o600);
+    let mut server = Server::prepare(Database::sqlite(), "");
+    // As `mkdir` or a container runtime creates it.
+    fs::create_dir(server.data_folder()).unwrap();
+    fs::set_permissions(server.data_folder(), Permissions::from_mode(0o755)).unwrap();
+    server.resume();
+    let client = server.tenant("acme");
+    client.upload("a.txt", "The walrus eats clams.");
+    client.index();
+    assert_eq!(server.stop().code(), Some(0));
+    assert_private(&server);
+    assert!(server.log().contains("mode 755"), "{}", server.log());
+
+    // As an older version left it.
+    for (path, _) in modes(&server.data_folder()) {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+    server.resume();
+    assert_eq!(client.search_workspace("walrus")["integration_results"]["total"], 1);
+    assert_eq!(server.stop().code(), Some(0));
+    assert_private(&server);
 }
 
 #[test]

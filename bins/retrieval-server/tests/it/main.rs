@@ -17,6 +17,7 @@ mod changes;
 mod cli;
 mod commands;
 mod crashes;
+mod doctor;
 mod documents;
 mod file_names;
 mod files;
@@ -24,15 +25,23 @@ mod first_start;
 mod index_rebuild;
 mod installer;
 mod instances;
+#[cfg(target_os = "linux")]
+#[path = "../../../../crates/extract-worker/tests/it/lacking.rs"]
+mod lacking;
+mod logs;
 mod meilisearch;
 mod oauth;
 mod reranking;
+mod restored;
 mod runs;
+#[cfg(target_os = "linux")]
+mod sandbox;
 #[expect(dead_code, reason = "the tests of access-tokens use all of it")]
 #[path = "../../../../crates/access-tokens/tests/it/signing.rs"]
 mod signing;
 mod tenant_routes;
 mod tenants;
+mod upgrades;
 mod uploads;
 mod usage;
 mod web;

@@ -3,8 +3,11 @@
 //! A transaction costs the database about as much for twenty lists as for one, and each commit invalidates pages of the
 //! database file that readers have cached.
 
+use std::sync::Arc;
+
 use docstore::{Docstore, Grant, Search, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use ingest::Supervisor;
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::error::{Error, Result};
 
@@ -26,9 +29,14 @@ pub struct SearchRecorder {
 
 impl SearchRecorder {
     /// Starts the writer, which stops when the recorder is dropped. Must be called on a runtime.
-    pub fn start(store: Docstore) -> Self {
+    pub fn start(store: Docstore, supervisor: &Supervisor) -> Self {
         let (queue, ended) = mpsc::channel(QUEUE);
-        tokio::spawn(write(store, ended));
+        // Outlives a panic of the writer, with the queued searches.
+        let ended = Arc::new(Mutex::new(ended));
+        supervisor.spawn("recorder", move || {
+            let (store, ended) = (store.clone(), Arc::clone(&ended));
+            async move { write(&store, &mut *ended.lock().await).await }
+        });
         Self { queue }
     }
 
@@ -44,7 +52,7 @@ fn stopped() -> Error {
     Error::internal(std::io::Error::other("the search recorder stopped"))
 }
 
-async fn write(store: Docstore, mut ended: mpsc::Receiver<EndedSearch>) {
+async fn write(store: &Docstore, ended: &mut mpsc::Receiver<EndedSearch>) {
     let mut batch = Vec::with_capacity(BATCH);
     while ended.recv_many(&mut batch, BATCH).await > 0 {
         let searches = batch.iter().map(|one: &EndedSearch| one.search.clone()).collect();

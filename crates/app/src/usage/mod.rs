@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docstore::{Docstore, StoreError, UsageEvent as Row};
+use ingest::Supervisor;
 use ingest::clock::from_date_time;
 use model::{ApiKeyId, Clock, OrganizationId};
 use time::OffsetDateTime;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::{App, Identity};
 
@@ -60,10 +61,16 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Starts the writer and the pruner. Events are kept for `retention`, aggregated counts forever.
-    pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) -> Self {
+    pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration, supervisor: &Supervisor) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
-        tokio::spawn(write(store.clone(), events, !retention.is_zero()));
-        tokio::spawn(prune(store, clock, retention));
+        // Outlives a panic of the writer, with the queued events.
+        let events = Arc::new(Mutex::new(events));
+        let writer = store.clone();
+        supervisor.spawn("usage_writer", move || {
+            let (store, events) = (writer.clone(), Arc::clone(&events));
+            async move { write(&store, &mut *events.lock().await, !retention.is_zero()).await }
+        });
+        supervisor.spawn("usage_pruner", move || prune(store.clone(), Arc::clone(&clock), retention));
         Self { queue, dropped: AtomicU64::new(0) }
     }
 
@@ -103,7 +110,7 @@ impl App {
 }
 
 /// Writes events in batches, and the last use of each key once per batch.
-async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events: bool) {
+async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
         let (mut rows, mut last_used, mut flushes) = (Vec::new(), HashMap::new(), Vec::new());
@@ -120,7 +127,7 @@ async fn write(store: Docstore, mut events: mpsc::Receiver<Message>, keep_events
                 Message::Flush(done) => flushes.push(done),
             }
         }
-        record(&store, rows, keep_events).await;
+        record(store, rows, keep_events).await;
         if !last_used.is_empty()
             && let Err(error) = store.touch_api_keys(last_used.into_iter().collect()).await
         {

@@ -1,9 +1,14 @@
 use std::sync::Arc;
+use std::time::Duration;
 
+use app::readiness::HostCheck;
 use app::search::SecondStage;
+use app::supervisor::Phase;
 use blobs::BlobErrorKind;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use engine::EngineErrorKind;
-use test_support::{EngineFault, Setup, TestApp, TestReranker};
+use test_support::{EngineFault, Setup, TestApp, TestClock, TestReranker};
 
 /// Name, state and weight of each dependency.
 async fn states(world: &TestApp) -> Vec<(&'static str, bool, bool)> {
@@ -39,4 +44,42 @@ async fn a_reranker_is_reported_and_not_required() {
         let world = TestApp::with(Setup { second_stage, ..Setup::default() }).await;
         assert_eq!(states(&world).await[3], ("reranker", up, false));
     }
+}
+
+fn full_disk(required: bool) -> HostCheck {
+    HostCheck { name: "disk", required, check: Arc::new(|| Err("7 bytes are free".to_owned())) }
+}
+
+#[tokio::test]
+async fn checks_of_the_machine_are_reported() {
+    let remark = HostCheck { name: "sandbox", required: false, check: Arc::new(|| Ok(Some("in part".to_owned()))) };
+    let world = TestApp::with(Setup { host_checks: vec![full_disk(true), remark], ..Setup::default() }).await;
+    let states = world.app.readiness().await;
+    let shown: Vec<_> = states[3..].iter().map(|state| (state.name, state.up, state.detail.as_deref())).collect();
+    assert_eq!(shown, [("disk", false, Some("7 bytes are free")), ("sandbox", true, Some("in part"))]);
+}
+
+/// The database still reads, but refuses to write.
+#[tokio::test]
+async fn database_that_cannot_write_is_down() {
+    let clock = Arc::new(TestClock::default());
+    let world = TestApp::with(Setup { clock: Arc::clone(&clock), ..Setup::default() }).await;
+    assert!(states(&world).await[0].1);
+    let path = world.database.folder().join("test.db");
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let refuse = "CREATE TRIGGER full BEFORE UPDATE ON leases BEGIN SELECT RAISE(ABORT, 'disk is full'); END";
+    connection.batch_execute(refuse).unwrap();
+    assert!(states(&world).await[0].1, "the last test write is less than a second old");
+    clock.advance(Duration::from_secs(1));
+    let database = world.app.readiness().await.swap_remove(0);
+    assert!(!database.up && database.detail.as_deref().unwrap().contains("disk is full"), "{database:?}");
+}
+
+#[tokio::test]
+async fn background_tasks_are_reported() {
+    let world = TestApp::start().await;
+    let tasks = world.app.background_tasks();
+    let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
+    assert_eq!(names, ["usage_writer", "usage_pruner", "recorder", "refunds"]);
+    assert!(tasks.iter().all(|task| task.phase == Phase::Running && task.panics == 0), "{tasks:?}");
 }

@@ -3,6 +3,7 @@
 
 mod conformance;
 mod cross_origin;
+mod damage;
 mod faults;
 mod killed;
 mod presigned;

@@ -1,13 +1,13 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, IndexName, Timestamp};
+use model::{DocId, Generation, IndexName, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
-use crate::rows::{NewOutboxEntry, OutboxEntry};
-use crate::schema::{leases, outbox};
+use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry};
+use crate::schema::{index_generations, leases, outbox};
 use crate::types::Bind;
 
 pub async fn enqueue_documents(
@@ -49,6 +49,52 @@ pub async fn complete_outbox(connection: &mut Conn, ids: Vec<i64>) -> Result<()>
         diesel::delete(outbox::table.filter(outbox::id.eq_any(chunk.to_vec()))).execute(connection).await?;
     }
     Ok(())
+}
+
+pub async fn find_index_generations(connection: &mut Conn, index: IndexName) -> Result<IndexGenerations> {
+    let found = index_generations::table
+        .find(Bind(index))
+        .select(IndexGenerations::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+pub async fn start_generation(
+    connection: &mut Conn,
+    index: IndexName,
+    from: Option<Generation>,
+    next: Generation,
+) -> Result<()> {
+    let completed = || index_generations::completed.eq(Bind(from));
+    let started = || index_generations::started.eq(Bind(Some(next)));
+    diesel::insert_into(index_generations::table)
+        .values((index_generations::index_name.eq(Bind(index)), completed(), started()))
+        .on_conflict(index_generations::index_name)
+        .do_update()
+        .set((completed(), started()))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn complete_generation(
+    connection: &mut Conn,
+    index: IndexName,
+    generation: Generation,
+    entry_ids: Vec<i64>,
+) -> Result<()> {
+    // Unless another process has taken over and started a batch of its own.
+    let started = index_generations::started.eq(Bind(Some(generation)));
+    diesel::update(index_generations::table.find(Bind(index)).filter(started))
+        .set((
+            index_generations::completed.eq(Bind(Some(generation))),
+            index_generations::started.eq(Bind(None::<Generation>)),
+        ))
+        .execute(connection)
+        .await?;
+    complete_outbox(connection, entry_ids).await
 }
 
 pub async fn outbox_bounds(connection: &mut Conn, index: IndexName) -> Result<Option<(i64, i64)>> {

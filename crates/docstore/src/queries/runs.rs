@@ -6,7 +6,7 @@ use super::Conn;
 use super::captures::save_documents;
 use super::documents::purge_workspace_documents;
 use crate::error::{Result, StoreError};
-use crate::file_result::FileResult;
+use crate::file_result::{FileContent, FileResult};
 use crate::rows::IndexRun;
 use crate::schema::{files, index_runs};
 use crate::types::{Bind, bind_all};
@@ -182,9 +182,10 @@ pub async fn record_file_results(
             .set(result.changes)
             .execute(connection)
             .await?;
-        match result.document {
-            Some(document) => documents.push(document),
-            None => unreadable.push(result.doc_id),
+        match result.content {
+            FileContent::Replace(document) => documents.push(*document),
+            FileContent::Remove => unreadable.push(result.doc_id),
+            FileContent::Keep => {}
         }
     }
     save_documents(connection, documents, now).await?;

@@ -14,6 +14,6 @@ pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, Document, Grant, Passage};
 pub use file::{File, FileChanges, Withdrawal};
-pub use outbox::{NewOutboxEntry, OutboxEntry};
+pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};

@@ -1,8 +1,8 @@
 use diesel::prelude::*;
-use model::{IndexName, Timestamp};
+use model::{Generation, IndexName, Timestamp};
 
 use crate::outbox_work::OutboxWork;
-use crate::schema::outbox;
+use crate::schema::{index_generations, outbox};
 use crate::types::row;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -22,5 +22,22 @@ row! {
         #[diesel(column_name = doc_id)]
         pub work: OutboxWork,
         pub created_at: Timestamp,
+    }
+}
+
+/// Generations in which the database may have left an index.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Queryable, Selectable)]
+#[diesel(table_name = index_generations)]
+pub struct IndexGenerations {
+    /// State after the last complete batch; `None` before the first one.
+    pub completed: Option<Generation>,
+    /// State after the batch that has started.
+    pub started: Option<Generation>,
+}
+
+impl IndexGenerations {
+    /// Returns true if an index in this generation contains what the database has fed into it, and nothing else.
+    pub fn include(&self, generation: Option<Generation>) -> bool {
+        generation == self.completed || (generation.is_some() && generation == self.started)
     }
 }

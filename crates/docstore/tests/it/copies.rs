@@ -51,7 +51,7 @@ async fn damage_is_found(db: Database) {
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231235959')").await;
     let refused = db.check_supported().await;
     assert!(
-        matches!(&refused, Err(StoreError::NewerVersion { migration }) if migration == "29991231235959"),
+        matches!(&refused, Err(StoreError::NewerDatabase { migration }) if migration == "29991231235959"),
         "{refused:?}"
     );
 }

@@ -1,8 +1,12 @@
 //! Migrations: up, down, and concurrent.
 
+use docstore::StoreError;
+
 use crate::support::{Database, new_organization};
 
-on_both_backends!(empty: up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once);
+on_both_backends!(empty:
+    up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once, newer_database_is_refused,
+);
 
 /// Returns the definitions of all tables, indexes and constraints.
 async fn schema(db: &Database) -> Vec<String> {
@@ -55,4 +59,13 @@ async fn concurrent_migrations_run_once(db: Database) {
     }
     db.check_migrated().await.unwrap();
     assert_eq!(ran as i64, db.count("__diesel_schema_migrations").await);
+}
+
+async fn newer_database_is_refused(db: Database) {
+    db.migrate().await.unwrap();
+    db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000')").await;
+    for refused in [db.check_migrated().await, db.migrate().await.map(|_| ())] {
+        let error = refused.unwrap_err();
+        assert!(matches!(&error, StoreError::NewerDatabase { migration } if migration == "20990101000000"), "{error}");
+    }
 }

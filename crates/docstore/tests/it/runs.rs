@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{File, FileChanges, FileResult, Grant, IndexRun, NewDocument};
+use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ fn result(key: &str, doc_id: DocId, run: &IndexRun, document: Option<NewDocument
             reason: document.is_none().then(|| "no text".to_owned()),
             last_run_id: Some(run.sync_id),
         },
-        document,
+        content: document.map_or(FileContent::Remove, |document| FileContent::Replace(Box::new(document))),
         counts: RunStats { fetched: 1, indexed, failed: 1 - indexed, bytes: 100, ..RunStats::default() },
     }
 }

@@ -1,4 +1,5 @@
-use model::IndexName;
+use model::{Generation, IndexName};
+use uuid::Uuid;
 
 use super::{NONE, file, found_by, id, organization, page, put, put_web};
 use crate::{Change, SearchEngine};
@@ -59,4 +60,20 @@ pub async fn empty_index_returns_no_hits(engine: &dyn SearchEngine) {
     assert_eq!(statistics.documents, 0);
     assert!(statistics.document_frequency.is_empty());
     assert_eq!(statistics.average_length, 0.0);
+}
+
+pub async fn generations_are_kept_per_index(engine: &dyn SearchEngine) {
+    let (first, second) = (Generation(Uuid::from_u128(1)), Generation(Uuid::from_u128(2)));
+    assert_eq!(engine.generation(IndexName::Web).await.expect("no generation"), None);
+    for generation in [first, second] {
+        engine.set_generation(IndexName::Web, generation).await.expect("stored");
+        assert_eq!(engine.generation(IndexName::Web).await.expect("a generation"), Some(generation));
+    }
+    put_web(engine, vec![page(1, "copper pipes")]).await;
+    engine.clear(IndexName::Web).await.expect("cleared");
+    assert_eq!(engine.generation(IndexName::Web).await.expect("a generation"), Some(second));
+    assert_eq!(engine.generation(IndexName::Workspace).await.expect("no generation"), None);
+    put_web(engine, vec![page(2, "copper")]).await;
+    assert_eq!(found_by(engine, "copper").await, [id(2)], "a generation is not a document");
+    assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
 }

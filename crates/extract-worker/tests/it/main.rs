@@ -4,4 +4,8 @@
 #[path = "../../../extract/tests/it/files.rs"]
 #[expect(dead_code, reason = "some samples are for the readers' own tests")]
 mod files;
+#[cfg(target_os = "linux")]
+mod lacking;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod worker;

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use extract::{ExtractErrorKind, ExtractRequest, FileKind};
-use extract_worker::{Input, WorkerOptions, WorkerPool};
+use extract_worker::{Compartment, Input, WorkerOptions, WorkerPool};
 
 use crate::files::{docx, paragraph, pdf};
 
 const WORKER: &str = env!("CARGO_BIN_EXE_extract-worker");
 
-fn options() -> WorkerOptions {
+pub fn options() -> WorkerOptions {
     let mut options = WorkerOptions::new(PathBuf::from(WORKER), Vec::new());
     options.workers = 2;
     options
@@ -32,8 +32,12 @@ fn text(content: &str) -> (ExtractRequest, Input) {
     (request(FileKind::Txt), Input::Bytes(Bytes::copy_from_slice(content.as_bytes())))
 }
 
+fn one() -> Compartment {
+    Compartment::new("one")
+}
+
 async fn reason(pool: &WorkerPool, (request, input): (ExtractRequest, Input)) -> ExtractErrorKind {
-    pool.extract(request, input).await.expect_err("an error").kind
+    pool.extract(&one(), request, input).await.expect_err("an error").kind
 }
 
 #[tokio::test]
@@ -42,15 +46,15 @@ async fn one_worker_reads_documents_in_turn() {
     for round in 0..3 {
         let content = format!("Report {round}\n\nwith some words");
         let (request, input) = text(&content);
-        let read = pool.extract(request, input).await.expect("a reading");
+        let read = pool.extract(&one(), request, input).await.expect("a reading");
         assert_eq!(read.markdown, content);
         assert_eq!(read.title, Some(format!("Report {round}")));
     }
     assert_eq!(pool.idle_workers(), 1);
     let bytes = Input::Bytes(docx(&paragraph(None, "Words in a document")).into());
-    let read = pool.extract(request(FileKind::Docx), bytes).await.expect("a reading");
+    let read = pool.extract(&one(), request(FileKind::Docx), bytes).await.expect("a reading");
     assert_eq!(read.markdown, "Words in a document\n");
-    let read = pool.extract(request(FileKind::Pdf), Input::Bytes(pdf(&["Words on a page"]).into())).await;
+    let read = pool.extract(&one(), request(FileKind::Pdf), Input::Bytes(pdf(&["Words on a page"]).into())).await;
     assert!(read.expect("a reading").markdown.contains("Words on a page"));
     pool.shutdown().await;
     assert_eq!(reason(&pool, text("too late")).await, ExtractErrorKind::Crashed);
@@ -63,13 +67,13 @@ async fn files_are_streamed() {
     let content = "0123456789abcde\n".repeat(100_000);
     std::fs::write(&path, &content).expect("a file");
     let pool = WorkerPool::new(options());
-    let read = pool.extract(request(FileKind::Txt), Input::File(path.clone())).await.expect("a reading");
+    let read = pool.extract(&one(), request(FileKind::Txt), Input::File(path.clone())).await.expect("a reading");
     assert_eq!(read.markdown.len(), content.len());
     std::fs::remove_file(&path).expect("removed");
-    let error = pool.extract(request(FileKind::Txt), Input::File(path)).await.expect_err("no file");
+    let error = pool.extract(&one(), request(FileKind::Txt), Input::File(path)).await.expect_err("no file");
     assert!(error.message.contains("cannot be read"), "{error}");
     let (request, input) = text("and on");
-    assert!(pool.extract(request, input).await.is_ok());
+    assert!(pool.extract(&one(), request, input).await.is_ok());
 }
 
 #[tokio::test]
@@ -86,7 +90,7 @@ async fn too_much_text_is_too_large() {
     let pool = WorkerPool::new(WorkerOptions { max_output_bytes: 1000, ..options() });
     assert_eq!(reason(&pool, text(&"x".repeat(1001))).await, ExtractErrorKind::TooLarge);
     let (request, input) = text(&"x".repeat(1000));
-    assert_eq!(pool.extract(request, input).await.expect("a reading").markdown.len(), 1000);
+    assert_eq!(pool.extract(&one(), request, input).await.expect("a reading").markdown.len(), 1000);
 }
 
 #[tokio::test]
@@ -99,7 +103,7 @@ async fn memory_is_bounded() {
     let large = Input::Bytes(Bytes::from("word ".repeat(24 << 20)));
     assert_eq!(reason(&pool, (request(FileKind::Txt), large)).await, ExtractErrorKind::OutOfMemory);
     let (request, input) = text("small again");
-    assert_eq!(pool.extract(request, input).await.expect("a reading").markdown, "small again");
+    assert_eq!(pool.extract(&one(), request, input).await.expect("a reading").markdown, "small again");
 }
 
 #[tokio::test]
@@ -111,7 +115,7 @@ async fn cpu_time_is_bounded_for_each_document() {
     assert_eq!(reason(&pool, (request(FileKind::Html), input)).await, ExtractErrorKind::TimedOut);
     assert!(start.elapsed() < Duration::from_secs(40));
     let (request, input) = text("quick");
-    assert!(pool.extract(request, input).await.is_ok());
+    assert!(pool.extract(&one(), request, input).await.is_ok());
 }
 
 #[tokio::test]
@@ -166,12 +170,12 @@ async fn invalid_answers_are_rejected() {
         ("not UTF-8", frame(&read(3), "\\377\\376\\377")),
     ] {
         let pool = pool_of(&script);
-        let error = pool.extract(text("x").0, text("x").1).await.expect_err(what);
+        let error = pool.extract(&one(), text("x").0, text("x").1).await.expect_err(what);
         assert_eq!(error.kind, ExtractErrorKind::Crashed, "{what}: {error}");
         assert_eq!(pool.idle_workers(), 0, "{what}");
     }
     let honest = pool_of(&frame(&read(3), "abc"));
-    assert_eq!(honest.extract(text("x").0, text("x").1).await.expect("an answer").markdown, "abc");
+    assert_eq!(honest.extract(&one(), text("x").0, text("x").1).await.expect("an answer").markdown, "abc");
 }
 
 #[tokio::test]
@@ -179,7 +183,7 @@ async fn worker_is_replaced_after_its_share_and_ended_when_idle() {
     let pool = WorkerPool::new(WorkerOptions { files_per_worker: 2, idle: Duration::from_millis(200), ..options() });
     let read = async || {
         let (request, input) = text("words");
-        pool.extract(request, input).await.expect("a reading");
+        pool.extract(&one(), request, input).await.expect("a reading");
         pool.idle_workers()
     };
     assert_eq!((read().await, read().await, read().await), (1, 0, 1));
@@ -190,6 +194,27 @@ async fn worker_is_replaced_after_its_share_and_ended_when_idle() {
     }
 }
 
+/// The script answers each document with the number of documents that its process has read.
+#[tokio::test]
+async fn compartments_share_no_process() {
+    let header = r#"{"read":{"extracted":{"markdown":"","title":null,"author":null,"description":null,"language":null,"published_at":null,"canonical_link":null,"labels":[]},"bytes":1}}"#;
+    let length: String = header.len().to_le_bytes()[..4].iter().map(|byte| format!("\\{byte:03o}")).collect();
+    let script = format!("n=0; while read -r _; do n=$((n+1)); printf '{length}%s%s' '{header}' $n; done");
+    let pool = pool_of(&script);
+    let read = async |owner: &str| {
+        let line = Input::Bytes(Bytes::from_static(b"x\n"));
+        let compartment = Compartment::new(owner);
+        pool.extract(&compartment, request(FileKind::Txt), line).await.expect("a reading").markdown
+    };
+    assert_eq!((read("one").await, read("one").await), ("1".to_owned(), "2".to_owned()));
+    assert_eq!(read("two").await, "1", "a new process");
+    assert_eq!(pool.idle_workers(), 2);
+    assert_eq!(read("one").await, "3", "the process of its own compartment");
+    assert_eq!(read("three").await, "1");
+    assert_eq!(pool.idle_workers(), 2, "the longest idle worker ended");
+    assert_eq!((read("one").await, read("two").await), ("4".to_owned(), "1".to_owned()));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_documents_share_few_workers() {
     let pool = WorkerPool::new(options());
@@ -198,7 +223,7 @@ async fn many_documents_share_few_workers() {
             let pool = pool.clone();
             tokio::spawn(async move {
                 let (request, input) = text(&format!("number {number}"));
-                pool.extract(request, input).await.expect("a reading").markdown
+                pool.extract(&one(), request, input).await.expect("a reading").markdown
             })
         })
         .collect();
@@ -212,10 +237,11 @@ async fn many_documents_share_few_workers() {
 async fn dropped_request_costs_only_its_worker() {
     let pool = WorkerPool::new(WorkerOptions { workers: 1, ..options() });
     let big = Input::Bytes(Bytes::from("word ".repeat(2 << 20)));
-    let dropped = tokio::time::timeout(Duration::from_millis(1), pool.extract(request(FileKind::Txt), big)).await;
+    let dropped =
+        tokio::time::timeout(Duration::from_millis(1), pool.extract(&one(), request(FileKind::Txt), big)).await;
     assert!(dropped.is_err());
     let (request, input) = text("next");
-    assert_eq!(pool.extract(request, input).await.expect("a reading").markdown, "next");
+    assert_eq!(pool.extract(&one(), request, input).await.expect("a reading").markdown, "next");
 }
 
 /// The worker cannot open files, make connections or start programs.

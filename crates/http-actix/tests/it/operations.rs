@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use actix_web::test::TestRequest;
 use app::search::SecondStage;
+use app::supervisor::Supervisor;
 use blobs::BlobErrorKind;
 use engine::EngineErrorKind;
 use serde_json::json;
@@ -90,4 +91,22 @@ async fn the_two_listeners_do_not_serve_each_other() {
     let api = Api::new().await;
     api.send_operations(TestRequest::get().uri("/v1/files")).await.expect_error(404, "not_found");
     api.send(TestRequest::get().uri("/healthz")).await.expect_error(404, "not_found");
+}
+
+#[actix_web::test]
+async fn panicked_task_is_shown_and_does_not_take_the_instance_out_of_service() {
+    let supervisor = Supervisor::default();
+    let api = Api::with(Setup { supervisor: supervisor.clone(), ..Setup::default() }).await;
+    supervisor.spawn("feeder", || async { panic!("disk 7 is on fire") });
+    let task = loop {
+        let (status, body) = ready(&api).await;
+        assert_eq!(status, 200);
+        let task = body["tasks"].as_array().unwrap().last().unwrap().clone();
+        if task["state"] == "restarting" {
+            break task;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!((&task["name"], &task["last_panic"]), (&json!("feeder"), &json!("disk 7 is on fire")));
+    assert!(task["panics"].as_u64() >= Some(1), "{task}");
 }

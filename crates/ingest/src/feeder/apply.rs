@@ -1,12 +1,16 @@
 //! Application of batches to the engine.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use engine::{Change, EngineErrorKind};
-use model::IndexName;
+use engine::{Change, EngineError, EngineErrorKind};
+use futures_util::FutureExt;
+use model::{DocId, IndexName};
+use uuid::Uuid;
 
 use super::batch::Batch;
 use super::{FeedError, Feeder, Ownership};
+use crate::supervisor::report_panic;
 
 const LEASE: Duration = Duration::from_secs(15);
 /// Interval of lease renewals while the engine works.
@@ -15,40 +19,68 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 impl Feeder {
     /// Applies a batch and completes its outbox entries.
     pub(super) async fn flush(&self, index: IndexName, batch: Batch) -> Result<(), FeedError> {
+        if batch.entries.is_empty() {
+            return Ok(());
+        }
         let changes = batch.changes.len();
+        let generation = self.start_generation(index).await?;
         self.apply(index, batch.changes).await?;
         metrics::counter!("retrieval_indexed_documents_total", "index" => index.as_str()).increment(changes as u64);
-        self.store.complete_outbox(batch.entries).await?;
+        self.store.complete_generation(index, generation, batch.entries).await?;
         Ok(())
     }
 
-    /// Applies changes. A rejected batch is bisected down to the document at fault, which is logged and skipped so that the
-    /// others do not wait for it.
+    /// Applies changes. A batch that the engine rejects or that makes it panic is bisected down to the document at fault,
+    /// which is logged and skipped so that the others do not wait for it.
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
         let mut parts = vec![changes];
         while let Some(mut changes) = parts.pop() {
             if changes.is_empty() {
                 continue;
             }
-            match self.apply_with_lease(index, changes.clone()).await {
-                Ok(()) => {}
-                Err(FeedError::Engine(error)) if error.kind == EngineErrorKind::Rejected && changes.len() == 1 => {
-                    tracing::error!(
-                        index = index.as_str(),
-                        doc_id = %changes[0].doc_id(),
-                        error = &error as &dyn std::error::Error,
-                        "the index rejected a document"
-                    );
-                }
-                Err(FeedError::Engine(error)) if error.kind == EngineErrorKind::Rejected => {
-                    let second = changes.split_off(changes.len() / 2);
-                    parts.push(second);
-                    parts.push(changes);
-                }
+            let error = match self.apply_caught(index, changes.clone()).await {
+                Ok(()) => continue,
+                Err(FeedError::Engine(error)) if blames_input(error.kind) => error,
                 Err(error) => return Err(error),
+            };
+            if changes.len() > 1 {
+                let second = changes.split_off(changes.len() / 2);
+                parts.push(second);
+                parts.push(changes);
+                continue;
             }
+            if error.kind == EngineErrorKind::Panicked && !self.panics_again(index, &changes).await? {
+                continue;
+            }
+            tracing::error!(
+                index = index.as_str(),
+                doc_id = %changes[0].doc_id(),
+                error = &error as &dyn std::error::Error,
+                "the index rejected a document"
+            );
         }
         Ok(())
+    }
+
+    /// Returns true if the engine accepts another change and then panics on these once more. Only then is the document at
+    /// fault: if the engine panics on every change, none may be skipped.
+    async fn panics_again(&self, index: IndexName, changes: &[Change]) -> Result<bool, FeedError> {
+        let harmless = Change::Remove { doc_id: DocId(Uuid::nil()) };
+        self.apply_caught(index, vec![harmless]).await?;
+        match self.apply_caught(index, changes.to_vec()).await {
+            Ok(()) => Ok(false),
+            Err(FeedError::Engine(error)) if blames_input(error.kind) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies changes and turns a panic of the engine into an error.
+    async fn apply_caught(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
+        let applying = AssertUnwindSafe(self.apply_with_lease(index, changes));
+        applying.catch_unwind().await.unwrap_or_else(|panic| {
+            let message = report_panic("feeder", panic.as_ref());
+            Err(EngineError::new(EngineErrorKind::Panicked, message).into())
+        })
     }
 
     /// Applies changes while renewing the lease, so that no other process applies older content afterwards.
@@ -92,4 +124,12 @@ impl Feeder {
 
 fn lease_name(index: IndexName) -> String {
     format!("feeder:{index}")
+}
+
+/// Returns true for errors that may be the fault of a single document.
+fn blames_input(kind: EngineErrorKind) -> bool {
+    match kind {
+        EngineErrorKind::Rejected | EngineErrorKind::Panicked => true,
+        EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => false,
+    }
 }

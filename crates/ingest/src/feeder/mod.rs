@@ -6,6 +6,7 @@
 mod apply;
 mod batch;
 mod catch_up;
+mod generations;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -54,8 +55,21 @@ pub enum FeedError {
     Engine(#[from] EngineError),
     #[error("another process holds the lease of the `{0}` index")]
     LeaseLost(IndexName),
+    /// The database and the index are of different times.
+    #[error("the database does not know the state of the `{0}` index")]
+    UnknownGeneration(IndexName),
     #[error("the index did not catch up within {0:?}")]
     Timeout(Duration),
+}
+
+impl FeedError {
+    fn calls_for_rebuild(&self) -> bool {
+        match self {
+            FeedError::Engine(error) => error.kind == EngineErrorKind::Corrupt,
+            FeedError::UnknownGeneration(_) => true,
+            FeedError::Store(_) | FeedError::LeaseLost(_) | FeedError::Timeout(_) => false,
+        }
+    }
 }
 
 /// Applies outbox entries to the indexes of one engine.
@@ -138,15 +152,13 @@ impl Feeder {
             *restored = Some(Instant::now());
         }
         let drained = self.drain_all_until(stop).await;
-        if let Err(FeedError::Engine(error)) = &drained
-            && error.kind == EngineErrorKind::Corrupt
-        {
+        if drained.as_ref().is_err_and(FeedError::calls_for_rebuild) {
             *restored = None;
         }
         drained
     }
 
-    /// Queues a rebuild of all indexes that are new, lost, damaged or of another version.
+    /// Queues a rebuild of all indexes that are new, lost, damaged, of another version, or of another time than the database.
     pub async fn restore(&self) -> Result<(), FeedError> {
         let mut lost = Vec::new();
         for index in self.engine.needs_rebuild().await? {
@@ -154,18 +166,36 @@ impl Feeder {
                 lost.push(index);
             }
         }
-        if lost.is_empty() {
-            return Ok(());
-        }
         for index in &lost {
-            let documents = rebuild::queue_all(&self.store, *index, self.clock.as_ref(), |_| {}).await?;
-            // A new index for a new database is not worth a warning.
-            if documents > 0 {
-                tracing::warn!(index = index.as_str(), documents, "rebuilding the index from the database");
-            }
+            self.queue_all(*index, "new, lost, damaged or of another version").await?;
         }
         // The outbox now holds all the work, so a restart resumes the rebuild.
-        Ok(self.engine.mark_rebuilt(&lost).await?)
+        if !lost.is_empty() {
+            self.engine.mark_rebuilt(&lost).await?;
+        }
+        for index in &lost {
+            self.adopt_generation(*index).await?;
+        }
+        for index in IndexName::ALL {
+            if !self.is_of_another_time(*index).await? || !self.acquire_lease(*index).await? {
+                continue;
+            }
+            // Once more under the lease: a batch of another process may have been between its steps.
+            if self.is_of_another_time(*index).await? {
+                self.queue_all(*index, "of another time than the database").await?;
+                self.adopt_generation(*index).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn queue_all(&self, index: IndexName, reason: &str) -> Result<(), FeedError> {
+        let documents = rebuild::queue_all(&self.store, index, self.clock.as_ref(), |_| {}).await?;
+        // A new index for a new database is not worth a warning.
+        if documents > 0 {
+            tracing::warn!(index = index.as_str(), documents, reason, "rebuilding the index from the database");
+        }
+        Ok(())
     }
 
     /// Drains the outbox of every index. Returns the number of entries.
@@ -228,8 +258,9 @@ impl Feeder {
                         return Ok(());
                     }
                     tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
+                    let generation = self.start_generation(index).await?;
                     self.engine.clear(index).await?;
-                    self.store.complete_outbox(vec![entry.id]).await?;
+                    self.store.complete_generation(index, generation, vec![entry.id]).await?;
                 }
             }
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use docstore::{Capture, Docstore, Document, NewDocument};
 use extract::{ExtractRequest, Extracted};
-use extract_worker::{Extractor, Input};
+use extract_worker::{Compartment, Extractor, Input};
 use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
 use file_types::{ContentType, FileKind};
-use model::{Clock, Collection, Timestamp};
+use model::{Clock, Collection, IndexName, Timestamp};
 use tokio::sync::Semaphore;
 
 use super::failure_cache::Cause;
@@ -121,7 +121,9 @@ impl PagePipeline {
             charset: page.charset.clone(),
             ..ExtractRequest::new(page.kind, file_name(page))
         };
-        let extracting = self.extractor.extract(request, Input::Bytes(page.body.clone()));
+        // All organizations share what is read from the web.
+        let compartment = Compartment::new(IndexName::Web.as_str());
+        let extracting = self.extractor.extract(&compartment, request, Input::Bytes(page.body.clone()));
         let reason = match tokio::time::timeout(self.extract_timeout, extracting).await {
             Ok(Ok(extracted)) => return Ok(extracted),
             Ok(Err(error)) => error.to_string(),

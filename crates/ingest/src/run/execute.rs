@@ -135,6 +135,8 @@ fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
         RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
-        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) => false,
+        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) | RunError::Panicked => {
+            false
+        }
     }
 }

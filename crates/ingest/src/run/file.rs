@@ -1,18 +1,21 @@
 //! Processing of one file: fetch, extract, prepare.
 
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use blobs::{BlobErrorKind, BlobStore};
-use docstore::{FileChanges, FileResult};
+use blobs::{BlobError, BlobErrorKind, BlobStore};
+use docstore::{FileChanges, FileContent, FileResult};
 use extract::{ExtractErrorKind, ExtractRequest};
-use extract_worker::{Extractor, Input};
+use extract_worker::{Compartment, Extractor, Input};
 use file_types::FileKind;
+use futures_util::FutureExt;
 use model::{Clock, Collection, FileOutcome, OrganizationId, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
 use super::RunError;
 use super::plan::PlannedFile;
 use crate::prepare;
+use crate::supervisor::report_panic;
 
 /// Maximum size of an object that is read into memory; larger ones go through a temporary file.
 const MAX_IN_MEMORY: u64 = 1 << 20;
@@ -29,14 +32,21 @@ pub struct FileProcessor<'a> {
 }
 
 impl FileProcessor<'_> {
-    /// Processes one file. An unreadable file is a result, not an error.
+    /// Processes one file. An unreadable file is a result, not an error, and so is one that causes a panic.
     ///
     /// # Errors
     /// Failures of storage or of the temporary directory.
     pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
-        let PlannedFile { file, object } = &planned;
+        AssertUnwindSafe(self.read(&planned)).catch_unwind().await.unwrap_or_else(|panic| {
+            report_panic("runner", panic.as_ref());
+            Ok(self.failed(&planned, 1, "crashed", "an internal error"))
+        })
+    }
+
+    async fn read(&self, planned: &PlannedFile) -> Result<FileResult, RunError> {
+        let PlannedFile { file, object } = planned;
         let Some(kind) = FileKind::from_name(&file.name) else {
-            return Ok(self.skipped(&planned, "unsupported file type"));
+            return Ok(self.skipped(planned, "unsupported file type"));
         };
         let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
         // Taken before the object is read, so that a deletion meanwhile counts as newer.
@@ -44,14 +54,18 @@ impl FileProcessor<'_> {
         let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
         let (meta, input) = match fetched {
             Ok(Some(fetched)) => fetched,
-            Ok(None) => return Ok(self.vanished(&planned)),
+            Ok(None) => return Ok(self.vanished(planned)),
             Err(RunError::Storage(error)) if error.kind == BlobErrorKind::TooLarge => {
-                return Ok(self.failed(&planned, 0, "too_large", "the file is larger than the limit"));
+                return Ok(self.failed(planned, 0, "too_large", "the file is larger than the limit"));
+            }
+            Err(RunError::Storage(error)) if error.kind == BlobErrorKind::Corrupt => {
+                return Ok(self.corrupt(planned, &error));
             }
             Err(error) => return Err(error),
         };
         let request = ExtractRequest::new(kind, file.name.clone());
-        let extracted = self.extractor.extract(request, input).await;
+        let compartment = Compartment::new(self.organization_id.to_string());
+        let extracted = self.extractor.extract(&compartment, request, input).await;
         // Does not exist for files that were read into memory.
         let _ = tokio::fs::remove_file(&temp_path).await;
         // The object may have been replaced since planning; record the version that was read.
@@ -70,7 +84,7 @@ impl FileProcessor<'_> {
         temp_path: &Path,
     ) -> Result<Option<(blobs::ObjectMeta, Input)>, RunError> {
         if size > self.max_object_bytes {
-            return Err(blobs::BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
+            return Err(BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
         }
         if size <= MAX_IN_MEMORY {
             let fetched = self.blobs.get(key, self.max_object_bytes).await?;
@@ -112,13 +126,13 @@ impl FileProcessor<'_> {
         };
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            document: Some(prepare::document(source, content, read_at)),
+            content: FileContent::Replace(Box::new(prepare::document(source, content, read_at))),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }
 
     fn failed(&self, planned: &PlannedFile, fetched: u64, reason: &str, message: &str) -> FileResult {
-        tracing::info!(sync_id = %self.sync_id, object_key = planned.file.object_key, reason, message, "indexing a file failed");
+        tracing::info!(sync_id = %self.sync_id, object_key = planned.file.object_key, reason, detail = message, "indexing a file failed");
         let counts = RunStats {
             fetched,
             failed: 1,
@@ -126,6 +140,17 @@ impl FileProcessor<'_> {
             ..RunStats::default()
         };
         self.result(planned, FileOutcome::Failed, Some(format!("{reason}: {message}")), counts)
+    }
+
+    /// Returns the result for an object that storage has damaged: the stored text stays, and the next run tries again.
+    fn corrupt(&self, planned: &PlannedFile, error: &BlobError) -> FileResult {
+        let object_key = &planned.file.object_key;
+        tracing::error!(object_key, error = error as &dyn std::error::Error, "object storage has damaged a file");
+        let mut result = self.failed(planned, 0, "corrupt_object", "object storage returned damaged content");
+        result.changes.processed_etag = None;
+        result.changes.processed_size = None;
+        result.content = FileContent::Keep;
+        result
     }
 
     fn skipped(&self, planned: &PlannedFile, message: &str) -> FileResult {
@@ -160,7 +185,7 @@ impl FileProcessor<'_> {
                 reason,
                 last_run_id: Some(self.sync_id),
             },
-            document: None,
+            content: FileContent::Remove,
             counts,
         }
     }

@@ -7,6 +7,7 @@ mod execute;
 mod file;
 mod plan;
 
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +15,14 @@ use std::time::Duration;
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
 use extract_worker::Extractor;
+use futures_util::FutureExt;
 use model::{Clock, SyncId, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
+use crate::supervisor::report_panic;
 
 /// Limits and timeouts of a [`Runner`].
 #[derive(Clone)]
@@ -54,6 +57,8 @@ pub(crate) enum RunError {
     Index(#[from] FeedError),
     #[error("writing a temporary file failed")]
     TempFile(#[from] std::io::Error),
+    #[error("internal error")]
+    Panicked,
 }
 
 /// Executes indexing runs.
@@ -130,7 +135,11 @@ impl Runner {
         let sync_id = run.sync_id;
         tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
         let outcome = tokio::select! {
-            outcome = self.execute_steps(&run, &owner) => outcome,
+            // A run that panics fails: after a restart of the worker it would only panic again.
+            outcome = AssertUnwindSafe(self.execute_steps(&run, &owner)).catch_unwind() => outcome.unwrap_or_else(|panic| {
+                report_panic("runner", panic.as_ref());
+                Err(RunError::Panicked)
+            }),
             error = self.renew_lease(sync_id, &owner) => Err(error),
             () = stop.cancelled() => Err(RunError::Stopping),
         };

@@ -11,7 +11,7 @@ use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPu
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
-use model::{DocId, IndexName};
+use model::{DocId, Generation, IndexName};
 use time::OffsetDateTime;
 
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub struct FaultyStore {
     pub outages: AtomicU32,
     /// Keys deleted as soon as they are fetched.
     pub vanishing: Mutex<HashSet<String>>,
+    /// Keys whose content is damaged.
+    pub corrupt: Mutex<HashSet<String>>,
 }
 
 impl FaultyStore {
@@ -43,6 +45,9 @@ impl BlobStore for FaultyStore {
         self.check()?;
         if self.vanishing.lock().unwrap().contains(key) {
             self.inner.delete(key).await?;
+        }
+        if self.corrupt.lock().unwrap().contains(key) {
+            return Err(BlobError::new(BlobErrorKind::Corrupt, "injected damage"));
         }
         self.inner.get(key, max_bytes).await
     }
@@ -91,6 +96,10 @@ pub struct FaultyEngine {
     pub outages: AtomicU32,
     /// Documents whose batches are rejected as a whole.
     pub rejected: Mutex<HashSet<DocId>>,
+    /// Documents whose batches make the engine panic.
+    pub panicking: Mutex<HashSet<DocId>>,
+    /// Every batch makes the engine panic.
+    pub broken: AtomicBool,
     /// Number of batches so far.
     pub batches: AtomicU32,
     /// The indexes are lost until marked as rebuilt.
@@ -113,6 +122,9 @@ impl SearchEngine for FaultyEngine {
         if changes.iter().any(|change| rejected.contains(&change.doc_id())) {
             return Err(EngineError::new(EngineErrorKind::Rejected, "injected rejection"));
         }
+        let panicking = self.panicking.lock().unwrap().clone();
+        let panics = changes.iter().any(|change| panicking.contains(&change.doc_id()));
+        assert!(!panics && !self.broken.load(Ordering::SeqCst), "injected panic");
         if self.lost.load(Ordering::SeqCst) {
             return Err(EngineError::new(EngineErrorKind::Corrupt, "injected loss"));
         }
@@ -133,6 +145,14 @@ impl SearchEngine for FaultyEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         Ok(if self.lost.load(Ordering::SeqCst) { IndexName::ALL.to_vec() } else { Vec::new() })
+    }
+
+    async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        self.inner.generation(index).await
+    }
+
+    async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {
+        self.inner.set_generation(index, generation).await
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {

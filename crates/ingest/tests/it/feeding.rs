@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use blobs::BlobStore;
+use docstore::{Docstore, Location};
 use engine::{Change, IndexDocument, SearchEngine};
+use ingest::feeder::FeedError;
 use ingest::{Feeder, Ownership, rebuild};
-use model::{Clock, Collection, DocId, IndexName, RunMode};
+use model::{Clock, Collection, DocId, IndexName, RunMode, RunState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -60,6 +63,41 @@ async fn rejected_document_does_not_block_others() {
     assert_eq!(run.stats().indexed, 20);
     assert_eq!(world.found("walrus").await.len(), 19);
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn document_that_panics_the_engine_does_not_block_others() {
+    let world = World::new().await;
+    for bad in ["3.txt", "4.txt"] {
+        world.engine.panicking.lock().unwrap().insert(world.doc_id(bad));
+    }
+    for n in 0..20 {
+        world.upload(&format!("{n}.txt"), "walrus").await;
+    }
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.stats().indexed), (RunState::Completed, 20));
+    assert_eq!(world.found("walrus").await.len(), 18);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    worker.stop().await;
+}
+
+/// An engine that panics on everything says nothing about the documents.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_engine_loses_no_changes() {
+    let world = World::new().await;
+    world.engine.broken.store(true, Ordering::SeqCst);
+    world.upload("a.txt", "walrus").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let sync_id = world.request_run(RunMode::Incremental).await;
+    while world.engine.batches.load(Ordering::SeqCst) < 3 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 1);
+    world.engine.broken.store(false, Ordering::SeqCst);
+    world.wait(sync_id).await;
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     worker.stop().await;
 }
 
@@ -142,4 +180,88 @@ async fn catching_up_takes_over_the_lease_of_a_dead_process() {
     catching_up.await.unwrap().unwrap();
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
     assert_eq!(world.found("walrus").await.len(), 3);
+}
+
+/// Copies the database, as a backup does.
+fn back_up(world: &World) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["test.db", "test.db-wal"] {
+        std::fs::copy(world.folder.path().join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// Opens the backup with the index of the world.
+fn restored(world: &World, backup: &tempfile::TempDir) -> (Docstore, Feeder) {
+    let store = Docstore::open(&Location::Sqlite(backup.path().join("test.db")), 4).unwrap();
+    let engine = Arc::clone(&world.engine) as Arc<dyn SearchEngine>;
+    let feeder = Feeder::new(store.clone(), engine, Ownership::Exclusive, Arc::clone(&world.clock) as Arc<dyn Clock>);
+    (store, feeder)
+}
+
+/// After the backup one file is deleted, one replaced and one added.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn index_follows_a_database_that_was_restored_from_a_backup() {
+    let world = indexed_world(3).await;
+    let backup = back_up(&world);
+    world.blobs.inner.delete(&world.key("0.txt")).await.unwrap();
+    world.upload("1.txt", "carpenter").await;
+    world.upload("new.txt", "walrus").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    worker.stop().await;
+    assert_eq!((world.found("walrus").await.len(), world.found("carpenter").await.len()), (2, 1));
+
+    let (store, feeder) = restored(&world, &backup);
+    feeder.restore().await.unwrap();
+    feeder.drain_all().await.unwrap();
+    let mut found = world.found("walrus").await;
+    found.sort();
+    let mut expected = ["0.txt", "1.txt", "2.txt"].map(|name| world.doc_id(name));
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(world.found("carpenter").await.is_empty());
+    // Once is enough, and the other database does not match any more.
+    feeder.restore().await.unwrap();
+    assert_eq!(store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    world.feeder.restore().await.unwrap();
+    assert!(world.store.count_outbox(IndexName::Workspace).await.unwrap() > 0);
+}
+
+/// Changes that a restored database makes before anybody looks at the index do not hide the difference.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restored_database_with_new_changes_is_noticed() {
+    let world = indexed_world(2).await;
+    let backup = back_up(&world);
+    world.upload("0.txt", "carpenter").await;
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    worker.stop().await;
+    let (store, feeder) = restored(&world, &backup);
+    store.enqueue_documents(IndexName::Workspace, vec![world.doc_id("1.txt"); 50], world.clock.now()).await.unwrap();
+    let refused = feeder.drain_all().await.unwrap_err();
+    assert!(matches!(refused, FeedError::UnknownGeneration(IndexName::Workspace)), "{refused}");
+    feeder.restore().await.unwrap();
+    feeder.drain_all().await.unwrap();
+    assert_eq!((world.found("walrus").await.len(), world.found("carpenter").await.len()), (2, 0));
+}
+
+/// Restarts, outages and crashes between the steps of a batch are no reason to rebuild.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn interrupted_batch_does_not_cause_a_rebuild() {
+    let world = indexed_world(2).await;
+    let doc_id = world.doc_id("0.txt");
+    let enqueue = async || {
+        world.store.enqueue_documents(IndexName::Workspace, vec![doc_id], world.clock.now()).await.unwrap();
+    };
+    for _ in 0..3 {
+        enqueue().await;
+        world.engine.outages.store(1, Ordering::SeqCst);
+        world.feeder.drain_all().await.unwrap_err();
+        world.feeder.restore().await.unwrap();
+    }
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 3, "nothing was added");
+    world.feeder.drain_all().await.unwrap();
+    world.feeder.restore().await.unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
 }

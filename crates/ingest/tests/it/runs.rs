@@ -183,3 +183,26 @@ async fn stopped_worker_releases_the_run_at_once() {
     assert_eq!((run.stats().indexed, run.stats().failed), (200, 0));
     worker.stop().await;
 }
+
+/// Damage in storage says nothing about the file: its text stays, and every run tries again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damaged_object_keeps_its_text_and_is_retried() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    world.blobs.corrupt.lock().unwrap().insert(world.key("a.txt"));
+    for mode in [RunMode::Full, RunMode::Incremental] {
+        let run = world.wait(world.request_run(mode).await).await;
+        let failed = RunStats { enumerated: 1, failed: 1, ..RunStats::default() };
+        assert_eq!((run.state, run.stats()), (RunState::Completed, failed));
+        let file = world.store.find_file(world.organization_id, world.key("a.txt")).await.unwrap().unwrap();
+        assert_eq!(file.outcome, Some(FileOutcome::Failed));
+        assert!(file.reason.as_deref().unwrap().starts_with("corrupt_object: "), "{file:?}");
+        assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
+    }
+    world.blobs.corrupt.lock().unwrap().clear();
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), stats(1, 1, 1, 12));
+    worker.stop().await;
+}

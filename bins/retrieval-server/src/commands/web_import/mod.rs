@@ -20,12 +20,12 @@ use self::pipeline::{Batches, Report};
 use super::catch_up::catch_up;
 use crate::cli::Format;
 use crate::compose::{self, OpenedIndex};
-use crate::{data_folder, output};
+use crate::{data_folder, output, sandbox};
 
 pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
     let input = Input::open(file)?;
     let store = data_folder::open_or_create(settings).await?;
-    let extractor = compose::extractor()?;
+    let extractor = sandbox::workers(settings).await?.pool;
     let progress = input.progress_bar();
     let read = {
         let progress = progress.clone();

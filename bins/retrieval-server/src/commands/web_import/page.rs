@@ -2,9 +2,9 @@
 
 use app::web::WebPage;
 use extract::ExtractRequest;
-use extract_worker::{Extractor, Input};
+use extract_worker::{Compartment, Extractor, Input};
 use file_types::FileKind;
-use model::Timestamp;
+use model::{IndexName, Timestamp};
 
 /// A page as the input contains it.
 pub struct RawPage {
@@ -36,8 +36,9 @@ impl RawPage {
             charset,
             ..ExtractRequest::new(kind, page.url.as_str())
         };
-        let extracted =
-            extractor.extract(request, Input::Bytes(bytes.into())).await.map_err(|error| error.to_string())?;
+        let compartment = Compartment::new(IndexName::Web.as_str());
+        let extracted = extractor.extract(&compartment, request, Input::Bytes(bytes.into())).await;
+        let extracted = extracted.map_err(|error| error.to_string())?;
         page.markdown = extracted.markdown;
         page.page_starts = extracted.page_starts;
         page.title = page.title.or(extracted.title);

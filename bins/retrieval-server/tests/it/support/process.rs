@@ -22,13 +22,16 @@ pub fn program() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_retrieval-server")), PathBuf::from)
 }
 
+/// Setting that a machine without seccomp filters needs. It is passed on to the program.
+pub const SANDBOX: &str = "RETRIEVAL__EXTRACT__SANDBOX";
+
 /// Returns a command of the program without settings from the environment. It gets its own process group, so that signals
 /// reach its workers too.
 pub fn command() -> Command {
     let mut command = Command::new(program());
     for (name, _) in std::env::vars_os() {
         let name_text = name.to_string_lossy();
-        if name_text.starts_with("RETRIEVAL__") || name_text == "RUST_LOG" {
+        if (name_text.starts_with("RETRIEVAL__") && name_text != SANDBOX) || name_text == "RUST_LOG" {
             command.env_remove(name);
         }
     }

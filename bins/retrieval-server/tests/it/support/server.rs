@@ -27,6 +27,8 @@ pub struct Server {
     folder: TempDir,
     ports: Ports,
     pub database: Database,
+    /// Command of the server process.
+    pub arguments: Vec<&'static str>,
 }
 
 impl Server {
@@ -49,7 +51,7 @@ impl Server {
     pub fn prepare(database: Database, sections: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("retrieval-server-test-").tempdir().unwrap();
         let ports = Ports::reserve();
-        let server = Self { child: None, folder, ports, database };
+        let server = Self { child: None, folder, ports, database, arguments: vec!["serve"] };
         let Ports { api, operations, storage, .. } = server.ports;
         let settings = format!(
             "data_dir = {data:?}\n\
@@ -111,7 +113,7 @@ impl Server {
             OpenOptions::new().create(true).append(true).open(self.folder.path().join(name)).unwrap()
         };
         let mut command = process::command();
-        command.arg("serve").arg("--config").arg(self.settings_file());
+        command.args(&self.arguments).arg("--config").arg(self.settings_file());
         command.stdin(Stdio::null()).stdout(append("stdout")).stderr(append("log"));
         self.child = Some(command.spawn().unwrap());
     }

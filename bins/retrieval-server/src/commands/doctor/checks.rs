@@ -1,0 +1,131 @@
+//! Checks of an installation. None of them creates, migrates or repairs anything.
+
+use std::fs;
+use std::future::Future;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use blobs::BlobStore;
+use docstore::{Docstore, Location, StoreError};
+use engine::SearchEngine;
+use engine_tantivy::{IndexDirState, TantivyEngine};
+use settings::{IndexBackend, Settings, StorageBackend};
+
+use super::report::Finding;
+use crate::{compose, disk, sandbox};
+
+/// Time for one check.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+pub async fn all(settings: &Settings) -> Vec<Finding> {
+    let mut findings = vec![data_folder(settings)];
+    findings.push(within("database", database(settings)).await);
+    findings.push(within("index", index(settings)).await);
+    findings.push(within("storage", storage(settings)).await);
+    findings.push(within("sandbox", workers(settings)).await);
+    findings.push(free_space(settings));
+    findings.extend(settings.warnings().into_iter().map(|warning| Finding::warning("settings", warning)));
+    findings
+}
+
+/// Turns an error and a timeout of a check into a failure.
+async fn within(check: &'static str, finding: impl Future<Output = anyhow::Result<Finding>>) -> Finding {
+    match tokio::time::timeout(TIMEOUT, finding).await {
+        Ok(Ok(finding)) => finding,
+        Ok(Err(error)) => Finding::failed(check, format!("{error:#}")),
+        Err(_) => Finding::failed(check, format!("no answer within {TIMEOUT:?}")),
+    }
+}
+
+fn data_folder(settings: &Settings) -> Finding {
+    let (check, folder) = ("data_folder", settings.data_dir.display());
+    match fs::metadata(&settings.data_dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::ok(check, format!("`{folder}` is created at the first start"))
+        }
+        Err(error) => Finding::failed(check, format!("`{folder}`: {error}")),
+        Ok(metadata) if !metadata.is_dir() => Finding::failed(check, format!("`{folder}` is not a folder")),
+        Ok(metadata) if metadata.mode() & 0o077 != 0 => {
+            let mode = metadata.mode() & 0o7777;
+            Finding::warning(
+                check,
+                format!("`{folder}` is open to other users (mode {mode:o}); the next start closes it"),
+            )
+        }
+        Ok(_) => Finding::ok(check, format!("`{folder}`")),
+    }
+}
+
+async fn database(settings: &Settings) -> anyhow::Result<Finding> {
+    let (check, location) = ("database", compose::location(settings)?);
+    if let Location::Sqlite(path) = &location
+        && !path.try_exists()?
+    {
+        return Ok(Finding::ok(check, format!("`{}` is created at the first start", path.display())));
+    }
+    let store = Docstore::open(&location, 1)?;
+    Ok(match (store.check_migrated().await, location) {
+        (Ok(()), _) => {
+            store.ping().await?;
+            Finding::ok(check, "responds, with the tables of this version")
+        }
+        (Err(StoreError::NotMigrated { pending }), Location::Sqlite(_)) => {
+            Finding::warning(check, format!("{pending} migrations are pending; the next start runs them"))
+        }
+        (Err(error), _) => return Err(error.into()),
+    })
+}
+
+async fn index(settings: &Settings) -> anyhow::Result<Finding> {
+    let check = "index";
+    Ok(match settings.index.backend {
+        IndexBackend::None => Finding::warning(check, "disabled: searches return 503"),
+        IndexBackend::Embedded => match TantivyEngine::inspect(&compose::index_dir(settings))? {
+            IndexDirState::Missing => Finding::ok(check, "is created at the first start"),
+            IndexDirState::InUse => Finding::ok(check, "in use by a running server"),
+            IndexDirState::Complete => Finding::ok(check, "complete"),
+            IndexDirState::NeedsRebuild => Finding::warning(check, "the next start rebuilds it"),
+        },
+        IndexBackend::Meilisearch => {
+            compose::meilisearch(settings)?.ping().await?;
+            Finding::ok(check, "Meilisearch responds")
+        }
+    })
+}
+
+async fn storage(settings: &Settings) -> anyhow::Result<Finding> {
+    let check = "storage";
+    Ok(match settings.storage.backend {
+        StorageBackend::S3 => {
+            compose::external_storage(settings)?.ping().await?;
+            Finding::ok(check, format!("bucket `{}` responds", settings.storage.bucket))
+        }
+        StorageBackend::Embedded => {
+            let folder = compose::objects_dir(settings);
+            match fs::read_dir(&folder) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    Finding::ok(check, "is created at the first start")
+                }
+                Err(error) => Finding::failed(check, format!("`{}`: {error}", folder.display())),
+                Ok(_) => Finding::ok(check, format!("`{}`", folder.display())),
+            }
+        }
+    })
+}
+
+async fn workers(settings: &Settings) -> anyhow::Result<Finding> {
+    let check = "sandbox";
+    let (_, report) = sandbox::probe(settings).await?;
+    Ok(match sandbox::refusal(settings.extract.sandbox, &report) {
+        Some(reason) => Finding::failed(check, reason),
+        None if report.is_confined() => Finding::ok(check, report.to_string()),
+        None => Finding::warning(check, report.to_string()),
+    })
+}
+
+fn free_space(settings: &Settings) -> Finding {
+    match disk::check(&settings.data_dir, settings.quotas.min_free_disk_bytes) {
+        Ok(free) => Finding::ok("disk", free),
+        Err(reason) => Finding::failed("disk", reason),
+    }
+}

@@ -1,0 +1,196 @@
+//! Data folder: only its owner may read it.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::{files, output};
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+/// Permissions of the group and of all others.
+const FOREIGN: u32 = 0o077;
+/// Entries that the server creates, besides the database.
+const OWN: [&str; 5] = ["index", "objects", "tmp", "storage-credentials", "first-key"];
+/// Entries that a file system creates.
+const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
+
+/// Makes every file that this process creates private to its user. Call it before the first thread starts.
+pub fn restrict_new_files() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(FOREIGN));
+}
+
+/// Creates the data folder, or closes an existing one to other users, with its files. A SQLite database elsewhere is closed
+/// too.
+///
+/// # Errors
+/// The folder is open to others and cannot be closed, or it contains something that is not of this service: its mode may
+/// then be meant.
+pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
+    let own = Own { database: database.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()) };
+    if !folder.is_dir() {
+        let created = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
+        // The new folder survives a power failure, as what is acknowledged in it does.
+        created
+            .and_then(|()| files::sync_parent(folder))
+            .with_context(|| format!("creating the data folder `{}`", folder.display()))?;
+    }
+    let mode = fs::metadata(folder)?.mode();
+    let is_open = mode & FOREIGN != 0;
+    if is_open && let Some(foreign) = own.foreign_entry(folder)? {
+        bail!(
+            "the data folder `{}` is open to other users (mode {:o}) and contains `{foreign}`, which is not of this service: \
+             use a folder of its own as `data_dir`, or run `chmod 700` on it",
+            folder.display(),
+            mode & 0o7777
+        );
+    }
+    let closed = own.close(folder).and_then(|closed| Ok(closed + database.map_or(Ok(0), close_database)?));
+    let closed = closed.with_context(|| {
+        format!("closing the data folder `{}` to other users: run `chmod -R go-rwx` on it", folder.display())
+    })?;
+    if closed > 0 {
+        let from = format!("{:o}", mode & 0o7777);
+        output::warn(&format!(
+            "closed the data folder `{}` (mode {from}) to other users: {closed} permissions changed",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Entries of the data folder that are of this service.
+struct Own {
+    /// File name of the SQLite database.
+    database: Option<String>,
+}
+
+impl Own {
+    /// Returns true for entries of this service, including `retrieval.db-wal`, locks and temporary files.
+    fn contains(&self, name: &str) -> bool {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        let is = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']));
+        OWN.iter().copied().chain(self.database.as_deref()).any(is)
+    }
+
+    /// Returns an entry that neither this service nor the file system creates.
+    fn foreign_entry(&self, folder: &Path) -> io::Result<Option<String>> {
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if !self.contains(&name) && !OF_THE_SYSTEM.contains(&name.as_str()) {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Closes the folder and its entries. What is below a closed folder is closed, so a start does not read the modes of all
+    /// uploaded files. Returns the number of changes.
+    fn close(&self, folder: &Path) -> io::Result<usize> {
+        let mut changed = 0;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if self.contains(&entry.file_name().to_string_lossy()) {
+                changed += close_if_open(&entry.path())?;
+            }
+        }
+        if fs::metadata(folder)?.mode() & FOREIGN != 0 {
+            changed += set_mode(folder, FOLDER_MODE)?;
+        }
+        Ok(changed)
+    }
+}
+
+/// Closes a database, with the files that SQLite keeps beside it.
+fn close_database(database: &Path) -> io::Result<usize> {
+    let mut changed = 0;
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        changed += close_if_open(Path::new(&name))?;
+    }
+    Ok(changed)
+}
+
+fn close_if_open(path: &Path) -> io::Result<usize> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+        Ok(metadata) if metadata.mode() & FOREIGN == 0 => Ok(0),
+        Ok(metadata) => close_all(path, &metadata),
+    }
+}
+
+/// Closes an entry with everything below it. A folder comes last, so that an interrupted pass is repeated.
+fn close_all(path: &Path, metadata: &fs::Metadata) -> io::Result<usize> {
+    // Symbolic links have no permissions of their own, and their targets are not ours.
+    if metadata.is_file() && metadata.mode() & FOREIGN != 0 {
+        return set_mode(path, FILE_MODE);
+    }
+    if !metadata.is_dir() {
+        return Ok(0);
+    }
+    let mut changed = 0;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            metadata => changed += close_all(&entry.path(), &metadata?)?,
+        }
+    }
+    Ok(changed + set_mode(path, FOLDER_MODE)?)
+}
+
+/// Returns 1, or 0 if the entry has gone.
+fn set_mode(path: &Path, mode: u32) -> io::Result<usize> {
+    match fs::set_permissions(path, Permissions::from_mode(mode)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        outcome => outcome.map(|()| 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn open_folder_is_closed_with_all_its_files() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("data");
+        fs::create_dir_all(folder.join("objects/00")).unwrap();
+        for file in ["retrieval.db", "retrieval.db-wal", "objects/00/1", "objects/journal"] {
+            fs::write(folder.join(file), "x").unwrap();
+            fs::set_permissions(folder.join(file), Permissions::from_mode(0o644)).unwrap();
+        }
+        for open in ["objects/00", "objects", "."] {
+            fs::set_permissions(folder.join(open), Permissions::from_mode(0o755)).unwrap();
+        }
+        let database = folder.join("retrieval.db");
+        prepare(&folder, Some(&database)).unwrap();
+        for file in ["retrieval.db", "retrieval.db-wal", "objects/00/1", "objects/journal"] {
+            assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+        }
+        for inner in [".", "objects", "objects/00"] {
+            assert_eq!(mode(&folder.join(inner)), 0o700, "{inner}");
+        }
+        assert_eq!(Own { database: Some("retrieval.db".to_owned()) }.close(&folder).unwrap(), 0);
+    }
+
+    #[test]
+    fn folder_of_somebody_else_is_rejected_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("thesis.odt"), "x").unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let error = prepare(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains("755") && error.contains("thesis.odt"), "{error}");
+        assert_eq!(mode(folder.path()), 0o755);
+    }
+}

@@ -1,0 +1,38 @@
+//! Free space of the data folder's disk.
+
+use std::path::{Path, PathBuf};
+
+/// Compares the free space of the disk that holds `folder` with the minimum.
+///
+/// # Errors
+/// The reason, if less is free or the folder cannot be read.
+pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
+    let unreadable = |error: rustix::io::Errno| format!("the data folder `{}`: {error}", folder.display());
+    // Before the first start the folder is missing: its disk is that of the nearest folder that exists.
+    let existing = existing_ancestor(folder);
+    let disk = rustix::fs::statvfs(&existing).map_err(unreadable)?;
+    // Blocks that are reserved for the superuser do not count.
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < min_free_bytes {
+        return Err(format!("{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}"));
+    }
+    Ok(format!("{free} bytes are free"))
+}
+
+fn existing_ancestor(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_free_space_is_a_reason() {
+        let folder = std::env::temp_dir().join("not").join("yet");
+        assert!(check(&folder, 0).is_ok());
+        let reason = check(&folder, u64::MAX).expect_err("no disk is that large");
+        assert!(reason.contains("quotas.min_free_disk_bytes"), "{reason}");
+    }
+}

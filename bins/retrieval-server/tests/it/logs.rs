@@ -1,0 +1,53 @@
+//! Log: who writes it, and what does not belong in it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::support::{Database, Server, lines};
+
+#[test]
+fn malformed_requests_are_no_errors_of_the_server() {
+    let mut server = Server::start_with(Database::sqlite(), "[log]\nfilter = \"info\"\n");
+    for request in
+        ["\x16\x03\x01 is not HTTP\r\n\r\n", "GET / HTTP/1.1\r\nbad header\r\n\r\n", "GET /\0 HTTP/9.9\r\n\r\n"]
+    {
+        let mut stream = TcpStream::connect(server.base().trim_start_matches("http://")).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 400") || answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    }
+    server.tenant("acme").get("/v1/files").ok();
+    assert_eq!(server.stop().code(), Some(0));
+    let log = server.log();
+    assert!(log.contains("listening") && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn imported_text_stays_on_its_line() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let forged = "soon\nline 9: forged\x1b[2J";
+    let page = json!({ "url": "https://example.com/", "text": "x", "published_at": forged });
+    let done = server.command_with_input(&["web", "import", "-"], lines(&[page]));
+    assert_eq!(done.object()["failed"], 1);
+    assert!(
+        done.stderr.contains("soon") && !done.stderr.contains("\nline 9") && !done.stderr.contains('\x1b'),
+        "{done:#?}"
+    );
+}
+
+#[test]
+fn unencrypted_keys_of_an_issuer_are_a_warning() {
+    let oauth = |scheme: &str| {
+        format!(
+            "[auth.oauth]\nissuer = \"https://i.example/\"\naudience = \"a\"\njwks_url = \"{scheme}://127.0.0.1:9/keys\"\n"
+        )
+    };
+    let warned = |server: &Server| server.log().lines().any(|line| line.contains("WARN") && line.contains("jwks_url"));
+    let plain = Server::start_with(Database::sqlite(), &oauth("http"));
+    assert!(warned(&plain), "{}", plain.log());
+    let encrypted = Server::start_with(Database::sqlite(), &oauth("https"));
+    assert!(!warned(&encrypted), "{}", encrypted.log());
+}
