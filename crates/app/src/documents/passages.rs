@@ -1,39 +1,85 @@
 //! Selection of the passages that a response contains.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use docstore::{Passage, StoredCapture};
 use model::PassageId;
 use retrieval_core::passages::PassageSpan;
-use retrieval_core::select;
+use retrieval_core::{chars, select};
 
-use super::{PassageView, ReadRequest, ReadWarning, Selection};
+use super::rendered::Rendered;
+use super::{PassageView, ReadRequest, ReadWarning, Selection, content};
 
-/// Passages that `query_relevant` and `top_passages` select.
+/// Passages that `query_relevant` and `top_passages` select if the length is not limited.
 const MAX_SELECTED: usize = 5;
 
-/// Returns the positions of the selected passages in document order. Adds a warning for unknown passage ids.
+/// Returns the positions of the selected passages in document order. Adds warnings for unknown passage ids and for a query
+/// without a match.
 pub fn choose(
-    stored: &StoredCapture,
+    rendered: &Rendered<'_>,
     language: Option<&str>,
     request: &ReadRequest,
     warnings: &mut Vec<ReadWarning>,
 ) -> Vec<usize> {
-    let count = stored.passages.len();
+    let stored = rendered.stored;
     match request.selection {
-        Selection::None | Selection::FullDocument => (0..count).collect(),
+        Selection::None | Selection::FullDocument => (0..stored.passages.len()).collect(),
         Selection::PassageIds => by_ids(stored, &request.passage_ids, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
-            let Some(query) = request.query.as_deref().filter(|query| !query.trim().is_empty()) else {
-                return (0..count.min(MAX_SELECTED)).collect();
+            let ranked = ranked(stored, language, request.query.as_deref());
+            if ranked.is_empty() && !stored.passages.is_empty() {
+                warnings.push(ReadWarning::NoMatch);
+            }
+            let mut best = match budget(request) {
+                Some(max_chars) => fitting(ranked, rendered, max_chars),
+                None => ranked.into_iter().take(MAX_SELECTED).collect(),
             };
-            let spans: Vec<PassageSpan> = stored.passages.iter().map(span).collect();
-            let mut best = select::query_relevant(query, &stored.capture.content, &spans, language);
-            best.truncate(MAX_SELECTED);
             best.sort_unstable();
             best
         }
     }
+}
+
+/// Returns the positions of the passages that match the query, best first; of all passages without a query.
+fn ranked(stored: &StoredCapture, language: Option<&str>, query: Option<&str>) -> Vec<usize> {
+    let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
+        return (0..stored.passages.len()).collect();
+    };
+    let spans: Vec<PassageSpan> = stored.passages.iter().map(span).collect();
+    select::query_relevant(query, &stored.capture.content, &spans, language)
+}
+
+/// Returns the number of characters to fill with passages. A continuation continues the selection of unlimited length.
+fn budget(request: &ReadRequest) -> Option<usize> {
+    let continues = request.range.as_ref().is_some_and(|range| range.start_char > 0);
+    let (_, limit) = content::limit(request);
+    limit.filter(|_| !continues).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+/// Returns the best passages that fit together; the best one alone if even that is too long.
+fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize) -> Vec<usize> {
+    let mut positions = ranked.clone();
+    positions.sort_unstable();
+    let lengths: HashMap<usize, usize> = positions
+        .iter()
+        .zip(rendered.passages(&positions))
+        .map(|(position, text)| (*position, chars::count(&text)))
+        .collect();
+    let separator = chars::count(content::SEPARATOR);
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut left = max_chars;
+    for position in ranked {
+        let length = lengths.get(&position).copied().unwrap_or_default();
+        let needed = if chosen.is_empty() { length } else { length + separator };
+        match left.checked_sub(needed) {
+            Some(rest) => left = rest,
+            None if chosen.is_empty() => return vec![position],
+            None => continue,
+        }
+        chosen.push(position);
+    }
+    chosen
 }
 
 fn by_ids(stored: &StoredCapture, wanted: &[String], warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
@@ -73,7 +119,13 @@ fn passage_view(content: &str, passage: &Passage, offsets: bool) -> PassageView 
 
 /// Returns the passage's slice of the content; empty if its offsets do not fit the content.
 pub fn text<'a>(content: &'a str, passage: &Passage) -> &'a str {
-    content.get(unsigned(passage.byte_start) as usize..unsigned(passage.byte_end) as usize).unwrap_or_default()
+    &content[byte_range(content, passage)]
+}
+
+/// Returns the passage's byte range in the content; empty if its offsets do not fit the content.
+pub fn byte_range(content: &str, passage: &Passage) -> Range<usize> {
+    let range = unsigned(passage.byte_start) as usize..unsigned(passage.byte_end) as usize;
+    if content.get(range.clone()).is_some() { range } else { 0..0 }
 }
 
 /// Converts a stored passage to the span that `retrieval_core` works with.

@@ -12,6 +12,7 @@ pub mod captures;
 pub mod documents;
 pub mod files;
 pub mod outbox;
+pub mod page_reads;
 pub mod runs;
 pub mod usage;
 
