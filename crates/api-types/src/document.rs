@@ -241,7 +241,7 @@ pub struct Content {
 pub struct CaptureEntry {
     /// Id of the capture.
     pub capture_id: Uuid,
-    /// Time at which this content was last read: a page found unchanged keeps its capture, with a new time.
+    /// Time at which the service last read this content: an unchanged page keeps its capture, with a new time.
     #[schemars(extend("format" = "date-time"))]
     pub capture_time: String,
     /// Digest of the content: equal digests mean equal content.

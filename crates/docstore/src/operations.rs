@@ -118,6 +118,9 @@ operations! {
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
     /// documents, whose content is that of their file.
     write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
+    /// Deletes the rows of unlisted pages that no organization reads any more, after the deletion of one. Returns their
+    /// number.
+    write page_reads::delete_unread_pages() -> usize;
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
     /// collections and of removed documents.
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;

@@ -249,8 +249,9 @@ fn read_leaves_the_listed_page_unchanged(database: Database) {
     client.post("/v1/feedback", &json!({ "event_type": "stale_result", "doc_id": body["doc"]["doc_id"] })).ok();
     assert!(text(&read(&client, &given)).contains("tells it today"));
 
-    let found = rival.search("basalt", json!({ "filters": { "country": "is" }, "response": { "verbosity": "full" } }));
-    let hit = &found.ok()["results"][0];
+    let shape = json!({ "filters": { "country": "is" }, "response": { "verbosity": "full" } });
+    let found = rival.search("basalt", shape).ok();
+    let hit = &found["results"][0];
     assert_eq!((&hit["passages"][0]["text"], &hit["labels"]), (&json!("Basalt of old."), &json!(["geology"])));
     assert!(hit["metadata"].get("last_crawled_at").is_none(), "an import is no crawl: {hit:#}");
     assert_eq!(rival.search_web("tells today")["results"][0]["title"], Value::Null);

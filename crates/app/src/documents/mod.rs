@@ -6,6 +6,7 @@ mod freshness;
 mod outcome;
 pub(crate) mod passages;
 mod rendered;
+mod selection;
 
 use docstore::{StoredCapture, VisibleDocument};
 use ingest::PageError;

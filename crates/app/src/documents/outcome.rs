@@ -7,7 +7,7 @@ use model::{CaptureFormat, Collection};
 
 use super::rendered::Rendered;
 use super::{CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target};
-use super::{content, freshness, passages};
+use super::{content, freshness, passages, selection};
 
 /// Builds the outcome. `failure` is the reason that a page which should have been fetched could not be read.
 pub fn outcome(
@@ -31,7 +31,7 @@ pub fn outcome(
         warnings.push(ReadWarning::ContentUnavailable { reason: failure });
     }
     let rendered = Rendered::new(stored, document.mime.as_deref(), request.format);
-    let chosen = passages::choose(&rendered, document.language.as_deref(), request, &mut warnings);
+    let chosen = selection::choose(&rendered, document.language.as_deref(), request, &mut warnings);
     let has_match = !warnings.contains(&ReadWarning::NoMatch);
     let wants_content = request.include.content && request.selection != Selection::None;
     let content = (is_available && has_match && wants_content)

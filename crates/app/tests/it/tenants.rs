@@ -1,5 +1,6 @@
 //! Every use case with the ids of another organization: each answers as if they did not exist.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use app::Error;
@@ -9,8 +10,9 @@ use app::feedback::FeedbackRequest;
 use app::search::SearchRequest;
 use app::usage::{GroupBy, Interval, UsageEvent, UsageRequest, Window};
 use model::{Clock, FeedbackEvent, IndexName, OrganizationId, RunMode};
+use retrieval_core::url::CanonicalUrl;
 use test_support::site::{Page, Site};
-use test_support::{Tenant, TestApp, feedback, page, read_id, read_url, search};
+use test_support::{Tenant, TestApp, feedback, page, read_id, read_url, search, until};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -160,6 +162,30 @@ async fn reads_of_others_leave_no_trace() {
     assert_eq!(site.hits("/secret"), 1, "metadata alone fetches nothing");
     assert!(text(&read(&world, &stranger, read_url(&secret)).await).contains("tides"));
     assert_eq!(site.hits("/secret"), 2, "each organization fetches for itself");
+}
+
+#[tokio::test]
+async fn readers_at_the_same_time_share_the_request_and_nothing_else() {
+    let (world, one, other, site) = two_readers().await;
+    let url = site.put("/a", Page::html("<p>The tides.</p>"));
+    site.hold();
+    let reading = [&one, &other].map(|tenant| {
+        let (app, viewer, request) = (Arc::clone(&world.app), tenant.viewer.clone(), read_url(&url));
+        tokio::spawn(async move { app.read_document(&viewer, request).await.unwrap() })
+    });
+    let doc_id = CanonicalUrl::parse(&url).unwrap().doc_id();
+    until("both readings", async || {
+        let known = async |tenant: &Tenant| {
+            world.store.find_page_read(tenant.organization_id, doc_id).await.unwrap().is_some()
+        };
+        (known(&one).await && known(&other).await && site.hits("/a") > 0).then_some(())
+    })
+    .await;
+    site.release();
+    let [one, other] = reading.map(|reading| async { reading.await.unwrap() });
+    let (one, other) = (one.await, other.await);
+    assert!(text(&one).contains("tides") && text(&other).contains("tides"));
+    assert_ne!(one.document.latest_capture_id, other.document.latest_capture_id);
 }
 
 #[tokio::test]

@@ -195,3 +195,12 @@ pub async fn mark_stale(
         .await?;
     Ok(())
 }
+
+pub async fn delete_unread_pages(connection: &mut Conn) -> Result<usize> {
+    let readers = page_reads::table.filter(page_reads::doc_id.eq(documents::doc_id));
+    let unread = documents::table
+        .filter(documents::organization_id.is_null())
+        .filter(diesel::dsl::not(documents::listed))
+        .filter(diesel::dsl::not(diesel::dsl::exists(readers)));
+    Ok(diesel::delete(unread).execute(connection).await?)
+}

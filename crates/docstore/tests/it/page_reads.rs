@@ -18,6 +18,7 @@ on_both_backends!(
     stale_mark_is_the_organizations_own,
     removed_page_is_unknown_until_it_is_looked_up_again,
     long_urls_are_registered,
+    page_without_a_reader_is_deleted,
 );
 
 const URL: &str = "https://example.com/";
@@ -262,4 +263,18 @@ async fn long_urls_are_registered(db: Database) {
     let new = new_page(reader, &format!("{URL}{long}"));
     db.register_page(new.clone(), NOW).await.unwrap();
     assert!(find(&db, reader, new.doc_id).await.is_some());
+}
+
+async fn page_without_a_reader_is_deleted(db: Database) {
+    let (reader, leaver) = (new_organization(&db).await, new_organization(&db).await);
+    db.save_documents(vec![page("https://example.com/listed", "a page")], NOW).await.unwrap();
+    for (organization_id, url) in [(reader, URL), (leaver, URL), (leaver, "https://example.com/secret")] {
+        db.register_page(new_page(organization_id, url), NOW).await.unwrap();
+    }
+    assert_eq!(db.delete_unread_pages().await.unwrap(), 0);
+    let id = if db.is_sqlite() { format!("x'{}'", leaver.0.simple()) } else { format!("'{leaver}'") };
+    db.execute(&format!("DELETE FROM organizations WHERE id = {id}")).await;
+    assert_eq!(db.delete_unread_pages().await.unwrap(), 1);
+    assert_eq!(db.count("documents").await, 2);
+    assert!(find(&db, reader, new_page(reader, URL).doc_id).await.is_some());
 }
