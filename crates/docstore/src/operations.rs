@@ -10,9 +10,7 @@ use model::{
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
-use crate::documents::{
-    DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture,
-};
+use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::rows::*;

@@ -35,7 +35,9 @@ impl VisibleDocument {
         let time_of = |capture_id: Option<CaptureId>| capture_id.and_then(&captured_at);
         let document = match time_of(read.latest_capture_id) {
             None => document,
-            Some(own) if time_of(document.latest_capture_id).is_none_or(|shared| own >= shared) => newer(document, read),
+            Some(own) if time_of(document.latest_capture_id).is_none_or(|shared| own >= shared) => {
+                newer(document, read)
+            }
             Some(_) => seen(document, &read),
         };
         Some(Self { document, stale_at })

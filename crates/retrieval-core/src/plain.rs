@@ -259,7 +259,12 @@ end";
     fn parts_are_read_in_the_context_of_their_document() {
         let markdown = "# Code\n\n```py\ndef __init__(self):\n    a = b*c*d\n```\n- one *two* three\n\n`end`\n";
         let range = |from: &str, to: &str| markdown.find(from).unwrap()..markdown.find(to).unwrap() + to.len();
-        let ranges = [range("# Code", "__init__"), range("(self)", "b*c*d\n"), range("three", "three\n"), range("`end", "`end`")];
+        let ranges = [
+            range("# Code", "__init__"),
+            range("(self)", "b*c*d\n"),
+            range("three", "three\n"),
+            range("`end", "`end`"),
+        ];
         assert_eq!(parts(markdown, &ranges), ["Code\n\ndef __init__", "(self):\n    a = b*c*d", "three", "end"]);
         assert_eq!(parts(markdown, &[]), Vec::<String>::new());
         assert_eq!(parts("", &[0..0]), [""]);

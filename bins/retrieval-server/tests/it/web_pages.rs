@@ -139,7 +139,10 @@ fn last_good_content_survives_failures(database: Database) {
         assert_eq!((text(&still), &still["provenance"]), (text(&good), &good["provenance"]));
         assert_eq!(codes(&still), ["stale_content"], "{still:#}");
         let details = &still["warnings"][0]["details"];
-        assert_eq!((&details["reason"], &details["capture_time"]), (&json!(reason), &good["provenance"]["capture_time"]));
+        assert_eq!(
+            (&details["reason"], &details["capture_time"]),
+            (&json!(reason), &good["provenance"]["capture_time"])
+        );
     }
     assert!(site.hits("/page") >= 6, "fetched each time");
 }

@@ -3,8 +3,7 @@
 use retrieval_client::Client;
 use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{
-    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection,
-    WarningCode,
+    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection, WarningCode,
 };
 
 use super::print_warnings;

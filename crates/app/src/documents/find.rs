@@ -29,8 +29,7 @@ impl App {
 
     async fn find_page(&self, viewer: &Viewer, url: &str) -> Result<VisibleDocument> {
         let organization_id = viewer.organization_id;
-        let canonical =
-            CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
+        let canonical = CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
         let doc_id = canonical.doc_id();
         if let Some(found) = self.store.find_document(organization_id, doc_id).await? {
             self.grant(viewer, doc_id).await?;

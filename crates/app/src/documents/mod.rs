@@ -190,7 +190,11 @@ impl App {
     }
 
     /// Returns the document and its latest capture.
-    async fn load_document(&self, viewer: &Viewer, target: &Target) -> Result<(VisibleDocument, Option<StoredCapture>)> {
+    async fn load_document(
+        &self,
+        viewer: &Viewer,
+        target: &Target,
+    ) -> Result<(VisibleDocument, Option<StoredCapture>)> {
         let visible = self.find_document(viewer, target).await?;
         let stored = self.store.find_latest_capture(viewer.organization_id, visible.document.doc_id).await?;
         Ok((visible, stored))

@@ -50,14 +50,9 @@ pub fn outcome(
 }
 
 /// Returns the `doc` block alone, with a warning unless only metadata was requested.
-fn without_capture(
-    document: DocumentView,
-    failure: Option<UnreadableReason>,
-    request: &ReadRequest,
-) -> ReadOutcome {
+fn without_capture(document: DocumentView, failure: Option<UnreadableReason>, request: &ReadRequest) -> ReadOutcome {
     let is_complete = request.include.metadata_only();
-    let warnings =
-        if is_complete { Vec::new() } else { vec![ReadWarning::ContentUnavailable { reason: failure }] };
+    let warnings = if is_complete { Vec::new() } else { vec![ReadWarning::ContentUnavailable { reason: failure }] };
     ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
 }
 

@@ -294,7 +294,9 @@ mod content {
                 assert_eq!(passages, CODE, "{url}");
                 let selection = Selection::TopPassages;
                 let selected = read(&world, &tenant, ReadRequest { format, selection, ..read_url(url) }).await;
-                assert!(text(&selected).starts_with("def __init__(self):\n    a*b*c\n\n\n\tsee [docs](https://x.example/)"));
+                assert!(
+                    text(&selected).starts_with("def __init__(self):\n    a*b*c\n\n\n\tsee [docs](https://x.example/)")
+                );
             }
         }
     }
@@ -334,9 +336,8 @@ mod content {
         world.import_one(page(URL, &sections(&[weak, weak, "Nothing.", weak, weak, weak, weak, best]))).await;
         let query = Some("walrus clams".to_owned());
         let request = ReadRequest { selection: Selection::QueryRelevant, query, ..read_url(URL) };
-        let limited = async |max_chars, format| {
-            read(&world, &tenant, ReadRequest { max_chars, format, ..request.clone() }).await
-        };
+        let limited =
+            async |max_chars, format| read(&world, &tenant, ReadRequest { max_chars, format, ..request.clone() }).await;
         let ordinals = |outcome: &ReadOutcome| {
             outcome.passages.as_ref().unwrap().iter().map(|passage| passage.ordinal).collect::<Vec<_>>()
         };

@@ -152,7 +152,8 @@ async fn reads_of_others_leave_no_trace() {
     read(&world, &reader, read_url(&secret)).await;
     world.clock.advance(Duration::from_secs(60));
     let before = world.clock.now();
-    let [seen, unknown] = [read(&world, &stranger, metadata(&secret)).await, read(&world, &stranger, metadata(&unread)).await];
+    let [seen, unknown] =
+        [read(&world, &stranger, metadata(&secret)).await, read(&world, &stranger, metadata(&unread)).await];
     for outcome in [&seen, &unknown] {
         let document = &outcome.document;
         assert!(document.first_seen_at >= to_date_time(before) && document.first_seen_at == document.last_seen_at);
@@ -175,9 +176,8 @@ async fn readers_at_the_same_time_share_the_request_and_nothing_else() {
     });
     let doc_id = CanonicalUrl::parse(&url).unwrap().doc_id();
     until("both readings", async || {
-        let known = async |tenant: &Tenant| {
-            world.store.find_page_read(tenant.organization_id, doc_id).await.unwrap().is_some()
-        };
+        let known =
+            async |tenant: &Tenant| world.store.find_page_read(tenant.organization_id, doc_id).await.unwrap().is_some();
         (known(&one).await && known(&other).await && site.hits("/a") > 0).then_some(())
     })
     .await;

@@ -119,7 +119,8 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     insert_anchor(connection, doc_id, canonical_url).await?;
     let before = find_page_read(connection, organization_id, doc_id).await?;
     let known = before.as_ref().and_then(|(_, capture)| capture.as_ref());
-    let reread = known.filter(|known| (known.format, &known.content_digest) == (capture.format, &capture.content_digest));
+    let reread =
+        known.filter(|known| (known.format, &known.content_digest) == (capture.format, &capture.content_digest));
     let reread = reread.map(|known| known.capture_id);
     if let Some((before, _)) = before {
         read = PageRead {
@@ -180,8 +181,7 @@ pub async fn mark_stale(
     now: Timestamp,
 ) -> Result<()> {
     let page = documents::table.find(Bind(doc_id)).filter(documents::organization_id.is_null());
-    let canonical_url: Option<String> =
-        page.select(documents::canonical_url).first(connection).await.optional()?;
+    let canonical_url: Option<String> = page.select(documents::canonical_url).first(connection).await.optional()?;
     let Some(canonical_url) = canonical_url else { return Ok(()) };
     if !activity::is_granted(connection, organization_id, doc_id).await? {
         return Ok(());

@@ -58,7 +58,11 @@ async fn find(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> 
 
 async fn content(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> Option<String> {
     let stored = db.find_latest_capture(organization_id, doc_id).await.unwrap()?;
-    let passages: String = stored.passages.iter().map(|passage| &stored.capture.content[passage.byte_start as usize..passage.byte_end as usize]).collect();
+    let passages: String = stored
+        .passages
+        .iter()
+        .map(|passage| &stored.capture.content[passage.byte_start as usize..passage.byte_end as usize])
+        .collect();
     assert_eq!(passages, stored.capture.content, "the passages are those of the capture");
     Some(stored.capture.content)
 }

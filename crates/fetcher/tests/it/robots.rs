@@ -57,10 +57,7 @@ async fn an_unreachable_file_disallows_everything_for_a_while() {
         (bytes(response("500 Broken", &[], "")), RobotsFailure::Status),
         (bytes(response("503 Busy", &[], "")), RobotsFailure::Status),
         (bytes(response("429 Too Many", &[], "")), RobotsFailure::Status),
-        (
-            bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *".to_vec()),
-            RobotsFailure::Response,
-        ),
+        (bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *".to_vec()), RobotsFailure::Response),
         (bytes(b"no HTTP\r\n\r\n".to_vec()), RobotsFailure::Response),
     ] {
         let site = site(robots).await;
