@@ -289,7 +289,10 @@ end";
 
     proptest! {
         #[test]
-        fn parts_of_lines_make_up_the_whole_words(lines in proptest::collection::vec("[a-z ]{0,12}", 0..12), cut in 0usize..12) {
+        fn parts_of_lines_make_up_the_whole_words(
+            lines in proptest::collection::vec("[a-z ]{0,12}", 0..12),
+            cut in 0usize..12,
+        ) {
             let text = lines.join("\n");
             let at = text.match_indices('\n').nth(cut).map_or(text.len(), |(at, _)| at + 1);
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
