@@ -94,9 +94,9 @@ pub struct ContentRequest {
 pub enum Selection {
     /// No content block.
     None,
-    /// The best passages for `query`.
+    /// The best passages for `query`, in document order: as many as fit into `max_chars`; five without a limit.
     QueryRelevant,
-    /// The most representative passages of the document.
+    /// The most representative passages of the document, or the best ones for `query`; as many as for `query_relevant`.
     TopPassages,
     /// The passages of `passage_ids`.
     PassageIds,
@@ -109,9 +109,9 @@ pub enum Selection {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentFormat {
-    /// Plain text.
+    /// Text without marks; code keeps its indentation. Documents of plain text are returned unchanged.
     Text,
-    /// Markdown with headings, lists, tables and links.
+    /// Markdown with headings, lists, tables and links. Documents of plain text are returned unchanged.
     #[default]
     Markdown,
 }
@@ -152,7 +152,7 @@ pub struct DocumentResponse {
     pub access: Access,
     /// The document block.
     pub doc: DocumentBlock,
-    /// Omitted with selection `none`, or if the content is unavailable.
+    /// Omitted with selection `none`, if the content is unavailable, or if no passage matches the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Content")]
     pub content: Option<Content>,
@@ -177,7 +177,8 @@ pub struct DocumentResponse {
     pub warnings: Vec<Warning>,
 }
 
-/// Metadata of a document. Times are RFC 3339.
+/// Metadata of a document. Times are RFC 3339. Those of a page that is not in the shared web index are the organization's
+/// own, whoever else read it.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct DocumentBlock {
     /// Id of the document; deterministic per canonical URL.
@@ -185,7 +186,7 @@ pub struct DocumentBlock {
     /// The normalized address that identifies the document.
     #[schemars(extend("format" = "uri"))]
     pub canonical_url: String,
-    /// The requested or imported address before normalization.
+    /// The address before normalization: as imported or, for a page that is not in the shared web index, as requested.
     pub source_url: String,
     /// The title of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,10 +211,10 @@ pub struct DocumentBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub published_at: Option<String>,
-    /// Time of the first sighting.
+    /// Time of the first sighting; of the first lookup for a page that was not read yet.
     #[schemars(extend("format" = "date-time"))]
     pub first_seen_at: String,
-    /// Time of the last sighting, changed or not.
+    /// Time of the last sighting, changed or not; of the first lookup for a page that was not read yet.
     #[schemars(extend("format" = "date-time"))]
     pub last_seen_at: String,
 }
@@ -243,7 +244,7 @@ pub struct Content {
 pub struct CaptureEntry {
     /// Id of the capture.
     pub capture_id: Uuid,
-    /// Time of the capture.
+    /// Time at which the service last read this content: an unchanged page keeps its capture, with a new time.
     #[schemars(extend("format" = "date-time"))]
     pub capture_time: String,
     /// Digest of the content: equal digests mean equal content.

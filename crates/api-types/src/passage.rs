@@ -36,7 +36,7 @@ pub struct Passage {
 pub struct DocumentProvenance {
     /// Id of the capture; pins continuation reads as `content.range.capture_id`.
     pub capture_id: Uuid,
-    /// Time of the capture (RFC 3339).
+    /// Time at which the service last read this content (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub capture_time: String,
 }

@@ -113,7 +113,7 @@ pub struct ResultMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content_digest: Option<String>,
-    /// Time of extraction.
+    /// Time at which the service last read the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub extracted_at: Option<String>,
@@ -121,7 +121,7 @@ pub struct ResultMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub first_seen_at: Option<String>,
-    /// Time of the last fetch.
+    /// Time at which the page or file was last fetched; omitted if unknown, as for imports that do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub last_crawled_at: Option<String>,

@@ -14,6 +14,13 @@ pub struct Warning {
     pub details: Map<String, Value>,
 }
 
+impl Warning {
+    /// Returns the reason of `content_unavailable` and `stale_content`.
+    pub fn reason(&self) -> Option<&str> {
+        self.details.get("reason").and_then(Value::as_str)
+    }
+}
+
 /// Warning codes. Newer servers may send others.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,8 +41,14 @@ pub enum WarningCode {
     IndexEmpty,
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
-    /// Document: the content could not be fetched.
+    /// Document: the content could not be fetched. Details: `reason`, one of `http_status` (with `status`), `robots`,
+    /// `timeout`, `too_large`, `unsupported_type`, `no_text`, `needs_ocr` and `unreachable`.
     ContentUnavailable,
+    /// Document: the content has expired, and the page could not be read again. Details: `capture_time`, and `reason` as of
+    /// `content_unavailable`.
+    StaleContent,
+    /// Document: no passage matches the query; there is no content.
+    NoMatch,
     /// Document: the content is longer than the limit. Details: `field`, `max_chars`.
     ContentTruncated,
     /// Document: the pinned capture is not the latest. Details: `requested_capture_id`, `latest_capture_id`.

@@ -22,7 +22,8 @@ pub struct FeedbackRequest {
 }
 
 impl App {
-    /// Stores a feedback event. `stale_result` also marks the document for a new fetch.
+    /// Stores a feedback event. After `stale_result` the next read by the viewer's organization fetches the page; the shared
+    /// document changes only if its operator acts on the feedback.
     ///
     /// # Errors
     /// `SearchNotFound` or `DocumentNotFound` if the id is unknown to the viewer's organization.

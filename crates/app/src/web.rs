@@ -21,7 +21,7 @@ pub struct WebPage {
     pub country: Option<String>,
     pub labels: Vec<String>,
     pub mime: Option<String>,
-    /// Time of the fetch; the time of the import if `None`.
+    /// Time of the fetch; `None` if the input does not say it.
     pub crawled_at: Option<Timestamp>,
     /// Byte offsets in `markdown` where the pages of a paginated document start.
     pub page_starts: Vec<u32>,
@@ -64,7 +64,7 @@ pub fn prepare_page(page: WebPage, now: Timestamp) -> Result<NewDocument> {
         extent: page.extent,
     };
     let mut prepared = prepare::document(source, content, now);
-    prepared.document.last_crawled_at = page.crawled_at.or(prepared.document.last_crawled_at);
+    prepared.document.last_crawled_at = page.crawled_at;
     Ok(prepared)
 }
 

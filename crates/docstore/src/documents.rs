@@ -1,8 +1,8 @@
 //! Arguments and results of document operations that span several rows.
 
-use model::{CaptureId, DocId, Timestamp};
+use model::{CaptureId, DocId, OrganizationId, Timestamp};
 
-use crate::rows::{Capture, Document, Passage};
+use crate::rows::{Capture, Document, PageRead, Passage};
 
 /// Document with its latest capture, as needed for ranking.
 #[derive(Clone, Debug)]
@@ -31,9 +31,29 @@ pub struct StoredCapture {
 /// Document with newly read content, to be stored.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
-    /// For a known document the store keeps its own `first_seen_at`, `latest_capture_id`, `removed_at` and `stale_at`;
-    /// `listed` can only be set, never cleared.
+    /// For a listed document the store keeps its own `first_seen_at`, `latest_capture_id` and `removed_at`, and a known
+    /// `last_crawled_at` if there is no new one; `listed` can only be set, never cleared.
     pub document: Document,
+    pub capture: Capture,
+    pub passages: Vec<Passage>,
+}
+
+/// Web page to register for an organization that looked it up.
+#[derive(Clone, Debug)]
+pub struct NewPage {
+    pub organization_id: OrganizationId,
+    pub doc_id: DocId,
+    pub canonical_url: String,
+    /// URL before canonicalization.
+    pub source_url: String,
+}
+
+/// Web page with content newly read for one organization, to be stored.
+#[derive(Clone, Debug)]
+pub struct NewPageRead {
+    pub canonical_url: String,
+    /// For a known page the store keeps its own `source_url`, `first_seen_at`, `stale_at` and `latest_capture_id`.
+    pub read: PageRead,
     pub capture: Capture,
     pub passages: Vec<Passage>,
 }

@@ -16,8 +16,9 @@ mod outbox_work;
 mod rows;
 mod schema;
 mod types;
+mod visible;
 
-pub use documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
+pub use documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
 pub use error::{Result, StoreError};
 pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
@@ -27,6 +28,7 @@ pub use nul::strip_nul;
 pub use outbox_work::OutboxWork;
 pub use rows::*;
 pub use types::{Details, Strings};
+pub use visible::VisibleDocument;
 
 use std::future::Future;
 

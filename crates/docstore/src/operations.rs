@@ -11,11 +11,12 @@ use model::{
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
-use crate::documents::{DocumentState, LoadedDocument, NewDocument, SaveOutcome, StoredCapture};
+use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
 use crate::rows::*;
+use crate::visible::VisibleDocument;
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $kind:ident $module:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
@@ -125,19 +126,28 @@ operations! {
     /// Lists audit entries of all organizations for the operator, newest first, before the entry with this time and id.
     read audit::list_audit_entries(filter: AuditFilter, before: Option<(Timestamp, AuditEntryId)>, limit: i64) -> Vec<AuditEntry>;
 
-    /// Finds a document of the shared web or of the organization's workspace. Excludes removed documents.
-    read documents::find_document_by_url(organization_id: OrganizationId, canonical_url: String) -> Option<Document>;
-    /// Finds a page of the shared web, listed or not, with its latest capture. For the page fetcher.
-    read documents::find_web_page(canonical_url: String) -> Option<(Document, Option<Capture>)>;
-    /// Marks a web page that was granted to the organization as outdated. Ignores workspace documents, whose content is
-    /// that of their file.
-    write documents::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
-    /// Finds a document that was granted to the organization. Excludes removed documents.
-    read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<Document>;
-    /// Returns the latest capture, with its passages, of a web document or of a document in the organization's workspace.
-    /// Does not check grants.
+    /// Finds a document that the organization may read by its URL: a listed page, a page that it looked up before, or a
+    /// document of its workspace. Excludes removed documents.
+    snapshot documents::find_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    /// Finds a document like `find_document` if it was granted to the organization.
+    snapshot documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    /// Returns the latest capture, with its passages, of a document as `find_document` sees it. Does not check grants.
     snapshot documents::find_latest_capture(organization_id: OrganizationId, doc_id: DocId) -> Option<StoredCapture>;
-    /// Loads documents of one collection with their latest captures, in no particular order. Skips ids of other
+    /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
+    write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
+    /// Finds the organization's own reading of a web page, with its capture. For the page fetcher.
+    snapshot page_reads::find_page_read(organization_id: OrganizationId, doc_id: DocId) -> Option<(PageRead, Option<Capture>)>;
+    /// Stores content that was read for one organization. The shared document does not change.
+    write page_reads::save_page_read(new: NewPageRead) -> ();
+    /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
+    write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
+    /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
+    /// documents, whose content is that of their file.
+    write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
+    /// Deletes the rows of unlisted pages that no organization reads any more, after the deletion of one. Returns their
+    /// number.
+    write page_reads::delete_unread_pages() -> usize;
+    /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
     /// collections and of removed documents.
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
     /// Returns the current states of the documents that `load_documents` would find, in no particular order.
@@ -156,8 +166,6 @@ operations! {
     /// The result is in the order of the batch. If a document occurs twice, the last occurrence wins. A removed document
     /// is restored unless its content was read before the removal.
     bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
-    /// Records that the latest capture was revalidated at `now`. Does nothing if it has been replaced.
-    write captures::confirm_capture(doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();

@@ -97,7 +97,6 @@ diesel::table! {
         latest_capture_id -> Nullable<Stored<CaptureId>>,
         removed_at -> Nullable<Stored<Timestamp>>,
         listed -> Bool,
-        stale_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
@@ -115,13 +114,14 @@ diesel::table! {
         fetched_from -> Nullable<Text>,
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
     }
 }
 
 diesel::table! {
     use crate::schema::column_types::*;
 
-    passages (passage_id) {
+    passages (capture_id, ordinal) {
         passage_id -> Stored<PassageId>,
         doc_id -> Stored<DocId>,
         capture_id -> Stored<CaptureId>,
@@ -131,6 +131,27 @@ diesel::table! {
         char_start -> Integer,
         char_end -> Integer,
         section_path -> Text,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    page_reads (organization_id, doc_id) {
+        organization_id -> Stored<OrganizationId>,
+        doc_id -> Stored<DocId>,
+        source_url -> Text,
+        title -> Nullable<Text>,
+        description -> Nullable<Text>,
+        mime -> Nullable<Text>,
+        language -> Nullable<Text>,
+        labels -> Text,
+        published_at -> Nullable<Stored<Timestamp>>,
+        first_seen_at -> Stored<Timestamp>,
+        last_seen_at -> Stored<Timestamp>,
+        last_crawled_at -> Nullable<Stored<Timestamp>>,
+        stale_at -> Nullable<Stored<Timestamp>>,
+        latest_capture_id -> Nullable<Stored<CaptureId>>,
     }
 }
 
@@ -290,6 +311,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     documents,
     captures,
     passages,
+    page_reads,
     grants,
     feedback,
     searches,

@@ -42,7 +42,11 @@ impl Client {
         let mut builder = reqwest::Client::builder()
             .user_agent(user_agent)
             .default_headers(HeaderMap::from_iter([(ACCEPT, ACCEPTED), (ACCEPT_ENCODING, body::ACCEPTED_CODINGS)]))
-            .dns_resolver(Arc::new(GuardedResolver { resolver, guard: policy.guard.clone() }))
+            .dns_resolver(Arc::new(GuardedResolver {
+                resolver,
+                guard: policy.guard.clone(),
+                time_limit: options.time_limits.connect * 3 / 4,
+            }))
             .connect_timeout(options.time_limits.connect)
             .pool_idle_timeout(POOL_IDLE)
             .pool_max_idle_per_host(options.politeness.concurrent)

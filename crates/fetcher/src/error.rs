@@ -40,13 +40,23 @@ pub enum FetchError {
     Robots,
     /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4).
     #[error("the host's robots.txt cannot be read")]
-    RobotsUnreachable,
+    RobotsUnreachable { cause: RobotsFailure },
     /// The connection closed in the middle of the response.
     #[error("the response is incomplete")]
     Interrupted,
     /// Invalid HTTP, or a body that contradicts its headers.
     #[error("the response {reason}")]
     Protocol { reason: &'static str },
+}
+
+/// Cause of an unreachable robots.txt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RobotsFailure {
+    /// The host answered with a status that says nothing about its rules.
+    Status,
+    Timeout,
+    /// No valid or complete response.
+    Response,
 }
 
 /// Stage of a fetch that exceeded its time limit.
@@ -74,7 +84,7 @@ impl FetchError {
             FetchError::Dns
             | FetchError::Connect
             | FetchError::Timeout { .. }
-            | FetchError::RobotsUnreachable
+            | FetchError::RobotsUnreachable { .. }
             | FetchError::Interrupted => true,
             FetchError::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
             FetchError::InvalidUrl { .. }

@@ -15,7 +15,7 @@ mod resolver;
 mod robots;
 mod targets;
 
-pub use error::{FetchError, OptionsError, TimeoutStage};
+pub use error::{FetchError, OptionsError, RobotsFailure, TimeoutStage};
 pub use fetcher::Fetcher;
 pub use guard::AddressGuard;
 pub use ipnet::IpNet;

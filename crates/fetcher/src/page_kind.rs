@@ -2,7 +2,7 @@
 
 mod sniff;
 
-use file_types::{ContentType, FileKind};
+use file_types::{ContentType, FileKind, is_plain_text};
 use url::Url;
 
 pub(crate) use sniff::sniff;
@@ -35,16 +35,12 @@ impl Declared {
             | "unknown/unknown"
             | "*/*" => return Declared::Unknown,
             "application/xhtml+xml" => FileKind::Html,
-            "application/json" | "text/json" | "application/xml" | "text/xml" => FileKind::Txt,
-            // Structured suffixes (RFC 6839): feeds, JSON-LD, problem details. Images are not text.
-            other if !other.starts_with("image/") && (other.ends_with("+json") || other.ends_with("+xml")) => {
-                FileKind::Txt
-            }
             other => match (FileKind::from_media_type(other), named) {
                 (Some(FileKind::Txt), Some(named)) if is_text(named) => named,
                 // Windows registers CSV as this type, so uploads from there carry it; the name is right.
                 (Some(FileKind::Xls), Some(named @ (FileKind::Csv | FileKind::Tsv))) => named,
                 (Some(kind), _) => kind,
+                (None, _) if is_plain_text(other) => FileKind::Txt,
                 (None, _) => return Declared::Unsupported(media_type.to_owned()),
             },
         };

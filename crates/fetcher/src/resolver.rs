@@ -6,6 +6,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolving};
@@ -64,14 +65,21 @@ const MAX_ADDRESSES: usize = 16;
 pub(crate) struct GuardedResolver {
     pub resolver: Arc<dyn Resolver>,
     pub guard: AddressGuard,
+    /// Timeout of a lookup, below that of connecting: a name that is not resolved in time has no permitted address, and
+    /// must not look like a host that does not answer.
+    pub time_limit: Duration,
 }
 
 impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let resolver = Arc::clone(&self.resolver);
         let guard = self.guard.clone();
+        let time_limit = self.time_limit;
         Box::pin(async move {
-            let found = resolver.resolve(name.as_str()).await.map_err(ResolveError::Unknown)?;
+            let found = match tokio::time::timeout(time_limit, resolver.resolve(name.as_str())).await {
+                Ok(found) => found.map_err(ResolveError::Unknown)?,
+                Err(_) => return Err(ResolveError::Unknown(io::ErrorKind::TimedOut.into()).into()),
+            };
             if found.is_empty() {
                 return Err(ResolveError::Unknown(io::ErrorKind::NotFound.into()).into());
             }

@@ -104,7 +104,6 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             latest_capture_id: None,
             removed_at: None,
             listed: source.listed,
-            stale_at: None,
         },
         capture: Capture {
             capture_id,
@@ -117,6 +116,7 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             fetched_from: None,
             etag: None,
             last_modified: None,
+            organization_id: source.collection.owner(),
         },
         passages,
     }

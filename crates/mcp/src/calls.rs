@@ -60,7 +60,9 @@ async fn read_document<B: Backend>(arguments: Value, backend: &B) -> Result<Outp
     }
     let range_limit = content.range.as_ref().and_then(|range| range.max_chars);
     let unlimited = content.max_chars.is_none() && range_limit.is_none();
-    if unlimited {
+    // The best passages are few without a limit; with one they would fill it, and the last ones would be shed again.
+    let is_best = matches!(content.selection, Selection::QueryRelevant | Selection::TopPassages);
+    if unlimited && !is_best {
         content.max_chars = Some(CONTENT_CHARS);
     }
     let mut response = backend.call(Input::<ReadDocument>::of_body(request)).await?;

@@ -1,5 +1,7 @@
 //! Conversion of Markdown to readable text, served as `format` = `text`.
 
+use std::ops::Range;
+
 use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
@@ -11,37 +13,40 @@ use crate::markdown::{self, Kind};
 /// all there is. Thematic breaks, comments, HTML tags and link definitions are dropped. The result has no white space
 /// at either end.
 pub fn from_markdown(markdown: &str) -> String {
-    let mut writer =
-        Writer { out: String::with_capacity(markdown.len()), paragraph: String::new(), labels: labels(markdown) };
+    let whole = 0..markdown.len();
+    parts(markdown, std::slice::from_ref(&whole)).pop().unwrap_or_default()
+}
+
+/// Returns the text of parts of a Markdown document, each as [`from_markdown`] does. A part that begins inside a block,
+/// such as fenced code, is read as what it is in the document.
+///
+/// `ranges` are byte ranges on character boundaries, in order and without overlaps.
+pub fn parts(markdown: &str, ranges: &[Range<usize>]) -> Vec<String> {
+    let labels = labels(markdown);
+    let mut texts = Vec::with_capacity(ranges.len());
+    let mut ranges = ranges.iter();
+    let mut part = ranges.next();
+    let mut writer = Writer::new(&labels);
     for line in markdown::lines(markdown) {
-        let source = &markdown[line.range];
-        match line.kind {
-            Kind::Text => writer.continue_paragraph(source),
-            Kind::Item => writer.item(source),
-            Kind::Heading { .. } => {
-                writer.blank_line();
-                writer.text_line(markdown::heading_text(source));
-                writer.blank_line();
+        while let Some(range) = part {
+            let (start, end) = (line.range.start.max(range.start), line.range.end.min(range.end));
+            if start < end {
+                // The rest of a list item has no mark.
+                let is_rest = line.kind == Kind::Item && start > line.range.start;
+                writer.line(if is_rest { Kind::Text } else { line.kind }, &markdown[start..end]);
             }
-            Kind::TableRow => writer.table_row(source),
-            Kind::Code | Kind::IndentedCode => {
-                writer.end_paragraph();
-                writer.out.push_str(source.trim_end_matches(['\n', '\r']));
-                writer.out.push('\n');
+            if line.range.end < range.end {
+                break;
             }
-            Kind::Blank | Kind::FenceOpen | Kind::FenceClose | Kind::ThematicBreak => writer.blank_line(),
-            Kind::FrontMatter => {
-                writer.end_paragraph();
-                if source.trim_end() != "---" && source.trim_end() != "..." {
-                    writer.out.push_str(source);
-                }
-            }
-            Kind::Underline | Kind::TableRule | Kind::Definition => writer.end_paragraph(),
+            texts.push(std::mem::replace(&mut writer, Writer::new(&labels)).finish());
+            part = ranges.next();
         }
     }
-    writer.end_paragraph();
-    let text = writer.out.trim_end().trim_start_matches(['\n', '\r']);
-    text.to_owned()
+    while part.is_some() {
+        texts.push(std::mem::replace(&mut writer, Writer::new(&labels)).finish());
+        part = ranges.next();
+    }
+    texts
 }
 
 fn labels(markdown: &str) -> Labels {
@@ -55,14 +60,49 @@ fn labels(markdown: &str) -> Labels {
         .collect()
 }
 
-struct Writer {
+struct Writer<'a> {
     out: String,
     /// Lines of the current paragraph or list item, which marks may span.
     paragraph: String,
-    labels: Labels,
+    labels: &'a Labels,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
+    fn new(labels: &'a Labels) -> Self {
+        Self { out: String::new(), paragraph: String::new(), labels }
+    }
+
+    fn line(&mut self, kind: Kind, source: &str) {
+        match kind {
+            Kind::Text => self.continue_paragraph(source),
+            Kind::Item => self.item(source),
+            Kind::Heading { .. } => {
+                self.blank_line();
+                self.text_line(markdown::heading_text(source));
+                self.blank_line();
+            }
+            Kind::TableRow => self.table_row(source),
+            Kind::Code | Kind::IndentedCode => {
+                self.end_paragraph();
+                self.out.push_str(source.trim_end_matches(['\n', '\r']));
+                self.out.push('\n');
+            }
+            Kind::Blank | Kind::FenceOpen | Kind::FenceClose | Kind::ThematicBreak => self.blank_line(),
+            Kind::FrontMatter => {
+                self.end_paragraph();
+                if source.trim_end() != "---" && source.trim_end() != "..." {
+                    self.out.push_str(source);
+                }
+            }
+            Kind::Underline | Kind::TableRule | Kind::Definition => self.end_paragraph(),
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.end_paragraph();
+        self.out.trim_end().trim_start_matches(['\n', '\r']).to_owned()
+    }
+
     fn continue_paragraph(&mut self, line: &str) {
         if !self.paragraph.is_empty() {
             self.paragraph.push('\n');
@@ -91,7 +131,7 @@ impl Writer {
                 self.out.push('\t');
             }
             let start = self.out.len();
-            inline::push_text(cell, &self.labels, Images::AltText, &mut self.out);
+            inline::push_text(cell, self.labels, Images::AltText, &mut self.out);
             // A line break inside a cell would end the row.
             if self.out[start..].contains('\n') {
                 let cell = self.out[start..].replace('\n', " ");
@@ -103,7 +143,7 @@ impl Writer {
     }
 
     fn text_line(&mut self, source: &str) {
-        inline::push_text(source, &self.labels, Images::AltText, &mut self.out);
+        inline::push_text(source, self.labels, Images::AltText, &mut self.out);
         self.out.push('\n');
     }
 
@@ -116,7 +156,7 @@ impl Writer {
             return;
         }
         let start = self.out.len();
-        inline::push_text(&self.paragraph, &self.labels, Images::Omitted, &mut self.out);
+        inline::push_text(&self.paragraph, self.labels, Images::Omitted, &mut self.out);
         self.paragraph.clear();
         if self.out[start..].trim().is_empty() && self.out[..start].ends_with(['\n']) {
             // The paragraph contained only images.
@@ -149,6 +189,7 @@ fn cells(row: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use proptest::prelude::*;
 
@@ -215,6 +256,21 @@ end";
     }
 
     #[test]
+    fn parts_are_read_in_the_context_of_their_document() {
+        let markdown = "# Code\n\n```py\ndef __init__(self):\n    a = b*c*d\n```\n- one *two* three\n\n`end`\n";
+        let range = |from: &str, to: &str| markdown.find(from).unwrap()..markdown.find(to).unwrap() + to.len();
+        let ranges = [
+            range("# Code", "__init__"),
+            range("(self)", "b*c*d\n"),
+            range("three", "three\n"),
+            range("`end", "`end`"),
+        ];
+        assert_eq!(parts(markdown, &ranges), ["Code\n\ndef __init__", "(self):\n    a = b*c*d", "three", "end"]);
+        assert_eq!(parts(markdown, &[]), Vec::<String>::new());
+        assert_eq!(parts("", &[0..0]), [""]);
+    }
+
+    #[test]
     fn text_without_marks_is_unchanged() {
         for text in ["", "one line", "two\nlines\n\nand a paragraph", "日本語のテキスト。"] {
             assert_eq!(from_markdown(text), text);
@@ -232,6 +288,18 @@ end";
     }
 
     proptest! {
+        #[test]
+        fn parts_of_lines_make_up_the_whole_words(
+            lines in proptest::collection::vec("[a-z ]{0,12}", 0..12),
+            cut in 0usize..12,
+        ) {
+            let text = lines.join("\n");
+            let at = text.match_indices('\n').nth(cut).map_or(text.len(), |(at, _)| at + 1);
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            let joined = parts(&text, &[0..at, at..text.len()]).join("\n");
+            prop_assert_eq!(words(&joined), words(&text));
+        }
+
         #[test]
         fn any_input_yields_trimmed_text(markdown in "[-#`~|>=*_\\[\\]:().1 a\té<br>\r\n\\\\]{0,150}") {
             let text = from_markdown(&markdown);

@@ -3,7 +3,7 @@
 use retrieval_client::Client;
 use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{
-    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection,
+    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection, WarningCode,
 };
 
 use super::print_warnings;
@@ -51,7 +51,7 @@ async fn all(arguments: &Read, request: DocumentRequest, client: &Client, termin
     }
     // Prints only at the end, because a document that changes meanwhile is read again from the start.
     let whole = client.read_whole(&request, page_chars).await?;
-    let expected = |code| code != retrieval_client::types::WarningCode::ContentTruncated;
+    let expected = |code| code != WarningCode::ContentTruncated;
     let warnings: Vec<_> = whole.first.warnings.iter().filter(|warning| expected(warning.code)).cloned().collect();
     print_warnings(&warnings, terminal);
     let Some(text) = &whole.text else { return Err(no_content(&whole.first)) };
@@ -89,5 +89,10 @@ fn heading(doc: &DocumentBlock) -> String {
 }
 
 fn no_content(response: &DocumentResponse) -> Failure {
-    Failure::NotFound(format!("`{}` has no readable content", one_line(&response.doc.canonical_url)))
+    let url = one_line(&response.doc.canonical_url);
+    let is_unmatched = response.warnings.iter().any(|warning| warning.code == WarningCode::NoMatch);
+    Failure::NotFound(match is_unmatched {
+        true => format!("no passage of `{url}` matches the query: rephrase it, or read without --query"),
+        false => format!("`{url}` has no readable content"),
+    })
 }

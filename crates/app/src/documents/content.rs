@@ -1,25 +1,25 @@
 //! Content block of a read: the selected text in the requested format and range.
 
-use docstore::StoredCapture;
-use model::CaptureId;
-use retrieval_core::{chars, plain};
+use std::borrow::Cow;
 
-use super::passages;
-use super::{ContentFormat, ContentView, ReadRequest, ReadWarning, Selection};
+use model::CaptureId;
+use retrieval_core::chars;
+
+use super::rendered::Rendered;
+use super::{ContentView, ReadRequest, ReadWarning, Selection};
+
+/// Blank line between two selected passages.
+pub const SEPARATOR: &str = "\n\n";
 
 /// Renders the content block. Adds warnings for truncated content and stale ranges.
 pub fn render(
-    stored: &StoredCapture,
+    rendered: &Rendered<'_>,
     chosen: &[usize],
     request: &ReadRequest,
     latest: CaptureId,
     warnings: &mut Vec<ReadWarning>,
 ) -> ContentView {
-    let selected = selected(stored, chosen, request.selection);
-    let full = match request.format {
-        ContentFormat::Markdown => selected,
-        ContentFormat::Text => plain::from_markdown(&selected),
-    };
+    let full = selected(rendered, chosen, request.selection);
     let range = request.range.as_ref();
     let start = range.map_or(0, |range| range.start_char);
     if let Some(requested) = range.and_then(|range| range.capture_id)
@@ -28,10 +28,7 @@ pub fn render(
     {
         warnings.push(ReadWarning::StaleRange { requested, latest });
     }
-    let (field, limit) = match range.and_then(|range| range.max_chars) {
-        Some(max_chars) => ("content.range.max_chars", Some(max_chars)),
-        None => ("content.max_chars", request.max_chars),
-    };
+    let (field, limit) = limit(request);
     let from = usize::try_from(start).unwrap_or(usize::MAX);
     let max_chars = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let rest = &full[chars::byte_offset(&full, from)..];
@@ -50,15 +47,20 @@ pub fn render(
     }
 }
 
-fn selected(stored: &StoredCapture, chosen: &[usize], selection: Selection) -> String {
-    let content = &stored.capture.content;
+/// Returns the field with the maximum number of characters, and its value.
+pub fn limit(request: &ReadRequest) -> (&'static str, Option<u64>) {
+    match request.range.as_ref().and_then(|range| range.max_chars) {
+        Some(max_chars) => ("content.range.max_chars", Some(max_chars)),
+        None => ("content.max_chars", request.max_chars),
+    }
+}
+
+fn selected<'a>(rendered: &Rendered<'a>, chosen: &[usize], selection: Selection) -> Cow<'a, str> {
     match selection {
-        Selection::FullDocument => content.clone(),
-        Selection::None => String::new(),
+        Selection::FullDocument => rendered.whole(),
+        Selection::None => Cow::default(),
         Selection::QueryRelevant | Selection::TopPassages | Selection::PassageIds => {
-            let texts: Vec<&str> =
-                chosen.iter().map(|position| passages::text(content, &stored.passages[*position]).trim_end()).collect();
-            texts.join("\n\n")
+            rendered.passages(chosen).join(SEPARATOR).into()
         }
     }
 }

@@ -1,78 +1,69 @@
 //! Lookup of a target among the documents that the viewer may see.
 
-use docstore::Document;
-use ingest::clock::to_date_time;
-use model::Timestamp;
-use retrieval_core::url::{CanonicalUrl, parse_workspace_url, workspace_url};
+use docstore::{Grant, NewPage, VisibleDocument};
+use model::DocId;
+use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
 
-use super::{DocumentView, Target};
+use super::Target;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
-/// Result of a lookup.
-pub enum Found {
-    Stored(Box<Document>),
-    /// A web page that was never read, with the metadata that its URL implies.
-    Unknown {
-        canonical_url: String,
-        document: Box<DocumentView>,
-    },
-}
-
 impl App {
-    /// Finds the target.
+    /// Finds the target. A web page that is neither listed nor known to the viewer's organization is registered for it, so
+    /// that its id and its times hold from now on.
     ///
     /// # Errors
     /// `DocumentNotFound` if it is not granted or does not exist, `Invalid` for a malformed URL.
-    pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
-        let organization_id = viewer.organization_id;
+    pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<VisibleDocument> {
         match target {
             Target::DocId(doc_id) => {
-                let found = self.store.find_granted_document(organization_id, *doc_id).await?;
-                found.map(stored).ok_or(Error::DocumentNotFound)
+                let found = self.store.find_granted_document(viewer.organization_id, *doc_id).await?;
+                found.ok_or(Error::DocumentNotFound)
             }
             Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
                 self.find_workspace_document(viewer, url).await
             }
-            Target::Url(url) => {
-                let canonical =
-                    CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
-                let found = self.store.find_document_by_url(organization_id, canonical.as_str().to_owned()).await?;
-                Ok(found.map_or_else(|| unread(&canonical, url, self.clock.now()), stored))
-            }
+            Target::Url(url) => self.find_page(viewer, url).await,
         }
     }
 
+    async fn find_page(&self, viewer: &Viewer, url: &str) -> Result<VisibleDocument> {
+        let organization_id = viewer.organization_id;
+        let canonical = CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
+        let doc_id = canonical.doc_id();
+        if let Some(found) = self.store.find_document(organization_id, doc_id).await? {
+            self.grant(viewer, doc_id).await?;
+            return Ok(found);
+        }
+        let page = NewPage {
+            organization_id,
+            doc_id,
+            canonical_url: canonical.as_str().to_owned(),
+            source_url: url.trim().to_owned(),
+        };
+        self.store.register_page(page, self.clock.now()).await?;
+        self.store.find_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)
+    }
+
     /// Finds a workspace document. Another organization's document and a missing one fail with the same error.
-    async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<Found> {
+    async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<VisibleDocument> {
         let organization_id = viewer.organization_id;
         let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
         if owner != organization_id {
             return Err(Error::DocumentNotFound);
         }
-        let found = self.store.find_document_by_url(organization_id, workspace_url(owner, &name)).await?;
-        found.map(stored).ok_or(Error::DocumentNotFound)
+        let doc_id = document_id(&workspace_url(owner, &name));
+        let found = self.store.find_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)?;
+        self.grant(viewer, doc_id).await?;
+        Ok(found)
     }
-}
 
-fn stored(document: Document) -> Found {
-    Found::Stored(Box::new(document))
-}
-
-fn unread(url: &CanonicalUrl, source_url: &str, now: Timestamp) -> Found {
-    let now = to_date_time(now);
-    let document = DocumentView {
-        doc_id: url.doc_id(),
-        canonical_url: url.as_str().to_owned(),
-        source_url: source_url.to_owned(),
-        title: None,
-        meta_description: None,
-        headings: Vec::new(),
-        content_digest: None,
-        latest_capture_id: None,
-        published_at: None,
-        first_seen_at: now,
-        last_seen_at: now,
-    };
-    Found::Unknown { canonical_url: url.as_str().to_owned(), document: Box::new(document) }
+    async fn grant(&self, viewer: &Viewer, doc_id: DocId) -> Result<()> {
+        let organization_id = viewer.organization_id;
+        if self.store.is_granted(organization_id, doc_id).await? {
+            return Ok(());
+        }
+        let grant = Grant { organization_id, doc_id, granted_at: self.clock.now() };
+        Ok(self.store.grant_document(grant).await?)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docstore::{Capture, Document};
+use docstore::{Capture, VisibleDocument};
 use model::{CaptureFormat, Collection, Timestamp};
 
 use super::{ReadRequest, Selection};
@@ -18,13 +18,13 @@ pub struct CaptureLifetimes {
 
 /// Returns true if the page must be fetched to answer the request.
 pub fn needs_fetch(
-    document: &Document,
+    visible: &VisibleDocument,
     capture: Option<&Capture>,
     request: &ReadRequest,
     lifetimes: CaptureLifetimes,
     now: Timestamp,
 ) -> bool {
-    if request.include.metadata_only() || document.collection != Collection::Web {
+    if request.include.metadata_only() || visible.document.collection != Collection::Web {
         return false;
     }
     let Some(capture) = capture else { return true };
@@ -32,7 +32,7 @@ pub fn needs_fetch(
     let lifetime = if is_snippet { lifetimes.snippet } else { lifetimes.document };
     capture.content.trim().is_empty()
         || capture.captured_at + lifetime <= now
-        || document.stale_at.is_some_and(|stale_at| stale_at >= capture.captured_at)
+        || visible.stale_at.is_some_and(|stale_at| stale_at >= capture.captured_at)
         || (is_snippet && request.selection == Selection::FullDocument)
 }
 
@@ -43,7 +43,7 @@ pub fn is_snippet(capture: &Capture) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use docstore::Strings;
+    use docstore::{Document, Strings};
     use model::{CaptureId, DocId, OrganizationId};
     use uuid::Uuid;
 
@@ -54,8 +54,8 @@ mod tests {
     const LIFETIMES: CaptureLifetimes =
         CaptureLifetimes { snippet: Duration::from_secs(900), document: Duration::from_hours(24) };
 
-    fn document() -> Document {
-        Document {
+    fn document() -> VisibleDocument {
+        let document = Document {
             doc_id: DocId(Uuid::nil()),
             collection: Collection::Web,
             canonical_url: "https://example.com/".to_owned(),
@@ -74,8 +74,8 @@ mod tests {
             latest_capture_id: None,
             removed_at: None,
             listed: true,
-            stale_at: None,
-        }
+        };
+        VisibleDocument { document, stale_at: None }
     }
 
     fn capture(format: CaptureFormat, age_seconds: i64) -> Capture {
@@ -90,6 +90,7 @@ mod tests {
             fetched_from: None,
             etag: None,
             last_modified: None,
+            organization_id: None,
         }
     }
 
@@ -107,7 +108,7 @@ mod tests {
         }
     }
 
-    fn fetched(document: &Document, capture: Option<&Capture>, request: &ReadRequest) -> bool {
+    fn fetched(document: &VisibleDocument, capture: Option<&Capture>, request: &ReadRequest) -> bool {
         needs_fetch(document, capture, request, LIFETIMES, NOW)
     }
 
@@ -151,14 +152,15 @@ mod tests {
         let metadata = Include { metadata: true, passages: false, capture_history: false, content: false };
         let metadata = ReadRequest { include: metadata, ..request(Selection::FullDocument) };
         assert!(!fetched(&document(), None, &metadata));
-        let file = Document { collection: Collection::Workspace(OrganizationId(Uuid::nil())), ..document() };
+        let mut file = document();
+        file.document.collection = Collection::Workspace(OrganizationId(Uuid::nil()));
         assert!(!fetched(&file, Some(&capture(CaptureFormat::Markdown, 1_000_000)), &request(Selection::FullDocument)));
     }
 
     #[test]
     fn stale_document_is_fetched_once() {
         let whole = request(Selection::FullDocument);
-        let stale = Document { stale_at: Some(NOW - Duration::from_secs(10)), ..document() };
+        let stale = VisibleDocument { stale_at: Some(NOW - Duration::from_secs(10)), ..document() };
         assert!(fetched(&stale, Some(&capture(CaptureFormat::Markdown, 20)), &whole));
         assert!(!fetched(&stale, Some(&capture(CaptureFormat::Markdown, 5)), &whole));
     }

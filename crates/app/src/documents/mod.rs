@@ -3,19 +3,22 @@
 mod content;
 mod find;
 mod freshness;
+mod outcome;
 pub(crate) mod passages;
+mod rendered;
+mod selection;
 
-use docstore::{Document, Grant, StoredCapture};
+use docstore::{StoredCapture, VisibleDocument};
 use ingest::PageError;
-use ingest::clock::to_date_time;
 use ingest::pages::{PageRequest, SeenCapture};
-use model::{CaptureFormat, CaptureId, Collection, DocId, PassageId};
+use model::{CaptureId, DocId, PassageId};
 use time::OffsetDateTime;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer};
-use find::Found;
 pub use freshness::CaptureLifetimes;
+pub use ingest::pages::UnreadableReason;
+use outcome::outcome;
 
 /// Document to read. `doc_id` takes precedence if a caller sends both.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -142,7 +145,17 @@ pub struct CaptureView {
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReadWarning {
-    ContentUnavailable,
+    /// `reason` is `None` if the document is no web page.
+    ContentUnavailable {
+        reason: Option<UnreadableReason>,
+    },
+    /// The capture has expired, and the page could not be read again.
+    StaleContent {
+        capture_time: OffsetDateTime,
+        reason: UnreadableReason,
+    },
+    /// No passage matches the query.
+    NoMatch,
     /// `field` is `content.max_chars` or `content.range.max_chars`.
     ContentTruncated {
         field: &'static str,
@@ -158,142 +171,56 @@ pub enum ReadWarning {
 }
 
 impl App {
-    /// Reads a document that the viewer may see. Fetches a web page if its stored capture does not answer the request.
-    /// Reading by URL grants the document to the organization.
+    /// Reads a document that the viewer may see. Fetches a web page if its stored capture does not answer the request; only
+    /// the viewer's organization sees what was fetched. Reading by URL grants the document to the organization.
     pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
-        let mut found = self.find_document(viewer, &request.target).await?;
-        let mut stored = self.stored_capture(viewer, &found).await?;
-        let mut is_whole = true;
-        if let Some(page) = self.page_to_fetch(&found, stored.as_ref(), &request) {
-            match self.pages.read(page).await {
+        let (mut visible, mut stored) = self.load_document(viewer, &request.target).await?;
+        let mut failure = None;
+        if self.must_fetch(&visible, stored.as_ref(), &request) {
+            match self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request)).await {
                 Ok(()) => {}
-                // The last good capture stays, but a snippet cannot stand in for the full document.
-                Err(PageError::Unreadable) => {
-                    is_whole = !stored.as_ref().is_some_and(|stored| freshness::is_snippet(&stored.capture));
-                }
+                Err(PageError::Unreadable(reason)) => failure = Some(reason),
                 Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
             }
-            found = self.find_document(viewer, &request.target).await?;
-            stored = self.stored_capture(viewer, &found).await?;
+            (visible, stored) = self.load_document(viewer, &request.target).await?;
+            // Another read or an import may have succeeded meanwhile.
+            failure = failure.filter(|_| self.must_fetch(&visible, stored.as_ref(), &request));
         }
-        let document = match found {
-            Found::Stored(document) => document,
-            Found::Unknown { document, .. } => return Ok(without_content(*document, &request)),
-        };
-        if matches!(request.target, Target::Url(_)) {
-            self.grant(viewer, document.doc_id).await?;
-        }
-        match stored {
-            Some(stored) => Ok(outcome(&document, stored, is_whole, &request)),
-            None => Ok(without_content(view(&document, None), &request)),
-        }
+        Ok(outcome(&visible.document, stored.as_ref(), failure, &request))
     }
 
-    async fn stored_capture(&self, viewer: &Viewer, found: &Found) -> Result<Option<StoredCapture>> {
-        match found {
-            Found::Stored(document) => {
-                Ok(self.store.find_latest_capture(viewer.organization_id, document.doc_id).await?)
-            }
-            Found::Unknown { .. } => Ok(None),
-        }
-    }
-
-    /// Returns the page that must be fetched before the request can be answered, if any.
-    fn page_to_fetch(
+    /// Returns the document and its latest capture.
+    async fn load_document(
         &self,
-        found: &Found,
-        stored: Option<&StoredCapture>,
-        request: &ReadRequest,
-    ) -> Option<PageRequest> {
-        let given_url = match &request.target {
+        viewer: &Viewer,
+        target: &Target,
+    ) -> Result<(VisibleDocument, Option<StoredCapture>)> {
+        let visible = self.find_document(viewer, target).await?;
+        let stored = self.store.find_latest_capture(viewer.organization_id, visible.document.doc_id).await?;
+        Ok((visible, stored))
+    }
+
+    /// Returns true if the page must be fetched before the request can be answered.
+    fn must_fetch(&self, visible: &VisibleDocument, stored: Option<&StoredCapture>, request: &ReadRequest) -> bool {
+        let capture = stored.map(|stored| &stored.capture);
+        freshness::needs_fetch(visible, capture, request, self.options.capture_lifetimes, self.clock.now())
+    }
+}
+
+fn page_request(
+    viewer: &Viewer,
+    visible: &VisibleDocument,
+    stored: Option<&StoredCapture>,
+    request: &ReadRequest,
+) -> PageRequest {
+    PageRequest {
+        organization_id: viewer.organization_id,
+        doc_id: visible.document.doc_id,
+        canonical_url: visible.document.canonical_url.clone(),
+        given_url: match &request.target {
             Target::Url(url) => Some(url.clone()),
             Target::DocId(_) => None,
-        };
-        match found {
-            Found::Unknown { canonical_url, .. } => (!request.include.metadata_only()).then(|| PageRequest {
-                canonical_url: canonical_url.clone(),
-                given_url,
-                seen: None,
-            }),
-            Found::Stored(document) => {
-                let capture = stored.map(|stored| &stored.capture);
-                let lifetimes = self.options.capture_lifetimes;
-                freshness::needs_fetch(document, capture, request, lifetimes, self.clock.now()).then(|| PageRequest {
-                    canonical_url: document.canonical_url.clone(),
-                    given_url,
-                    seen: capture.map(SeenCapture::from),
-                })
-            }
-        }
-    }
-
-    async fn grant(&self, viewer: &Viewer, doc_id: DocId) -> Result<()> {
-        let organization_id = viewer.organization_id;
-        if self.store.is_granted(organization_id, doc_id).await? {
-            return Ok(());
-        }
-        let grant = Grant { organization_id, doc_id, granted_at: self.clock.now() };
-        Ok(self.store.grant_document(grant).await?)
-    }
-}
-
-/// Builds the outcome from a stored capture. `is_whole` is false if a full document was requested and only a snippet is
-/// available.
-fn outcome(document: &Document, stored: StoredCapture, is_whole: bool, request: &ReadRequest) -> ReadOutcome {
-    let mut warnings = Vec::new();
-    let capture = capture_view(&stored);
-    let has_text = document.collection != Collection::Web || !stored.capture.content.trim().is_empty();
-    let is_available = has_text && (is_whole || request.selection != Selection::FullDocument);
-    if !is_available && !request.include.metadata_only() {
-        warnings.push(ReadWarning::ContentUnavailable);
-    }
-    let wants_content = is_available && request.include.content && request.selection != Selection::None;
-    let chosen = passages::choose(&stored, document.language.as_deref(), request, &mut warnings);
-    let content = wants_content.then(|| content::render(&stored, &chosen, request, capture.capture_id, &mut warnings));
-    let passages = request.include.passages.then(|| {
-        passages::views(&stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
-    });
-    ReadOutcome {
-        document: view(document, Some(&stored)),
-        content,
-        passages,
-        capture_history: request.include.capture_history.then(|| vec![capture.clone()]),
-        capture: Some(capture),
-        warnings,
-    }
-}
-
-/// Returns the `doc` block alone, with a warning unless only metadata was requested.
-fn without_content(document: DocumentView, request: &ReadRequest) -> ReadOutcome {
-    let warnings = if request.include.metadata_only() { Vec::new() } else { vec![ReadWarning::ContentUnavailable] };
-    ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
-}
-
-fn view(document: &Document, stored: Option<&StoredCapture>) -> DocumentView {
-    DocumentView {
-        doc_id: document.doc_id,
-        canonical_url: document.canonical_url.clone(),
-        source_url: document.source_url.clone(),
-        title: document.title.clone(),
-        meta_description: document.description.clone(),
-        headings: stored.map(|stored| stored.capture.headings.0.clone()).unwrap_or_default(),
-        content_digest: stored.map(|stored| stored.capture.content_digest.clone()),
-        latest_capture_id: stored.map(|stored| stored.capture.capture_id),
-        published_at: document.published_at.map(to_date_time),
-        first_seen_at: to_date_time(document.first_seen_at),
-        last_seen_at: to_date_time(document.last_seen_at),
-    }
-}
-
-fn capture_view(stored: &StoredCapture) -> CaptureView {
-    let capture = &stored.capture;
-    CaptureView {
-        capture_id: capture.capture_id,
-        capture_time: to_date_time(capture.captured_at),
-        content_digest: capture.content_digest.clone(),
-        format: match capture.format {
-            CaptureFormat::Text => ContentFormat::Text,
-            CaptureFormat::Markdown => ContentFormat::Markdown,
         },
+        seen: stored.map(|stored| SeenCapture::from(&stored.capture)),
     }
 }

@@ -2,11 +2,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::Error;
-use app::documents::{ContentFormat, Include, Range, ReadOutcome, ReadRequest, ReadWarning, Selection};
+use app::documents::{
+    ContentFormat, Include, Range, ReadOutcome, ReadRequest, ReadWarning, Selection, UnreadableReason,
+};
 use app::feedback::FeedbackRequest;
 use app::web::WebPage;
 use ingest::prepare::Extent;
-use model::FeedbackEvent;
+use model::{FeedbackEvent, RunMode};
 use test_support::site::{Page, Site};
 use test_support::{Setup, Tenant, TestApp, feedback, page, read_id, read_url, search, until};
 
@@ -151,7 +153,8 @@ mod freshness {
         let url = site.put("/a", Page::status(500));
         world.import_one(WebPage { extent: Extent::Snippet, ..page(&url, "A snippet.") }).await;
         let outcome = read(&world, &tenant, read_url(&url)).await;
-        assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable]);
+        let reason = Some(UnreadableReason::HttpStatus(500));
+        assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable { reason }]);
         assert!(outcome.content.is_none());
         assert_eq!(outcome.passages.unwrap().len(), 1, "the passages of the snippet remain");
     }
@@ -164,9 +167,28 @@ mod freshness {
         let url = site.put("/a", Page::html("<p>Low tide at six.</p>"));
         read(&world, &tenant, read_url(&url)).await;
         site.put("/a", Page::status(500));
+        for _ in 0..2 {
+            let outcome = read(&world, &tenant, read_url(&url)).await;
+            assert!(text(&outcome).contains("six"));
+            let capture_time = outcome.capture.unwrap().capture_time;
+            let reason = UnreadableReason::HttpStatus(500);
+            assert_eq!(outcome.warnings, [ReadWarning::StaleContent { capture_time, reason }]);
+        }
+        assert_eq!(site.hits("/a"), 2, "the failure and its reason are remembered");
+    }
+
+    #[tokio::test]
+    async fn expired_import_that_cannot_be_read_again_is_stale() {
+        let (world, tenant, site) = start().await;
+        let url = site.url("/gone");
+        world.import_one(page(&url, MARKDOWN)).await;
+        assert_eq!(read(&world, &tenant, read_url(&url)).await.warnings, []);
+        world.clock.advance(Duration::from_hours(25));
         let outcome = read(&world, &tenant, read_url(&url)).await;
-        assert!(text(&outcome).contains("six"));
-        assert_eq!(outcome.warnings, []);
+        assert_eq!(text(&outcome), MARKDOWN);
+        let capture_time = outcome.capture.unwrap().capture_time;
+        let reason = UnreadableReason::HttpStatus(404);
+        assert_eq!(outcome.warnings, [ReadWarning::StaleContent { capture_time, reason }]);
     }
 
     #[tokio::test]
@@ -175,7 +197,8 @@ mod freshness {
         let url = site.url("/missing");
         for _ in 0..2 {
             let outcome = read(&world, &tenant, read_url(&url)).await;
-            assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable]);
+            let reason = Some(UnreadableReason::HttpStatus(404));
+            assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable { reason }]);
             assert!(outcome.content.is_none() && outcome.capture.is_none());
         }
         assert_eq!(site.hits("/missing"), 1);
@@ -209,6 +232,28 @@ mod freshness {
         assert_eq!((outcome.warnings.len(), outcome.content.is_none(), site.hits("/a")), (0, true, 0));
         assert_eq!(outcome.document.canonical_url, url);
     }
+
+    #[tokio::test]
+    async fn reason_of_an_unreadable_page_is_that_of_its_host() {
+        let (world, tenant, site) = start().await;
+        for (url, reason) in [
+            (site.put("/status", Page::status(418)), UnreadableReason::HttpStatus(418)),
+            (site.put("/type", Page::of("video/mp4", "x")), UnreadableReason::UnsupportedType),
+            (site.put("/large", Page::of("text/plain", "words ".repeat(3 << 20))), UnreadableReason::TooLarge),
+            (site.put("/nothing", Page::html("")), UnreadableReason::NoText),
+            (site.put("/damaged", Page::of("application/pdf", "%PDF-1.7 and no more")), UnreadableReason::NoText),
+            (site.put("/inward", Page::redirect("http://10.0.0.1/")), UnreadableReason::Unreachable),
+            (site.put("/loop", Page::redirect("/loop")), UnreadableReason::Unreachable),
+            ("http://10.0.0.1/".to_owned(), UnreadableReason::Unreachable),
+            ("http://no-such-host.invalid/".to_owned(), UnreadableReason::Unreachable),
+            ("https://127.0.0.1:1/".to_owned(), UnreadableReason::Unreachable),
+        ] {
+            for _ in 0..2 {
+                let warnings = read(&world, &tenant, read_url(&url)).await.warnings;
+                assert_eq!(warnings, [ReadWarning::ContentUnavailable { reason: Some(reason) }], "{url}");
+            }
+        }
+    }
 }
 
 mod content {
@@ -227,6 +272,106 @@ mod content {
         let outcome = read(&world, &tenant, ReadRequest { format: ContentFormat::Text, ..request }).await;
         let text = text(&outcome);
         assert!(text.starts_with("A preface on tides.") && !text.contains(['*', '#']), "{text}");
+    }
+
+    const CODE: &str = "def __init__(self):\n    a*b*c\n\n\n\tsee [docs](https://x.example/)\n# no heading\n";
+
+    #[tokio::test]
+    async fn plain_text_is_returned_unchanged() {
+        let (world, tenant, site) = start().await;
+        let fetched = site.put("/code.txt", Page::of("text/plain", CODE));
+        let json = site.put("/data.json", Page::of("application/json", CODE));
+        let imported = "https://example.com/code";
+        world.import_one(WebPage { mime: Some("text/plain".to_owned()), ..page(imported, CODE) }).await;
+        world.upload(&tenant, "code.txt", CODE).await;
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let file = format!("workspace://{}/code.txt", tenant.organization_id);
+        for url in [&fetched, &json, imported, &file] {
+            for format in [ContentFormat::Text, ContentFormat::Markdown] {
+                let outcome = read(&world, &tenant, ReadRequest { format, ..read_url(url) }).await;
+                assert_eq!(text(&outcome), CODE, "{url} {format:?}");
+                let passages: String = outcome.passages.unwrap().into_iter().map(|passage| passage.text).collect();
+                assert_eq!(passages, CODE, "{url}");
+                let selection = Selection::TopPassages;
+                let selected = read(&world, &tenant, ReadRequest { format, selection, ..read_url(url) }).await;
+                assert!(
+                    text(&selected).starts_with("def __init__(self):\n    a*b*c\n\n\n\tsee [docs](https://x.example/)")
+                );
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn code_in_markdown_survives_as_text() {
+        let (world, tenant, _) = start().await;
+        let markdown = "# A *guide*\n\n```py\ndef __init__(self):\n    return a*b*c\n```\n\n    indented __code__\n\nAnd __bold__.\n";
+        world.import_one(page(URL, markdown)).await;
+        let format = ContentFormat::Text;
+        for selection in [Selection::FullDocument, Selection::TopPassages] {
+            let outcome = read(&world, &tenant, ReadRequest { format, selection, ..read_url(URL) }).await;
+            let expected = "A guide\n\ndef __init__(self):\n    return a*b*c\n\n    indented __code__\n\nAnd bold.";
+            assert_eq!(text(&outcome), expected, "{selection:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn markdown_served_as_plain_text_is_known_by_its_name() {
+        let (world, tenant, site) = start().await;
+        let url = site.put("/README.md", Page::of("text/plain", "# Some *words*\n"));
+        let outcome = read(&world, &tenant, ReadRequest { format: ContentFormat::Text, ..read_url(&url) }).await;
+        assert_eq!(text(&outcome), "Some words");
+    }
+
+    /// Sections of about 600 characters, so that each is a passage; only some contain the words.
+    fn sections(words: &[&str]) -> String {
+        let filler = "It is about something else entirely. ".repeat(16);
+        words.iter().enumerate().map(|(n, word)| format!("# Part {n}\n\n{word} {filler}\n\n")).collect()
+    }
+
+    #[tokio::test]
+    async fn limited_text_holds_the_best_passages() {
+        let (world, tenant, _) = start().await;
+        let best = "The walrus eats clams. The walrus dives for clams.";
+        let weak = "A walrus.";
+        world.import_one(page(URL, &sections(&[weak, weak, "Nothing.", weak, weak, weak, weak, best]))).await;
+        let query = Some("walrus clams".to_owned());
+        let request = ReadRequest { selection: Selection::QueryRelevant, query, ..read_url(URL) };
+        let limited =
+            async |max_chars, format| read(&world, &tenant, ReadRequest { max_chars, format, ..request.clone() }).await;
+        let ordinals = |outcome: &ReadOutcome| {
+            outcome.passages.as_ref().unwrap().iter().map(|passage| passage.ordinal).collect::<Vec<_>>()
+        };
+        let five = limited(None, ContentFormat::Markdown).await;
+        assert_eq!(ordinals(&five).len(), 5);
+        for format in [ContentFormat::Markdown, ContentFormat::Text] {
+            let two = limited(Some(1_400), format).await;
+            assert!(text(&two).contains(best) && text(&two).contains(weak));
+            assert_eq!((ordinals(&two).len(), two.warnings.len()), (2, 0), "whole passages, in order");
+            assert_eq!(ordinals(&two)[1], 7);
+            assert!(two.content.unwrap().char_count <= 1_400);
+            let all = limited(Some(10_000), format).await;
+            assert_eq!((ordinals(&all), all.warnings.len()), (vec![0, 1, 3, 4, 5, 6, 7], 0), "more than five");
+            let part = limited(Some(40), format).await;
+            assert!(text(&part).contains("The walrus eats"), "{}", text(&part));
+            assert_eq!(part.warnings, [ReadWarning::ContentTruncated { field: "content.max_chars", max_chars: 40 }]);
+        }
+        let range = Some(Range { start_char: 0, max_chars: Some(700), capture_id: None });
+        let ranged = read(&world, &tenant, ReadRequest { range, ..request.clone() }).await;
+        assert_eq!(ordinals(&ranged), [7]);
+    }
+
+    #[tokio::test]
+    async fn query_without_a_match_is_a_warning() {
+        let (world, tenant, request) = with_page().await;
+        for selection in [Selection::QueryRelevant, Selection::TopPassages] {
+            for max_chars in [None, Some(100)] {
+                let query = Some("submarine".to_owned());
+                let request = ReadRequest { selection, query, max_chars, ..request.clone() };
+                let outcome = read(&world, &tenant, request).await;
+                assert_eq!(outcome.warnings, [ReadWarning::NoMatch]);
+                assert!(outcome.content.is_none() && outcome.passages.unwrap().is_empty());
+            }
+        }
     }
 
     #[tokio::test]

@@ -43,9 +43,9 @@ fn a_page_without_a_title_has_that_of_its_first_heading() {
 }
 
 #[test]
-fn the_time_of_a_crawl_is_kept() {
+fn only_a_crawl_has_a_time_of_its_own() {
     let earlier = Timestamp::from_millis(7);
     let crawled = WebPage { crawled_at: Some(earlier), ..page("https://a.example/", "x") };
     assert_eq!(prepare_page(crawled).unwrap().document.last_crawled_at, Some(earlier));
-    assert_eq!(prepare_page(page("https://a.example/", "x")).unwrap().document.last_crawled_at, Some(NOW));
+    assert_eq!(prepare_page(page("https://a.example/", "x")).unwrap().document.last_crawled_at, None);
 }

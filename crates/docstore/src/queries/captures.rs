@@ -88,8 +88,8 @@ async fn load_stored(
 struct Changes {
     inserted: Vec<Document>,
     updated: Vec<Document>,
-    /// Documents whose older captures are deleted.
-    replaced: Vec<DocId>,
+    /// Captures that are replaced. Captures of single organizations belong to their page reads and stay.
+    replaced: Vec<CaptureId>,
     /// Stored captures that were read again with the same content.
     reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
@@ -99,9 +99,10 @@ struct Changes {
 
 impl Changes {
     fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<ContentKey>)>) -> SaveOutcome {
-        let NewDocument { mut document, capture, passages } = new;
+        let NewDocument { mut document, mut capture, passages } = new;
         let doc_id = document.doc_id;
         let index = document.collection.index();
+        capture.organization_id = document.collection.owner();
         let Some((before, content)) = stored.get(&doc_id) else {
             document.latest_capture_id = Some(capture.capture_id);
             self.captures.push(capture);
@@ -112,15 +113,18 @@ impl Changes {
             self.inserted.push(document);
             return SaveOutcome::Stored;
         };
-        document.first_seen_at = before.first_seen_at;
+        if before.listed {
+            // The row of a page that was only read has no times.
+            document.first_seen_at = before.first_seen_at;
+        }
+        document.last_crawled_at = document.last_crawled_at.or(before.last_crawled_at);
         document.listed |= before.listed;
-        document.stale_at = before.stale_at;
         // Content that was read before the removal must not restore the document; content read later does.
         document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
         let same_content = content.as_ref().is_some_and(|content| content.matches(&capture));
         let outcome = if !same_content {
             document.latest_capture_id = Some(capture.capture_id);
-            self.replaced.push(doc_id);
+            self.replaced.extend(before.latest_capture_id);
             self.captures.push(capture);
             self.passages.extend(passages);
             SaveOutcome::Stored
@@ -141,7 +145,7 @@ impl Changes {
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
         insert_rows!(connection, documents::table, self.inserted)?;
         for chunk in self.replaced.chunks(MAX_VALUES_PER_STATEMENT) {
-            let old = captures::table.filter(captures::doc_id.eq_any(bind_all(chunk.iter().copied())));
+            let old = captures::table.filter(captures::capture_id.eq_any(bind_all(chunk.iter().copied())));
             diesel::delete(old).execute(connection).await?;
         }
         for document in self.updated {
@@ -179,24 +183,4 @@ fn has_same_metadata(new: &Document, before: &Document) -> bool {
         ..document.clone()
     };
     timeless(new) == timeless(before)
-}
-
-pub async fn confirm_capture(
-    connection: &mut Conn,
-    doc_id: DocId,
-    capture_id: CaptureId,
-    now: Timestamp,
-) -> Result<()> {
-    let document = documents::table.find(Bind(doc_id)).filter(documents::latest_capture_id.eq(Bind(capture_id)));
-    let confirmed = diesel::update(document)
-        .set((documents::last_seen_at.eq(Bind(now)), documents::last_crawled_at.eq(Bind(now))))
-        .execute(connection)
-        .await?;
-    if confirmed > 0 {
-        diesel::update(captures::table.find(Bind(capture_id)))
-            .set(captures::captured_at.eq(Bind(now)))
-            .execute(connection)
-            .await?;
-    }
-    Ok(())
 }

@@ -4,79 +4,53 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use super::Conn;
+use super::activity::is_granted;
 use super::outbox::enqueue_documents;
+use super::{Conn, page_reads};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, grants, passages};
 use crate::types::{Bind, bind_all};
+use crate::visible::VisibleDocument;
 
-pub async fn find_document_by_url(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    canonical_url: String,
-) -> Result<Option<Document>> {
-    Ok(documents::table
-        .filter(documents::canonical_url.eq(canonical_url))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
-        .filter(documents::removed_at.is_null())
-        .select(Document::as_select())
-        .first(connection)
-        .await
-        .optional()?)
-}
-
-pub async fn find_web_page(
-    connection: &mut Conn,
-    canonical_url: String,
-) -> Result<Option<(Document, Option<Capture>)>> {
-    Ok(documents::table
-        .left_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::canonical_url.eq(canonical_url))
-        .filter(documents::organization_id.is_null())
-        .filter(documents::removed_at.is_null())
-        .select((Document::as_select(), Option::<Capture>::as_select()))
-        .first(connection)
-        .await
-        .optional()?)
-}
-
-pub async fn mark_stale(
+pub async fn find_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_id: DocId,
-    now: Timestamp,
-) -> Result<()> {
-    let granted = grants::table
-        .filter(grants::organization_id.eq(Bind(organization_id)))
-        .filter(grants::doc_id.eq(documents::doc_id));
-    diesel::update(documents::table)
-        .filter(documents::doc_id.eq(Bind(doc_id)))
-        .filter(documents::organization_id.is_null())
-        .filter(diesel::dsl::exists(granted))
-        .set(documents::stale_at.eq(Bind(now)))
-        .execute(connection)
+) -> Result<Option<VisibleDocument>> {
+    let document: Option<Document> = documents::table
+        .find(Bind(doc_id))
+        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
+        .select(Document::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(document) = document else { return Ok(None) };
+    let Some(read) = page_reads::find_row(connection, organization_id, doc_id).await? else {
+        return Ok(VisibleDocument::of(document, None, |_| None));
+    };
+    let capture_ids = bind_all(document.latest_capture_id.into_iter().chain(read.latest_capture_id));
+    let times: Vec<(CaptureId, Timestamp)> = captures::table
+        .filter(captures::capture_id.eq_any(capture_ids))
+        .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
+        .select((captures::capture_id, captures::captured_at))
+        .load(connection)
         .await?;
-    Ok(())
+    let times: HashMap<CaptureId, Timestamp> = times.into_iter().collect();
+    Ok(VisibleDocument::of(document, Some(read), |capture_id| times.get(&capture_id).copied()))
 }
 
 pub async fn find_granted_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_id: DocId,
-) -> Result<Option<Document>> {
-    Ok(documents::table
-        .inner_join(grants::table.on(grants::doc_id.eq(documents::doc_id)))
-        .filter(documents::doc_id.eq(Bind(doc_id)))
-        .filter(grants::organization_id.eq(Bind(organization_id)))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
-        .filter(documents::removed_at.is_null())
-        .select(Document::as_select())
-        .first(connection)
-        .await
-        .optional()?)
+) -> Result<Option<VisibleDocument>> {
+    if !is_granted(connection, organization_id, doc_id).await? {
+        return Ok(None);
+    }
+    find_document(connection, organization_id, doc_id).await
 }
 
 pub async fn find_latest_capture(
@@ -84,11 +58,11 @@ pub async fn find_latest_capture(
     organization_id: OrganizationId,
     doc_id: DocId,
 ) -> Result<Option<StoredCapture>> {
-    let capture = captures::table
-        .inner_join(documents::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq(Bind(doc_id)))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
-        .filter(documents::removed_at.is_null())
+    let found = find_document(connection, organization_id, doc_id).await?;
+    let Some(capture_id) = found.and_then(|visible| visible.document.latest_capture_id) else { return Ok(None) };
+    let capture: Option<Capture> = captures::table
+        .find(Bind(capture_id))
+        .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
         .select(Capture::as_select())
         .first(connection)
         .await
@@ -111,6 +85,7 @@ pub async fn load_documents(
     let query = documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
         .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
         .into_boxed();
@@ -136,6 +111,7 @@ pub async fn find_latest_states(
 ) -> Result<Vec<DocumentState>> {
     let query = documents::table
         .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())
         .select((documents::doc_id, documents::latest_capture_id.assume_not_null(), documents::last_seen_at))

@@ -13,6 +13,7 @@ pub mod documents;
 pub mod files;
 pub mod inventory;
 pub mod outbox;
+pub mod page_reads;
 pub mod runs;
 pub mod usage;
 

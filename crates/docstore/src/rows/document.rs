@@ -34,10 +34,9 @@ row! {
         /// Time of deletion. The document is hidden from all reads until its rows are purged.
         pub removed_at: Option<Timestamp>,
         /// True if the document belongs in its index. A web page that was only read by URL is not listed, since the URL
-        /// may be secret. Never reset to false.
+        /// may be secret: its row anchors foreign keys, and each reader has a [`PageRead`](super::PageRead). Never reset
+        /// to false.
         pub listed: bool,
-        /// Time at which the content was reported as outdated. Older captures must not be served.
-        pub stale_at: Option<Timestamp>,
     }
 }
 
@@ -59,6 +58,8 @@ row! {
         pub etag: Option<String>,
         /// `Last-Modified` header of the origin server (RFC 9110, 8.8.2).
         pub last_modified: Option<String>,
+        /// The only organization that may read it; `None` for captures of the shared web.
+        pub organization_id: Option<OrganizationId>,
     }
 }
 

@@ -6,6 +6,7 @@ mod audit;
 mod document;
 mod file;
 mod outbox;
+mod page_read;
 mod run;
 mod usage;
 
@@ -15,5 +16,6 @@ pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, Document, Grant, Passage};
 pub use file::{File, FileChanges, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
+pub use page_read::PageRead;
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};

@@ -1,6 +1,6 @@
 //! Saving documents with their content.
 
-use docstore::{DocumentState, Grant, NewDocument, SaveOutcome, StoreError};
+use docstore::{Capture, DocumentState, NewDocument, SaveOutcome, StoreError};
 use model::{CaptureFormat, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
@@ -19,14 +19,10 @@ on_both_backends!(
     content_read_before_removal_does_not_restore,
     removal_wins_over_concurrent_save,
     duplicate_url_conflicts_and_rolls_back,
-    unlisted_page_is_never_queued,
+    crawl_time_is_kept_without_a_new_one,
     listed_page_stays_listed,
-    newly_listed_page_is_queued,
     whole_page_replaces_snippet_with_same_text,
     validators_are_updated_on_rereading,
-    confirmed_capture_updates_times,
-    replaced_capture_is_not_confirmed,
-    only_grantees_can_mark_stale,
 );
 
 async fn queued(db: &Database, index: IndexName) -> Vec<DocId> {
@@ -225,7 +221,7 @@ async fn rereading_restores_removed_document(db: Database) {
 
     let again = read_at(workspace_document(organization_id, "a.md", "the same"), at(2));
     assert_eq!(save(&db, again).await, SaveOutcome::MetadataChanged);
-    let found = db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().unwrap();
+    let found = db.find_document(organization_id, doc_id).await.unwrap().unwrap().document;
     assert_eq!((found.first_seen_at, found.removed_at), (NOW, None));
     assert_eq!(queued(&db, IndexName::Workspace).await, [doc_id]);
 }
@@ -239,7 +235,7 @@ async fn content_read_before_removal_does_not_restore(db: Database) {
     let late = read_at(workspace_document(organization_id, "a.md", "the new version"), at(1));
     assert!(db.hide_workspace_document(organization_id, doc_id, at(2)).await.unwrap());
     save(&db, late.clone()).await;
-    assert!(db.find_document_by_url(organization_id, late.document.canonical_url).await.unwrap().is_none());
+    assert!(db.find_document(organization_id, late.document.doc_id).await.unwrap().is_none());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
 }
 
@@ -256,7 +252,7 @@ async fn removal_wins_over_concurrent_save(db: Database) {
         let removing = async move { removing.hide_workspace_document(organization_id, doc_id, at(2)).await };
         assert!(tokio::spawn(removing).await.unwrap().unwrap());
         storing.await.unwrap();
-        assert!(db.find_document_by_url(organization_id, first.document.canonical_url).await.unwrap().is_none());
+        assert!(db.find_document(organization_id, doc_id).await.unwrap().is_none());
     }
 }
 
@@ -281,17 +277,19 @@ async fn indexable(db: &Database) -> Vec<DocId> {
     db.list_indexable_documents(IndexName::Web, None, 10).await.unwrap()
 }
 
-async fn unlisted_page_is_never_queued(db: Database) {
-    let new = unlisted(page("https://example.com/secret", "first"));
-    let doc_id = new.document.doc_id;
-    assert_eq!(save(&db, new.clone()).await, SaveOutcome::Stored);
-    assert_eq!(save(&db, unlisted(page("https://example.com/secret", "second"))).await, SaveOutcome::Stored);
-    assert_eq!(queued(&db, IndexName::Web).await, []);
-    assert_eq!(indexable(&db).await, []);
-    assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
-    let (document, capture) = db.find_web_page("https://example.com/secret".to_owned()).await.unwrap().unwrap();
-    assert!(!document.listed);
-    assert_eq!(capture.unwrap().content, "second");
+/// Returns the latest capture of a listed page.
+async fn capture_of(db: &Database, new: &NewDocument) -> Capture {
+    db.load_documents(Collection::Web, vec![new.document.doc_id]).await.unwrap().remove(0).capture
+}
+
+async fn crawl_time_is_kept_without_a_new_one(db: Database) {
+    let first = page("https://example.com/", "first");
+    save(&db, first.clone()).await;
+    let mut second = read_at(page("https://example.com/", "second"), at(5));
+    second.document.last_crawled_at = None;
+    save(&db, second).await;
+    let loaded = db.load_documents(Collection::Web, vec![first.document.doc_id]).await.unwrap().remove(0);
+    assert_eq!((loaded.document.last_seen_at, loaded.document.last_crawled_at), (at(5), Some(NOW)));
 }
 
 async fn listed_page_stays_listed(db: Database) {
@@ -303,22 +301,13 @@ async fn listed_page_stays_listed(db: Database) {
     assert_eq!(indexable(&db).await, [listed.document.doc_id]);
 }
 
-async fn newly_listed_page_is_queued(db: Database) {
-    let new = page("https://example.com/", "the same");
-    save(&db, unlisted(new.clone())).await;
-    assert_eq!(save(&db, new.clone()).await, SaveOutcome::MetadataChanged);
-    assert_eq!(queued(&db, IndexName::Web).await, [new.document.doc_id]);
-    assert_eq!(db.load_for_indexing(vec![new.document.doc_id]).await.unwrap().len(), 1);
-}
-
 async fn whole_page_replaces_snippet_with_same_text(db: Database) {
     let mut snippet = page("https://example.com/", "the same");
     snippet.capture.format = CaptureFormat::Text;
     save(&db, snippet.clone()).await;
     let whole = page("https://example.com/", "the same");
     assert_eq!(save(&db, whole.clone()).await, SaveOutcome::Stored);
-    let (_, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
-    assert_eq!(capture, Some(whole.capture));
+    assert_eq!(capture_of(&db, &whole).await, whole.capture);
 }
 
 async fn validators_are_updated_on_rereading(db: Database) {
@@ -330,49 +319,8 @@ async fn validators_are_updated_on_rereading(db: Database) {
     again.capture.etag = Some("\"2\"".to_owned());
     again.capture.last_modified = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
     save(&db, again.clone()).await;
-    let capture = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap().1.unwrap();
+    let capture = capture_of(&db, &new).await;
     assert_eq!(capture.capture_id, new.capture.capture_id);
     assert_eq!((capture.etag, capture.last_modified), (again.capture.etag, again.capture.last_modified));
     assert_eq!(capture.fetched_from, None);
-}
-
-async fn confirmed_capture_updates_times(db: Database) {
-    let new = page("https://example.com/", "the same");
-    save(&db, new.clone()).await;
-    clear_outbox(&db).await;
-    db.confirm_capture(new.document.doc_id, new.capture.capture_id, at(7)).await.unwrap();
-    let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
-    assert_eq!((document.last_seen_at, document.last_crawled_at), (at(7), Some(at(7))));
-    assert_eq!((document.first_seen_at, capture.unwrap().captured_at), (NOW, at(7)));
-    assert_eq!(queued(&db, IndexName::Web).await, []);
-}
-
-async fn replaced_capture_is_not_confirmed(db: Database) {
-    let old = page("https://example.com/", "old");
-    save(&db, old.clone()).await;
-    save(&db, page("https://example.com/", "new")).await;
-    db.confirm_capture(old.document.doc_id, old.capture.capture_id, at(7)).await.unwrap();
-    let (document, capture) = db.find_web_page("https://example.com/".to_owned()).await.unwrap().unwrap();
-    assert_eq!((document.last_seen_at, capture.unwrap().captured_at), (NOW, NOW));
-}
-
-async fn only_grantees_can_mark_stale(db: Database) {
-    let (granted, stranger) = (new_organization(&db).await, new_organization(&db).await);
-    let web = page("https://example.com/", "a page");
-    let own = workspace_document(granted, "a.md", "a file");
-    db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
-    for doc_id in [web.document.doc_id, own.document.doc_id] {
-        let grant = Grant { organization_id: granted, doc_id, granted_at: NOW };
-        db.grant_document(grant).await.unwrap();
-    }
-    let stale_at = async |doc_id: DocId| db.find_granted_document(granted, doc_id).await.unwrap().unwrap().stale_at;
-    db.mark_stale(stranger, web.document.doc_id, at(1)).await.unwrap();
-    assert_eq!(stale_at(web.document.doc_id).await, None);
-    for new in [&web, &own] {
-        db.mark_stale(granted, new.document.doc_id, at(2)).await.unwrap();
-    }
-    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)));
-    assert_eq!(stale_at(own.document.doc_id).await, None);
-    save(&db, page("https://example.com/", "read again")).await;
-    assert_eq!(stale_at(web.document.doc_id).await, Some(at(2)), "saving keeps `stale_at`");
 }

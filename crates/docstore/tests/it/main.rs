@@ -20,6 +20,8 @@ mod files;
 mod leases;
 mod migrations;
 mod outbox;
+mod page_reads;
+mod previous_build;
 mod runs;
 mod schema;
 mod unknown_values;

@@ -124,6 +124,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     };
     let granted = [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW });
     db.record_searches(vec![search], granted.to_vec()).await.unwrap();
+    db.mark_stale(owner, web, NOW).await.unwrap();
     let feedback = Feedback {
         feedback_id: new_id().into(),
         organization_id: owner,

@@ -1,7 +1,7 @@
 //! Enum values stored by a newer version are errors that name them.
 
 use docstore::{IndexRun, Result, StoreError};
-use model::RunMode;
+use model::{Collection, RunMode};
 use uuid::Uuid;
 
 use crate::accounts::key;
@@ -43,7 +43,9 @@ async fn unknown_names_are_quoted_in_errors(db: Database) {
     db.execute("UPDATE audit_entries SET action = 'moon.landed'").await;
     check(db.list_audit_entries(Default::default(), None, 10).await, "action", "unknown audit action `moon.landed`");
 
-    db.save_documents(vec![page("https://example.com/", "a page")], NOW).await.unwrap();
+    let web = page("https://example.com/", "a page");
+    let doc_id = web.document.doc_id;
+    db.save_documents(vec![web], NOW).await.unwrap();
     db.execute("UPDATE captures SET format = 'pdf'").await;
-    check(db.find_web_page("https://example.com/".to_owned()).await, "format", "unknown capture format `pdf`");
+    check(db.load_documents(Collection::Web, vec![doc_id]).await, "format", "unknown capture format `pdf`");
 }

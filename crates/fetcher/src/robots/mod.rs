@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::body;
 use crate::client::Client;
-use crate::error::{FetchError, TimeoutStage};
+use crate::error::{FetchError, RobotsFailure, TimeoutStage};
 use crate::redirects::{RedirectChain, is_redirect};
 use crate::targets::Target;
 use rules::Rules;
@@ -39,7 +39,7 @@ const ENTRY_WEIGHT: usize = 512;
 enum Verdict {
     Rules(Rules),
     /// No usable response: nothing may be fetched (2.3.1.4).
-    Unreachable,
+    Unreachable(RobotsFailure),
 }
 
 impl Verdict {
@@ -47,7 +47,7 @@ impl Verdict {
         ENTRY_WEIGHT
             + match self {
                 Verdict::Rules(rules) => rules.weight(),
-                Verdict::Unreachable => 0,
+                Verdict::Unreachable(_) => 0,
             }
     }
 }
@@ -88,7 +88,7 @@ impl RobotsCache {
         match &*verdict {
             Verdict::Rules(rules) if rules.allows(target.path_and_query()) => Ok(rules.crawl_delay),
             Verdict::Rules(_) => Err(FetchError::Robots),
-            Verdict::Unreachable => Err(FetchError::RobotsUnreachable),
+            Verdict::Unreachable(cause) => Err(FetchError::RobotsUnreachable { cause: *cause }),
         }
     }
 
@@ -114,7 +114,8 @@ impl RobotsCache {
                 | FetchError::InvalidUrl { .. }
                 | FetchError::RefusedPort { .. },
             )) => Verdict::Rules(Rules::default()),
-            Ok(Err(_)) | Err(_) => Verdict::Unreachable,
+            Ok(Err(FetchError::Timeout { .. })) | Err(_) => Verdict::Unreachable(RobotsFailure::Timeout),
+            Ok(Err(_)) => Verdict::Unreachable(RobotsFailure::Response),
         };
         tracing::debug!(%origin, is_reachable = matches!(verdict, Verdict::Rules(_)), "read robots.txt");
         Ok(Arc::new(verdict))
@@ -140,7 +141,7 @@ impl RobotsCache {
                 Verdict::Rules(Rules::default())
             } else {
                 // 429 differs from other 4xx statuses: the host is busy and says nothing about its rules.
-                Verdict::Unreachable
+                Verdict::Unreachable(RobotsFailure::Status)
             });
         }
     }
@@ -153,7 +154,7 @@ impl Expiry<String, Arc<Verdict>> for VerdictExpiry {
     fn expire_after_create(&self, _: &String, verdict: &Arc<Verdict>, _: Instant) -> Option<Duration> {
         Some(match **verdict {
             Verdict::Rules(_) => RULES_TTL,
-            Verdict::Unreachable => UNREACHABLE_TTL,
+            Verdict::Unreachable(_) => UNREACHABLE_TTL,
         })
     }
 }

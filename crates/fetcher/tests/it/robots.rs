@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use fetcher::{FetchError, FetcherOptions};
+use fetcher::{FetchError, FetcherOptions, RobotsFailure};
 
 use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
 use crate::support::{fetch, fetcher, options};
@@ -53,18 +53,18 @@ async fn a_missing_file_allows_everything() {
 
 #[tokio::test]
 async fn an_unreachable_file_disallows_everything_for_a_while() {
-    for robots in [
-        bytes(response("500 Broken", &[], "")),
-        bytes(response("503 Busy", &[], "")),
-        bytes(response("429 Too Many", &[], "")),
-        bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *".to_vec()),
-        bytes(b"no HTTP\r\n\r\n".to_vec()),
+    for (robots, cause) in [
+        (bytes(response("500 Broken", &[], "")), RobotsFailure::Status),
+        (bytes(response("503 Busy", &[], "")), RobotsFailure::Status),
+        (bytes(response("429 Too Many", &[], "")), RobotsFailure::Status),
+        (bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *".to_vec()), RobotsFailure::Response),
+        (bytes(b"no HTTP\r\n\r\n".to_vec()), RobotsFailure::Response),
     ] {
         let site = site(robots).await;
         let fetcher = fetcher(robots_options());
         for _ in 0..2 {
             let error = fetch(&fetcher, site.url("/a")).await.unwrap_err();
-            assert_eq!(error, FetchError::RobotsUnreachable);
+            assert_eq!(error, FetchError::RobotsUnreachable { cause });
             assert!(error.is_temporary());
         }
         assert_eq!(site.paths(), ["/robots.txt"]);
@@ -77,7 +77,8 @@ async fn a_dripping_file_counts_as_unreachable_before_the_fetch_times_out() {
     let site = site(vec![Piece::Bytes(head), Piece::Forever(b"#".to_vec(), Duration::from_millis(50))]).await;
     let mut options = robots_options();
     options.time_limits.total = Duration::from_secs(1);
-    assert_eq!(fetch(&fetcher(options), site.url("/a")).await.err(), Some(FetchError::RobotsUnreachable));
+    let error = fetch(&fetcher(options), site.url("/a")).await.err();
+    assert_eq!(error, Some(FetchError::RobotsUnreachable { cause: RobotsFailure::Timeout }));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use api_types::{
 };
 use app::documents::{
     CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
+    UnreadableReason,
 };
 use model::{CaptureId, DocId};
 use openapi::{Input, operations};
@@ -158,10 +159,33 @@ fn capture(view: CaptureView) -> CaptureEntry {
     }
 }
 
+fn reason_details(reason: UnreadableReason) -> Map<String, Value> {
+    let mut details = Map::from_iter([("reason".to_owned(), reason.as_str().into())]);
+    if let Some(status) = reason.status() {
+        details.insert("status".to_owned(), status.into());
+    }
+    details
+}
+
 fn warning(warning: ReadWarning) -> Warning {
     let (code, message, details) = match warning {
-        ReadWarning::ContentUnavailable => {
-            (WarningCode::ContentUnavailable, "the content could not be fetched".to_owned(), Value::Null)
+        ReadWarning::ContentUnavailable { reason: None } => {
+            (WarningCode::ContentUnavailable, "the document has no content".to_owned(), Value::Null)
+        }
+        ReadWarning::ContentUnavailable { reason: Some(reason) } => (
+            WarningCode::ContentUnavailable,
+            format!("the content could not be fetched: {reason}"),
+            Value::Object(reason_details(reason)),
+        ),
+        ReadWarning::StaleContent { capture_time, reason } => {
+            let capture_time = rfc3339(capture_time);
+            let message = format!("the content is as of {capture_time} and could not be read again: {reason}");
+            let mut details = reason_details(reason);
+            details.insert("capture_time".to_owned(), capture_time.into());
+            (WarningCode::StaleContent, message, Value::Object(details))
+        }
+        ReadWarning::NoMatch => {
+            (WarningCode::NoMatch, "no passage of the document matches the query".to_owned(), Value::Null)
         }
         ReadWarning::ContentTruncated { field, max_chars } => (
             WarningCode::ContentTruncated,

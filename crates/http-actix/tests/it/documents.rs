@@ -168,7 +168,18 @@ async fn warnings_carry_their_details() {
         warnings.map(|warning| (warning["code"].clone(), warning["details"].clone())).collect::<Vec<_>>()
     };
     let unreadable = warnings(json!({"canonical_url": site.url("/missing")})).await;
-    assert_eq!(unreadable, [(json!("content_unavailable"), Value::Null)]);
+    assert_eq!(unreadable, [(json!("content_unavailable"), json!({"reason": "http_status", "status": 404}))]);
+    let unreachable = warnings(json!({"canonical_url": "http://10.0.0.1/"})).await;
+    assert_eq!(unreachable, [(json!("content_unavailable"), json!({"reason": "unreachable"}))]);
+
+    let expired = site.url("/gone");
+    api.world.import_one(page(&expired, "A text of old.")).await;
+    let before = read(&api, json!({"canonical_url": expired})).await.json();
+    api.world.clock.advance(std::time::Duration::from_hours(25));
+    let stale = warnings(json!({"canonical_url": expired})).await;
+    let capture_time = &before["provenance"]["capture_time"];
+    let details = json!({"capture_time": capture_time, "reason": "http_status", "status": 404});
+    assert_eq!(stale, [(json!("stale_content"), details)]);
 
     let url = "https://example.com/long";
     api.world.import_one(page(url, "A text of some length.")).await;
@@ -183,6 +194,10 @@ async fn warnings_carry_their_details() {
     let details = json!({"requested_capture_id": requested, "latest_capture_id": latest});
     let cut = json!({"field": "content.range.max_chars", "max_chars": 3});
     assert_eq!(stale, [(json!("stale_range"), details), (json!("content_truncated"), cut)]);
+
+    let content = json!({"selection": "query_relevant"});
+    let unmatched = warnings(json!({"canonical_url": url, "query": "submarine", "content": content})).await;
+    assert_eq!(unmatched, [(json!("no_match"), Value::Null)]);
 
     let content = json!({"selection": "passage_ids", "passage_ids": ["x"]});
     let stale = warnings(json!({"canonical_url": url, "content": content})).await;

@@ -6,22 +6,31 @@ use std::time::Duration;
 use model::{Clock, Timestamp};
 use moka::sync::Cache;
 
+use super::{PageKey, UnreadableReason};
+
 /// Capacity; further entries evict others, whose pages are then retried early.
 const MAX_ENTRIES: u64 = 50_000;
 /// Maximum `retry_after` that is honoured.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
-/// Details of a failure that determine the time of the next attempt.
-#[derive(Clone, Debug, Default)]
+/// Cause of a failure.
+#[derive(Clone, Copy, Debug)]
 pub struct Cause {
+    pub reason: UnreadableReason,
     /// Delay that the server asked for.
     pub retry_after: Option<Duration>,
 }
 
-/// URLs that are not retried for now.
+impl From<UnreadableReason> for Cause {
+    fn from(reason: UnreadableReason) -> Self {
+        Self { reason, retry_after: None }
+    }
+}
+
+/// Pages that are not retried for now.
 pub struct FailureCache {
-    /// Time of the next attempt by URL.
-    urls: Cache<String, Timestamp>,
+    /// Time of the next attempt, and the reason of the last failure.
+    pages: Cache<PageKey, (Timestamp, UnreadableReason)>,
     ttl: Duration,
     clock: Arc<dyn Clock>,
 }
@@ -29,38 +38,52 @@ pub struct FailureCache {
 impl FailureCache {
     /// Creates a cache that keeps failures for `ttl`, or for the server's `retry_after` up to an hour.
     pub fn new(ttl: Duration, clock: Arc<dyn Clock>) -> Self {
-        let urls = Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(MAX_RETRY_AFTER.max(ttl)).build();
-        Self { urls, ttl, clock }
+        let pages = Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(MAX_RETRY_AFTER.max(ttl)).build();
+        Self { pages, ttl, clock }
     }
 
-    pub fn contains(&self, url: &str) -> bool {
-        self.urls.get(url).is_some_and(|until| self.clock.now() < until)
+    /// Returns the reason of a failure that is not to be retried yet.
+    pub fn get(&self, page: &PageKey) -> Option<UnreadableReason> {
+        self.pages.get(page).filter(|(until, _)| self.clock.now() < *until).map(|(_, reason)| reason)
     }
 
-    pub fn insert(&self, url: String, cause: &Cause) {
+    pub fn insert(&self, page: PageKey, cause: Cause) {
         let ttl = cause.retry_after.map_or(self.ttl, |delay| delay.clamp(self.ttl, MAX_RETRY_AFTER.max(self.ttl)));
-        self.urls.insert(url, self.clock.now() + ttl);
+        self.pages.insert(page, (self.clock.now() + ttl, cause.reason));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::ManualClock;
+    use model::{DocId, ManualClock, OrganizationId};
+    use uuid::Uuid;
 
     use super::*;
 
+    fn page(organization: u128, document: u128) -> PageKey {
+        (OrganizationId(Uuid::from_u128(organization)), DocId(Uuid::from_u128(document)))
+    }
+
     #[test]
-    fn failures_expire_after_their_ttl() {
+    fn failures_keep_their_reason_until_their_ttl_expires() {
         let clock = Arc::new(ManualClock::default());
         let failures = FailureCache::new(Duration::from_secs(50), Arc::clone(&clock) as Arc<dyn Clock>);
-        failures.insert("a".to_owned(), &Cause::default());
-        failures.insert("b".to_owned(), &Cause { retry_after: Some(Duration::from_secs(60)) });
-        failures.insert("c".to_owned(), &Cause { retry_after: Some(Duration::ZERO) });
+        let (short, asked, hasty) = (page(1, 1), page(1, 2), page(1, 3));
+        let cause = |seconds| Cause {
+            reason: UnreadableReason::HttpStatus(429),
+            retry_after: Some(Duration::from_secs(seconds)),
+        };
+        failures.insert(short, UnreadableReason::Robots.into());
+        failures.insert(asked, cause(60));
+        failures.insert(hasty, cause(0));
         clock.advance(Duration::from_secs(49));
-        assert!(failures.contains("a") && failures.contains("b") && failures.contains("c") && !failures.contains("d"));
+        assert_eq!(failures.get(&short), Some(UnreadableReason::Robots));
+        assert_eq!(failures.get(&asked), Some(UnreadableReason::HttpStatus(429)));
+        assert!(failures.get(&hasty).is_some());
+        assert_eq!(failures.get(&page(2, 1)), None, "another organization tries for itself");
         clock.advance(Duration::from_secs(1));
-        assert!(!failures.contains("a") && failures.contains("b") && !failures.contains("c"));
+        assert!(failures.get(&short).is_none() && failures.get(&asked).is_some() && failures.get(&hasty).is_none());
         clock.advance(Duration::from_secs(10));
-        assert!(!failures.contains("b"));
+        assert!(failures.get(&asked).is_none());
     }
 }

@@ -1,11 +1,15 @@
 //! Web pages read on demand.
 //!
-//! Concurrent requests for the same page are merged into one fetch, which continues if its callers disconnect. Pages that
-//! could not be read are not retried for a while. A stored page keeps its content until the next successful read.
+//! A page is read for one organization, which alone sees its content. Concurrent requests of the organization are merged
+//! into one read, which continues if its callers disconnect. Pages that could not be read are not retried for a while. A
+//! stored page keeps its content until the next successful read.
 
+mod failure;
 mod failure_cache;
 mod pipeline;
+mod reason;
 mod single_flight;
+mod source;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +17,16 @@ use std::time::Duration;
 use docstore::{Docstore, StoreError};
 use extract_worker::Extractor;
 use fetcher::Fetcher;
-use model::{CaptureId, Clock, Timestamp};
+use model::{CaptureId, Clock, DocId, OrganizationId, Timestamp};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use failure::Failure;
 use failure_cache::FailureCache;
 use pipeline::PagePipeline;
+pub use reason::UnreadableReason;
 use single_flight::SingleFlight;
+use source::PageSource;
 
 #[derive(Clone)]
 pub struct PageReaderOptions {
@@ -39,24 +46,29 @@ pub struct SeenCapture {
     pub captured_at: Timestamp,
 }
 
+/// Identity of a page of one organization.
+type PageKey = (OrganizationId, DocId);
+
 /// A page to read.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
+    /// Organization that the content is stored for.
+    pub organization_id: OrganizationId,
+    pub doc_id: DocId,
     pub canonical_url: String,
     /// URL as given by the caller, tried if the canonical one fails with a client error: some sites need parameters that
     /// canonicalization drops as tracking.
     pub given_url: Option<String>,
-    /// Stored capture that is too old; `None` if nothing is stored.
+    /// Capture that the organization sees and that is too old; `None` if it sees none.
     pub seen: Option<SeenCapture>,
 }
 
 /// Failure to capture a page.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PageError {
-    /// The page cannot be fetched or has no text. The reason is only logged, since reasons would map the network of this
-    /// service.
-    #[error("the page cannot be read")]
-    Unreadable,
+    /// The page cannot be fetched or has no text.
+    #[error("the page cannot be read: {0}")]
+    Unreadable(UnreadableReason),
     #[error("the database failed")]
     Store(#[source] Arc<StoreError>),
     #[error("reading the page panicked")]
@@ -73,7 +85,7 @@ impl From<StoreError> for PageError {
 pub struct PageReader {
     pipeline: Arc<PagePipeline>,
     failures: Arc<FailureCache>,
-    reads: SingleFlight<Result<(), PageError>>,
+    reads: SingleFlight<PageKey, Result<(), PageError>>,
     /// Runtime of the reads, which outlive their callers' requests.
     runtime: Handle,
 }
@@ -85,28 +97,34 @@ impl PageReader {
         let permits = Semaphore::new(concurrent.max(1));
         Self {
             failures: Arc::new(FailureCache::new(failure_ttl, Arc::clone(&clock))),
-            pipeline: Arc::new(PagePipeline { store, fetcher, extractor, clock, extract_timeout, permits }),
+            pipeline: Arc::new(PagePipeline {
+                store,
+                source: PageSource::new(fetcher, extractor, extract_timeout),
+                clock,
+                permit_timeout: extract_timeout,
+                permits,
+            }),
             reads: SingleFlight::default(),
             runtime: Handle::current(),
         }
     }
 
-    /// Captures the page, unless a capture other than `request.seen` has been stored meanwhile.
+    /// Captures the page for the organization, unless it has stored a capture newer than `request.seen` meanwhile.
     ///
     /// # Errors
     /// [`PageError::Unreadable`], also without an attempt if a recent one failed. Stored content is kept.
     pub async fn read(&self, request: PageRequest) -> Result<(), PageError> {
-        if self.failures.contains(&request.canonical_url) {
-            return Err(PageError::Unreadable);
+        let key: PageKey = (request.organization_id, request.doc_id);
+        if let Some(reason) = self.failures.get(&key) {
+            return Err(PageError::Unreadable(reason));
         }
-        let key = request.canonical_url.clone();
         let outcome = self.reads.join(&key, || {
             let (pipeline, failures) = (Arc::clone(&self.pipeline), Arc::clone(&self.failures));
             self.runtime.spawn(async move {
                 let outcome = pipeline.run(&request).await;
                 outcome.map_err(|failure| {
                     if let Some(cause) = failure.cause {
-                        failures.insert(request.canonical_url, &cause);
+                        failures.insert(key, cause);
                     }
                     failure.error
                 })

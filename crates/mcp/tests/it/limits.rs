@@ -133,3 +133,31 @@ async fn long_summary_states_omitted_results() {
     let fake = Fake { results: 0, ..Fake::default() };
     assert!(crate::fake::text(&call(&fake, "search", json!({"query": "x"})).await).starts_with("Nothing found"));
 }
+
+#[tokio::test]
+async fn best_passages_keep_their_default_number() {
+    for selection in ["query_relevant", "top_passages"] {
+        let fake = Fake::default();
+        let arguments = json!({"doc_id": DOC.to_string(), "query": "x", "content": {"selection": selection}});
+        call(&fake, "read_document", arguments).await;
+        assert_eq!(fake.reads.borrow()[0].content.max_chars, None, "{selection}");
+    }
+}
+
+#[tokio::test]
+async fn text_tells_the_reason_of_an_unavailable_page() {
+    let fake = Fake::default();
+    let mut unavailable = document("");
+    unavailable.content = None;
+    unavailable.warnings = serde_json::from_value(json!([{
+        "code": "content_unavailable",
+        "message": "the content could not be fetched: the host returned status `404`",
+        "details": {"reason": "http_status", "status": 404},
+    }]))
+    .unwrap();
+    assert_eq!(unavailable.warnings[0].reason(), Some("http_status"));
+    *fake.document.borrow_mut() = unavailable;
+    let result = call(&fake, "read_document", json!({"doc_id": DOC.to_string()})).await;
+    assert!(text(&result).contains("Warning content_unavailable: the content could not be fetched: the host returned"));
+    assert_eq!(result["structuredContent"]["warnings"][0]["details"]["reason"], "http_status");
+}

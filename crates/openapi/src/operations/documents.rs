@@ -27,7 +27,10 @@ fetched.
 A `doc_id` resolves if the organization was granted the document: it appeared in one of its search results, or its \
 address was read. To continue a long document, send `content.range` with `start_char` = `start_char` + `char_count` of \
 the previous response, and the selection `full_document`; a start past the end returns an empty text. If the content \
-cannot be fetched, the response is still 200, with the warning `content_unavailable`.";
+cannot be fetched, the response is still 200, with the warning `content_unavailable` and its `reason`; expired content \
+that cannot be read again is returned with `stale_content`.
+
+A fetch that a read causes is private to the organization: it changes neither search results nor the reads of others.";
     const LABEL: &'static str = "Read document";
     const SUCCESS: &'static str = "The document.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::DocumentNotFound];
@@ -37,6 +40,8 @@ cannot be fetched, the response is still 200, with the warning `content_unavaila
     };
     const WARNINGS: &'static [WarningCode] = &[
         WarningCode::ContentUnavailable,
+        WarningCode::StaleContent,
+        WarningCode::NoMatch,
         WarningCode::ContentTruncated,
         WarningCode::StaleRange,
         WarningCode::StalePassageId,

@@ -83,8 +83,14 @@ impl Line {
     fn into_page(self) -> Result<RawPage, String> {
         let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
         let mut extent = Extent::Whole;
-        let (markdown, document) = match (self.markdown.or(self.text), self.html, self.description.as_deref()) {
-            (Some(markdown), _, _) => (markdown, None),
+        // Only the kind of the content says if its marks are markup.
+        let (content, kind) = match (self.markdown, self.text) {
+            (Some(markdown), _) => (Some(markdown), Some(FileKind::Md)),
+            (None, Some(text)) => (Some(text), Some(FileKind::Txt)),
+            (None, None) => (None, None),
+        };
+        let (markdown, document) = match (content, self.html, self.description.as_deref()) {
+            (Some(content), _, _) => (content, None),
             (None, Some(html), _) => {
                 (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes(), charset: None }))
             }
@@ -104,6 +110,7 @@ impl Line {
             language: self.language,
             country: self.country,
             labels: self.labels.unwrap_or_default(),
+            mime: kind.map(|kind| kind.media_type().to_owned()),
             extent,
             ..WebPage::default()
         };

@@ -69,7 +69,6 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
         latest_capture_id: None,
         removed_at: None,
         listed: true,
-        stale_at: None,
     };
     let capture = Capture {
         capture_id,
@@ -82,6 +81,7 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
         fetched_from: None,
         etag: None,
         last_modified: None,
+        organization_id: collection.owner(),
     };
     let passages = content.as_bytes().chunks(PASSAGE_BYTES).enumerate().map(|(ordinal, slice)| {
         let start = i32::try_from(ordinal * PASSAGE_BYTES).unwrap();

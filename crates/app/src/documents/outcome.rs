@@ -1,0 +1,91 @@
+//! Assembly of the outcome from what is stored.
+
+use docstore::{Document, StoredCapture};
+use ingest::clock::to_date_time;
+use ingest::pages::UnreadableReason;
+use model::{CaptureFormat, Collection};
+
+use super::rendered::Rendered;
+use super::{CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target};
+use super::{content, freshness, passages, selection};
+
+/// Builds the outcome. `failure` is the reason that a page which should have been fetched could not be read.
+pub fn outcome(
+    document: &Document,
+    stored: Option<&StoredCapture>,
+    failure: Option<UnreadableReason>,
+    request: &ReadRequest,
+) -> ReadOutcome {
+    let view = view(document, stored, request);
+    let Some(stored) = stored else { return without_capture(view, failure, request) };
+    let mut warnings = Vec::new();
+    let capture = capture_view(stored);
+    let has_text = document.collection != Collection::Web || !stored.capture.content.trim().is_empty();
+    // A snippet cannot stand in for the full document.
+    let is_partial = request.selection == Selection::FullDocument && freshness::is_snippet(&stored.capture);
+    let is_available = has_text && !(failure.is_some() && is_partial);
+    let stale = failure.filter(|_| is_available);
+    if let Some(reason) = stale {
+        warnings.push(ReadWarning::StaleContent { capture_time: capture.capture_time, reason });
+    } else if !is_available && !request.include.metadata_only() {
+        warnings.push(ReadWarning::ContentUnavailable { reason: failure });
+    }
+    let rendered = Rendered::new(stored, document.mime.as_deref(), request.format);
+    let chosen = selection::choose(&rendered, document.language.as_deref(), request, &mut warnings);
+    let has_match = !warnings.contains(&ReadWarning::NoMatch);
+    let wants_content = request.include.content && request.selection != Selection::None;
+    let content = (is_available && has_match && wants_content)
+        .then(|| content::render(&rendered, &chosen, request, capture.capture_id, &mut warnings));
+    let passages = request.include.passages.then(|| {
+        passages::views(stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
+    });
+    ReadOutcome {
+        document: view,
+        content,
+        passages,
+        capture_history: request.include.capture_history.then(|| vec![capture.clone()]),
+        capture: Some(capture),
+        warnings,
+    }
+}
+
+/// Returns the `doc` block alone, with a warning unless only metadata was requested.
+fn without_capture(document: DocumentView, failure: Option<UnreadableReason>, request: &ReadRequest) -> ReadOutcome {
+    let is_complete = request.include.metadata_only();
+    let warnings = if is_complete { Vec::new() } else { vec![ReadWarning::ContentUnavailable { reason: failure }] };
+    ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
+}
+
+fn view(document: &Document, stored: Option<&StoredCapture>, request: &ReadRequest) -> DocumentView {
+    let source_url = match &request.target {
+        // Several addresses lead to the same page. Those of an operator's import are part of it.
+        Target::Url(url) if !document.listed => url.trim(),
+        Target::Url(_) | Target::DocId(_) => &document.source_url,
+    };
+    DocumentView {
+        doc_id: document.doc_id,
+        canonical_url: document.canonical_url.clone(),
+        source_url: source_url.to_owned(),
+        title: document.title.clone(),
+        meta_description: document.description.clone(),
+        headings: stored.map(|stored| stored.capture.headings.0.clone()).unwrap_or_default(),
+        content_digest: stored.map(|stored| stored.capture.content_digest.clone()),
+        latest_capture_id: stored.map(|stored| stored.capture.capture_id),
+        published_at: document.published_at.map(to_date_time),
+        first_seen_at: to_date_time(document.first_seen_at),
+        last_seen_at: to_date_time(document.last_seen_at),
+    }
+}
+
+fn capture_view(stored: &StoredCapture) -> CaptureView {
+    let capture = &stored.capture;
+    CaptureView {
+        capture_id: capture.capture_id,
+        capture_time: to_date_time(capture.captured_at),
+        content_digest: capture.content_digest.clone(),
+        format: match capture.format {
+            CaptureFormat::Text => ContentFormat::Text,
+            CaptureFormat::Markdown => ContentFormat::Markdown,
+        },
+    }
+}

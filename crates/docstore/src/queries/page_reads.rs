@@ -1,0 +1,206 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
+
+use super::{Conn, activity, lock_documents};
+use crate::documents::{NewPage, NewPageRead};
+use crate::error::Result;
+use crate::nul::strip_nul;
+use crate::rows::{Capture, Document, Grant, PageRead};
+use crate::schema::{captures, documents, page_reads, passages};
+use crate::types::{Bind, Strings};
+use crate::visible::is_current;
+
+pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
+    let NewPage { organization_id, doc_id, canonical_url, source_url } = page;
+    lock_documents(connection, &[doc_id]).await?;
+    insert_anchor(connection, doc_id, canonical_url).await?;
+    delete_removed(connection, organization_id, doc_id).await?;
+    let read = PageRead {
+        organization_id,
+        doc_id,
+        source_url: strip_nul(source_url),
+        title: None,
+        description: None,
+        mime: None,
+        language: None,
+        labels: Strings::default(),
+        published_at: None,
+        first_seen_at: now,
+        last_seen_at: now,
+        last_crawled_at: None,
+        stale_at: None,
+        latest_capture_id: None,
+    };
+    insert_missing_rows!(connection, page_reads::table, vec![read])?;
+    activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now }).await
+}
+
+/// Inserts the row that foreign keys need, if the document is unknown. It tells nothing about the page or its readers.
+async fn insert_anchor(connection: &mut Conn, doc_id: DocId, canonical_url: String) -> Result<()> {
+    let anchor = Document {
+        doc_id,
+        collection: Collection::Web,
+        source_url: canonical_url.clone(),
+        canonical_url,
+        source_uri: None,
+        title: None,
+        description: None,
+        mime: None,
+        language: None,
+        country: None,
+        labels: Strings::default(),
+        published_at: None,
+        first_seen_at: Timestamp::UNIX_EPOCH,
+        last_seen_at: Timestamp::UNIX_EPOCH,
+        last_crawled_at: None,
+        latest_capture_id: None,
+        removed_at: None,
+        listed: false,
+    };
+    insert_missing_rows!(connection, documents::table, vec![anchor])?;
+    Ok(())
+}
+
+/// Deletes the organization's reading of a page that the operator removed since.
+async fn delete_removed(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<()> {
+    let removed_at: Option<Timestamp> =
+        documents::table.find(Bind(doc_id)).select(documents::removed_at).first(connection).await?;
+    let read = find_row(connection, organization_id, doc_id).await?;
+    if read.is_some_and(|read| !is_current(&read, removed_at)) {
+        delete_captures(connection, organization_id, doc_id).await?;
+        diesel::delete(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).execute(connection).await?;
+    }
+    Ok(())
+}
+
+pub async fn find_row(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+) -> Result<Option<PageRead>> {
+    Ok(page_reads::table
+        .find((Bind(organization_id), Bind(doc_id)))
+        .select(PageRead::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+async fn delete_captures(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<()> {
+    let own = captures::table
+        .filter(captures::doc_id.eq(Bind(doc_id)))
+        .filter(captures::organization_id.eq(Bind(organization_id)));
+    diesel::delete(own).execute(connection).await?;
+    Ok(())
+}
+
+pub async fn find_page_read(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+) -> Result<Option<(PageRead, Option<Capture>)>> {
+    let Some(read) = find_row(connection, organization_id, doc_id).await? else { return Ok(None) };
+    let Some(capture_id) = read.latest_capture_id else { return Ok(Some((read, None))) };
+    let capture = captures::table
+        .find(Bind(capture_id))
+        .filter(captures::organization_id.eq(Bind(organization_id)))
+        .select(Capture::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(Some((read, capture)))
+}
+
+pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
+    let NewPageRead { canonical_url, mut read, mut capture, passages } = new;
+    let (organization_id, doc_id) = (read.organization_id, read.doc_id);
+    lock_documents(connection, &[doc_id]).await?;
+    insert_anchor(connection, doc_id, canonical_url).await?;
+    let before = find_page_read(connection, organization_id, doc_id).await?;
+    let known = before.as_ref().and_then(|(_, capture)| capture.as_ref());
+    let reread =
+        known.filter(|known| (known.format, &known.content_digest) == (capture.format, &capture.content_digest));
+    let reread = reread.map(|known| known.capture_id);
+    if let Some((before, _)) = before {
+        read = PageRead {
+            source_url: before.source_url,
+            first_seen_at: before.first_seen_at,
+            stale_at: before.stale_at,
+            ..read
+        };
+    }
+    read.latest_capture_id = Some(reread.unwrap_or(capture.capture_id));
+    insert_missing_rows!(connection, page_reads::table, vec![read.clone()])?;
+    diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).set(read).execute(connection).await?;
+    if let Some(capture_id) = reread {
+        let Capture { captured_at, fetched_from, etag, last_modified, .. } = capture;
+        diesel::update(captures::table.find(Bind(capture_id)))
+            .set((
+                captures::captured_at.eq(Bind(captured_at)),
+                captures::fetched_from.eq(fetched_from),
+                captures::etag.eq(etag),
+                captures::last_modified.eq(last_modified),
+            ))
+            .execute(connection)
+            .await?;
+        return Ok(());
+    }
+    delete_captures(connection, organization_id, doc_id).await?;
+    capture.organization_id = Some(organization_id);
+    insert_rows!(connection, captures::table, vec![capture])?;
+    insert_rows!(connection, passages::table, passages)?;
+    Ok(())
+}
+
+pub async fn confirm_page_read(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    capture_id: CaptureId,
+    now: Timestamp,
+) -> Result<()> {
+    let read = page_reads::table
+        .find((Bind(organization_id), Bind(doc_id)))
+        .filter(page_reads::latest_capture_id.eq(Bind(capture_id)));
+    let confirmed = diesel::update(read)
+        .set((page_reads::last_seen_at.eq(Bind(now)), page_reads::last_crawled_at.eq(Bind(now))))
+        .execute(connection)
+        .await?;
+    if confirmed > 0 {
+        let own = captures::table.find(Bind(capture_id)).filter(captures::organization_id.eq(Bind(organization_id)));
+        diesel::update(own).set(captures::captured_at.eq(Bind(now))).execute(connection).await?;
+    }
+    Ok(())
+}
+
+pub async fn mark_stale(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    now: Timestamp,
+) -> Result<()> {
+    let page = documents::table.find(Bind(doc_id)).filter(documents::organization_id.is_null());
+    let canonical_url: Option<String> = page.select(documents::canonical_url).first(connection).await.optional()?;
+    let Some(canonical_url) = canonical_url else { return Ok(()) };
+    if !activity::is_granted(connection, organization_id, doc_id).await? {
+        return Ok(());
+    }
+    // A listed page has no reading of this organization yet, and the shared document must not change.
+    let source_url = canonical_url.clone();
+    register_page(connection, NewPage { organization_id, doc_id, canonical_url, source_url }, now).await?;
+    diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id))))
+        .set(page_reads::stale_at.eq(Bind(now)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn delete_unread_pages(connection: &mut Conn) -> Result<usize> {
+    let readers = page_reads::table.filter(page_reads::doc_id.eq(documents::doc_id));
+    let unread = documents::table
+        .filter(documents::organization_id.is_null())
+        .filter(diesel::dsl::not(documents::listed))
+        .filter(diesel::dsl::not(diesel::dsl::exists(readers)));
+    Ok(diesel::delete(unread).execute(connection).await?)
+}

@@ -1,0 +1,96 @@
+//! Documents as one organization sees them: the shared document, or its own reading of the page.
+
+use std::cmp::{max, min};
+
+use model::{CaptureId, Timestamp};
+
+use crate::rows::{Document, PageRead};
+
+/// Document as one organization sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VisibleDocument {
+    /// `latest_capture_id` is the newer of the shared capture and the organization's own.
+    pub document: Document,
+    /// Time at which the organization reported the content as outdated. Older captures are fetched again.
+    pub stale_at: Option<Timestamp>,
+}
+
+impl VisibleDocument {
+    /// Combines the row of a document with the organization's own reading of it. `captured_at` returns the time of a
+    /// capture. `None` if the organization may see neither.
+    pub(crate) fn of(
+        document: Document,
+        read: Option<PageRead>,
+        captured_at: impl Fn(CaptureId) -> Option<Timestamp>,
+    ) -> Option<Self> {
+        let read = read.filter(|read| is_current(read, document.removed_at));
+        let is_shared = document.listed && document.removed_at.is_none();
+        let Some(read) = read else {
+            return is_shared.then_some(Self { document, stale_at: None });
+        };
+        let stale_at = read.stale_at;
+        if !is_shared {
+            return Some(Self { document: private(document, read), stale_at });
+        }
+        let time_of = |capture_id: Option<CaptureId>| capture_id.and_then(&captured_at);
+        let document = match time_of(read.latest_capture_id) {
+            None => document,
+            Some(own) if time_of(document.latest_capture_id).is_none_or(|shared| own >= shared) => {
+                newer(document, read)
+            }
+            Some(_) => seen(document, &read),
+        };
+        Some(Self { document, stale_at })
+    }
+}
+
+/// Returns false for a reading from before the operator removed the page.
+pub(crate) fn is_current(read: &PageRead, removed_at: Option<Timestamp>) -> bool {
+    removed_at.is_none_or(|removed_at| read.last_seen_at > removed_at)
+}
+
+/// Returns a page that is not shared: nothing but its URL comes from the shared row.
+fn private(document: Document, read: PageRead) -> Document {
+    Document {
+        source_url: read.source_url,
+        source_uri: None,
+        title: read.title,
+        description: read.description,
+        mime: read.mime,
+        language: read.language,
+        country: None,
+        labels: read.labels,
+        published_at: read.published_at,
+        first_seen_at: read.first_seen_at,
+        last_seen_at: read.last_seen_at,
+        last_crawled_at: read.last_crawled_at,
+        latest_capture_id: read.latest_capture_id,
+        removed_at: None,
+        listed: false,
+        ..document
+    }
+}
+
+/// Returns a shared page whose content the organization read more recently.
+fn newer(document: Document, read: PageRead) -> Document {
+    let document = seen(document, &read);
+    Document {
+        title: read.title.or(document.title),
+        description: read.description.or(document.description),
+        mime: read.mime,
+        language: read.language.or(document.language),
+        published_at: read.published_at.or(document.published_at),
+        last_crawled_at: read.last_crawled_at,
+        latest_capture_id: read.latest_capture_id,
+        ..document
+    }
+}
+
+/// Adds the times of the organization's own reading.
+fn seen(document: Document, read: &PageRead) -> Document {
+    Document {
+        first_seen_at: min(document.first_seen_at, read.first_seen_at),
+        last_seen_at: max(document.last_seen_at, read.last_seen_at),
+        ..document
+    }
+}

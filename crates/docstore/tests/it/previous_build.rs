@@ -1,0 +1,94 @@
+//! Databases of builds before pages were stored per organization.
+
+use std::fs;
+use std::path::Path;
+
+use model::{Collection, DocId, OrganizationId, Timestamp};
+use uuid::Uuid;
+
+use crate::support::Database;
+
+on_both_backends!(empty: pages_read_before_stay_with_their_readers);
+
+/// First migration that the previous build does not have.
+const FIRST_NEW: &str = "2026-11-22-000000_page_reads";
+
+/// Runs the migrations of the previous build.
+async fn migrate_to_previous(db: &Database) {
+    let backend = if db.is_sqlite() { "sqlite" } else { "postgres" };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(backend);
+    let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.as_str() < FIRST_NEW).collect();
+    names.sort();
+    db.execute(
+        "CREATE TABLE __diesel_schema_migrations (
+            version VARCHAR(50) PRIMARY KEY NOT NULL,
+            run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+        )",
+    )
+    .await;
+    for name in names {
+        db.execute(&fs::read_to_string(folder.join(&name).join("up.sql")).unwrap()).await;
+        let version = name.split('_').next().unwrap().replace('-', "");
+        db.execute(&format!("INSERT INTO __diesel_schema_migrations (version) VALUES ('{version}')")).await;
+    }
+}
+
+/// Writes an id as a literal of the database.
+fn literal(db: &Database, id: Uuid) -> String {
+    if db.is_sqlite() { format!("x'{}'", id.simple()) } else { format!("'{id}'") }
+}
+
+async fn pages_read_before_stay_with_their_readers(db: Database) {
+    migrate_to_previous(&db).await;
+    let id = |number: u128| literal(&db, Uuid::from_u128(number));
+    let (ours, theirs, stranger) = (1, 2, 3);
+    let (secret, listed, unread) = (10, 11, 12);
+    for organization in [ours, theirs, stranger] {
+        let id = id(organization);
+        db.execute(&format!("INSERT INTO organizations VALUES ({id}, 'example', FALSE, 0)")).await;
+    }
+    for (doc_id, is_listed) in [(secret, "FALSE"), (listed, "TRUE"), (unread, "FALSE")] {
+        let (document, capture, passage) = (id(doc_id), id(doc_id + 100), id(doc_id + 200));
+        db.execute(&format!(
+            "INSERT INTO documents (doc_id, canonical_url, source_url, title, labels, first_seen_at, last_seen_at,
+                 latest_capture_id, listed, stale_at)
+             VALUES ({document}, 'https://example.com/{doc_id}', 'https://example.com/{doc_id}#a', 'Title', '[]', 5, 6,
+                 {capture}, {is_listed}, 7);
+             INSERT INTO captures (capture_id, doc_id, captured_at, format, content_digest, content, headings)
+             VALUES ({capture}, {document}, 6, 'markdown', 'sha256:0', 'The content.', '[]');
+             INSERT INTO passages (passage_id, doc_id, capture_id, ordinal, byte_start, byte_end, char_start, char_end,
+                 section_path)
+             VALUES ({passage}, {document}, {capture}, 0, 0, 12, 0, 12, '[]')"
+        ))
+        .await;
+    }
+    for (organization, doc_id, granted_at) in [(ours, secret, 100), (theirs, secret, 200), (ours, listed, 300)] {
+        let (organization, doc_id) = (id(organization), id(doc_id));
+        db.execute(&format!("INSERT INTO grants VALUES ({organization}, {doc_id}, {granted_at})")).await;
+    }
+
+    assert!(db.migrate().await.unwrap() > 0);
+    let organization = |number: u128| OrganizationId(Uuid::from_u128(number));
+    let document = |number: u128| DocId(Uuid::from_u128(number));
+    for (reader, granted_at) in [(ours, 100), (theirs, 200)] {
+        let found = db.find_granted_document(organization(reader), document(secret)).await.unwrap().unwrap();
+        let time = Timestamp::from_millis(granted_at);
+        assert_eq!((found.document.first_seen_at, found.document.last_seen_at), (time, time));
+        assert_eq!(found.document.title.as_deref(), Some("Title"));
+        let stored = db.find_latest_capture(organization(reader), document(secret)).await.unwrap().unwrap();
+        assert_eq!((stored.capture.content.as_str(), stored.passages.len()), ("The content.", 1));
+        assert_eq!(stored.capture.organization_id, Some(organization(reader)));
+    }
+    assert!(db.find_document(organization(stranger), document(secret)).await.unwrap().is_none());
+    assert!(db.find_latest_capture(organization(stranger), document(secret)).await.unwrap().is_none());
+    for reader in [ours, stranger] {
+        let stored = db.find_latest_capture(organization(reader), document(listed)).await.unwrap().unwrap();
+        assert_eq!(stored.capture.capture_id.0, Uuid::from_u128(listed + 100));
+    }
+    let loaded = db.load_documents(Collection::Web, vec![document(listed), document(secret)]).await.unwrap();
+    assert_eq!((loaded.len(), loaded[0].document.first_seen_at), (1, Timestamp::from_millis(5)));
+    assert_eq!(db.count("documents").await, 2, "a page without a reader is gone");
+    assert_eq!((db.count("captures").await, db.count("passages").await), (3, 3));
+    assert_eq!(db.count("documents WHERE NOT listed AND title IS NULL AND latest_capture_id IS NULL").await, 1);
+}

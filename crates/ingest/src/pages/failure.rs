@@ -1,0 +1,42 @@
+use docstore::StoreError;
+
+use super::failure_cache::Cause;
+use super::{PageError, UnreadableReason};
+
+/// Failure of one read.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub error: PageError,
+    /// Entry for the failure cache; `None` if the page may be retried at once.
+    pub cause: Option<Cause>,
+}
+
+impl Failure {
+    /// Returns a failure of this service, after which the page may be retried at once.
+    pub fn retried(reason: UnreadableReason) -> Self {
+        Self { error: PageError::Unreadable(reason), cause: None }
+    }
+
+    /// Returns true if the host refused the request itself: another URL may succeed.
+    pub fn is_client_error(&self) -> bool {
+        matches!(self.error, PageError::Unreadable(UnreadableReason::HttpStatus(400..=499)))
+    }
+}
+
+impl From<UnreadableReason> for Failure {
+    fn from(reason: UnreadableReason) -> Self {
+        Self { error: PageError::Unreadable(reason), cause: Some(reason.into()) }
+    }
+}
+
+impl From<PageError> for Failure {
+    fn from(error: PageError) -> Self {
+        Self { error, cause: None }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        PageError::from(error).into()
+    }
+}
