@@ -1,13 +1,14 @@
 //! Readiness: the state of each dependency and of the background tasks.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use docstore::Docstore;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use ingest::supervisor::TaskState;
 use model::Timestamp;
-use tokio::sync::Mutex;
 
 use crate::App;
 use crate::search::SecondStage;
@@ -16,6 +17,10 @@ use crate::search::SecondStage;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Age until which the outcome of a test write is reused: probes must not load the database.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// Time that a probe waits for a test write. SQLite has one writer, and imports keep it busy.
+const WRITE_PATIENCE: Duration = Duration::from_secs(1);
+/// Time after which a test write that has not ended counts as failed.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Name of the lease that test writes renew, and of its owner.
 const WRITE_LEASE: &str = "readiness";
 
@@ -82,27 +87,48 @@ impl App {
     }
 }
 
-/// Test write to the database, at most one per `WRITE_INTERVAL`.
+/// Test write to the database: at most one at a time, and one per `WRITE_INTERVAL`.
 #[derive(Default)]
 pub(crate) struct WriteProbe {
-    last: Mutex<Option<(Timestamp, Result<(), String>)>>,
+    last: Mutex<Option<TestWrite>>,
+}
+
+#[derive(Clone)]
+struct TestWrite {
+    started: Timestamp,
+    outcome: Shared<BoxFuture<'static, Result<(), String>>>,
 }
 
 impl WriteProbe {
+    /// Returns the outcome of the last write, or of a new one. A write that waits behind others is no failure until it has
+    /// waited for `WRITE_TIMEOUT`.
     async fn run(&self, store: &Docstore, now: Timestamp) -> Result<(), String> {
-        let mut last = self.last.lock().await;
-        if let Some((at, outcome)) = &*last
-            && (*at..*at + WRITE_INTERVAL).contains(&now)
-        {
-            return outcome.clone();
+        let write = self.current(store, now);
+        match tokio::time::timeout(WRITE_PATIENCE, write.outcome).await {
+            Ok(outcome) => outcome,
+            Err(_) if now.since(write.started) < WRITE_TIMEOUT => Ok(()),
+            Err(_) => Err(format!("writing failed: no write has ended within {WRITE_TIMEOUT:?}")),
         }
-        // All instances share the owner, so each of them really writes the row.
-        let written = store.acquire_lease(WRITE_LEASE.to_owned(), WRITE_LEASE.to_owned(), now, now).await;
-        let outcome =
-            written.map(|_| ()).map_err(|error| format!("writing failed: {}", error_causes::describe(&error)));
-        *last = Some((now, outcome.clone()));
-        outcome
     }
+
+    fn current(&self, store: &Docstore, now: Timestamp) -> TestWrite {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(write) = &*last
+            && (write.outcome.peek().is_none() || (write.started..write.started + WRITE_INTERVAL).contains(&now))
+        {
+            return write.clone();
+        }
+        let write = TestWrite { started: now, outcome: write_row(store.clone(), now).boxed().shared() };
+        // Runs to its end even if nobody waits for it.
+        tokio::spawn(write.outcome.clone());
+        last.insert(write).clone()
+    }
+}
+
+async fn write_row(store: Docstore, now: Timestamp) -> Result<(), String> {
+    // All instances share the owner, so each of them really writes the row.
+    let written = store.acquire_lease(WRITE_LEASE.to_owned(), WRITE_LEASE.to_owned(), now, now).await;
+    written.map(|_| ()).map_err(|error| format!("writing failed: {}", error_causes::describe(&error)))
 }
 
 /// Runs a check of the machine on a blocking thread.

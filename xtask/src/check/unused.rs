@@ -7,9 +7,11 @@ use toml::{Table, Value};
 
 /// Dependencies that no code names, with the reason to keep them.
 const KEPT: &[(&str, &str, &str)] = &[
+    ("blobs-s3", "md-5", "its library is named `md5`"),
     ("docstore", "libsqlite3-sys", "its feature `bundled` builds SQLite, which diesel links"),
     ("extract-worker", "zip", "the tests include a file of the tests of `extract`, which uses it"),
     ("retrieval-server", "base64", "the tests include a file of the tests of `access-tokens`, which uses it"),
+    ("retrieval-server", "seccompiler", "the tests include a file of the tests of `extract-worker`, which uses it"),
     ("s3-server", "md-5", "its library is named `md5`"),
 ];
 

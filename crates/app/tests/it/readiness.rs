@@ -75,6 +75,20 @@ async fn database_that_cannot_write_is_down() {
     assert!(!database.up && database.detail.as_deref().unwrap().contains("disk is full"), "{database:?}");
 }
 
+/// Another process writes for long, as an import does, and then for too long.
+#[tokio::test]
+async fn busy_database_is_up_until_no_write_ends() {
+    let clock = Arc::new(TestClock::default());
+    let world = TestApp::with(Setup { clock: Arc::clone(&clock), ..Setup::default() }).await;
+    let path = world.database.folder().join("test.db");
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    connection.batch_execute("BEGIN IMMEDIATE").unwrap();
+    assert!(states(&world).await[0].1);
+    clock.advance(Duration::from_secs(15));
+    let database = world.app.readiness().await.swap_remove(0);
+    assert!(!database.up && database.detail.as_deref().unwrap().contains("no write has ended"), "{database:?}");
+}
+
 #[tokio::test]
 async fn background_tasks_are_reported() {
     let world = TestApp::start().await;
