@@ -140,7 +140,10 @@ fn invalid_values_are_reported_with_their_key() {
             "`mcp.allow_origins` = `https://app.example/page`: must be an origin such as `https://app.example` or `http://app.example:3000`",
         ),
         ("[rate_limit]\ndefault_rps = 0", "`rate_limit.default_rps` = `0`: must be at least 1"),
-        ("[auth.oauth]\nissuer = \"https://i.example\"", "`auth.oauth.audience` = ``: must not be empty"),
+        (
+            "[auth.oauth]\nissuer = \"https://i.example\"\njwks_url = \"https://i.example/keys\"",
+            "`auth.oauth.audience` = ``: must not be empty",
+        ),
     ];
     for (toml, expected) in cases {
         assert_eq!(load_error(toml, &[]), expected);
