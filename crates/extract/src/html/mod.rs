@@ -2,20 +2,25 @@
 
 mod boilerplate;
 mod charset;
+mod clutter;
 mod code;
 mod colour;
 mod declarations;
 mod formula;
+mod forms;
 mod hidden;
 mod inline;
+mod lead;
 mod linked_data;
 mod links;
 mod main_content;
+mod marks;
 mod measure;
 mod metadata;
 mod nesting;
 mod noscript;
 mod plain_text;
+mod prompts;
 mod render;
 mod style_rules;
 mod table;
@@ -74,10 +79,13 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// that a user chose, everything except marked boilerplate is content.
 fn content(page: &Document, source: &str, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
+    if from_web {
+        forms::remove(&body);
+    }
     boilerplate::remove(&body);
     let content = if from_web { main_content::find(&body) } else { None };
-    if let Some(content) = content {
-        main_content::remove_clutter(&content);
+    if let Some(content) = content.filter(|content| !main_content::is_list(content)) {
+        clutter::remove(&content);
     }
     let markdown = tidy::markdown(&render::markdown(&content.unwrap_or(body)));
     if measure::weight(&markdown) >= MIN_CONTENT_WEIGHT {

@@ -1,0 +1,404 @@
+//! Class names, ids, roles and tags that mark an element as boilerplate or as content.
+
+use dom_query::{NodeRef, Selection};
+
+/// Words in class names and ids that mark boilerplate on any site. Most are English, as class names are.
+const BOILERPLATE_WORDS: [&str; 98] = [
+    "ad",
+    "addthis",
+    "addtoany",
+    "ads",
+    "adsense",
+    "adv",
+    "advert",
+    "advertisement",
+    "advertising",
+    "akismet",
+    "alsoread",
+    "anzeige",
+    "appstores",
+    "author",
+    "autor",
+    "autore",
+    "backtotop",
+    "banner",
+    "bildnachweis",
+    "bildquelle",
+    "bildunterschrift",
+    "bio",
+    "breadcrumb",
+    "breadcrumbs",
+    "byline",
+    "captcha",
+    "caption",
+    "captions",
+    "carousel",
+    "compartir",
+    "credit",
+    "credito",
+    "creditos",
+    "crumbs",
+    "dateline",
+    "dfp",
+    "disclaimer",
+    "disclosure",
+    "disclosures",
+    "donate",
+    "flyout",
+    "follow",
+    "jumplinks",
+    "login",
+    "masthead",
+    "menu",
+    "meta",
+    "metadata",
+    "mostread",
+    "nextstory",
+    "noprint",
+    "outbrain",
+    "overlay",
+    "pager",
+    "paginate",
+    "pagination",
+    "partager",
+    "paywall",
+    "pingback",
+    "podobne",
+    "popular",
+    "popup",
+    "postmeta",
+    "promo",
+    "promoted",
+    "promotion",
+    "publicidad",
+    "publicite",
+    "readmore",
+    "readnext",
+    "recirc",
+    "recommend",
+    "recommendations",
+    "recommended",
+    "reklama",
+    "relacionadas",
+    "relacionados",
+    "related",
+    "relatedposts",
+    "seealso",
+    "share",
+    "sharebar",
+    "sharedaddy",
+    "sharing",
+    "signup",
+    "skip",
+    "sociable",
+    "social",
+    "sponsor",
+    "sponsored",
+    "subscribe",
+    "subscription",
+    "taboola",
+    "tags",
+    "teilen",
+    "toolbar",
+    "trending",
+    "werbung",
+];
+/// Pairs of words that mark boilerplate only together.
+const BOILERPLATE_PAIRS: [(&str, &str); 45] = [
+    ("about", "author"),
+    ("also", "read"),
+    ("also", "like"),
+    ("also", "on"),
+    ("read", "more"),
+    ("read", "next"),
+    ("up", "next"),
+    ("most", "read"),
+    ("most", "viewed"),
+    ("more", "stories"),
+    ("more", "news"),
+    ("more", "from"),
+    ("more", "articles"),
+    ("next", "article"),
+    ("post", "nav"),
+    ("prev", "next"),
+    ("see", "also"),
+    ("tag", "list"),
+    ("print", "only"),
+    ("entry", "tags"),
+    ("call", "action"),
+    ("sr", "only"),
+    ("screen", "reader"),
+    ("visually", "hidden"),
+    ("d", "none"),
+    ("right", "rail"),
+    ("left", "rail"),
+    ("side", "rail"),
+    ("back", "top"),
+    ("scroll", "top"),
+    ("next", "post"),
+    ("previous", "post"),
+    ("prev", "post"),
+    ("next", "story"),
+    ("recent", "posts"),
+    ("recent", "articles"),
+    ("latest", "news"),
+    ("latest", "posts"),
+    ("latest", "articles"),
+    ("top", "stories"),
+    ("app", "download"),
+    ("letters", "cta"),
+    ("user", "info"),
+    ("entry", "utility"),
+    ("post", "info"),
+];
+/// Words for parts beside the content, which may have more text than a short page.
+const SIDE_WORDS: [&str; 11] = [
+    "cookie",
+    "cookies",
+    "consent",
+    "gdpr",
+    "nav",
+    "navbar",
+    "navigation",
+    "newsletter",
+    "newsletters",
+    "sidebar",
+    "textwidget",
+];
+/// Pairs of words for parts beside the content.
+const SIDE_PAIRS: [(&str, &str); 14] = [
+    ("side", "bar"),
+    ("widget", "area"),
+    ("widget", "archive"),
+    ("widget", "archives"),
+    ("widget", "calendar"),
+    ("widget", "categories"),
+    ("widget", "meta"),
+    ("widget", "nav"),
+    ("widget", "recent"),
+    ("widget", "rss"),
+    ("widget", "search"),
+    ("widget", "tag"),
+    ("site", "header"),
+    ("top", "bar"),
+];
+/// Words for a short text with a link to another article. Without a link it introduces the article below.
+const TEASER_WORDS: [&str; 2] = ["teaser", "teasers"];
+/// Words for buttons and the like, which have only a few words of text.
+const CONTROL_WORDS: [&str; 5] = ["btn", "btns", "button", "buttons", "cta"];
+/// Pairs of words for dates and reading times below a headline.
+const CONTROL_PAIRS: [(&str, &str); 9] = [
+    ("article", "date"),
+    ("date", "published"),
+    ("entry", "date"),
+    ("post", "date"),
+    ("publish", "date"),
+    ("published", "date"),
+    ("publication", "date"),
+    ("reading", "time"),
+    ("read", "time"),
+];
+/// Words for the footer of a page, which may be most of a short page.
+const FOOTER_WORDS: [&str; 4] = [
+    "footer",
+    "footers",
+    "colophon",
+    "copyright",
+];
+/// Words for user comments, which may be most of a page.
+const COMMENT_WORDS: [&str; 14] = [
+    "comment",
+    "comments",
+    "commentlist",
+    "commentform",
+    "commentaires",
+    "comentarios",
+    "disqus",
+    "discussion",
+    "kommentar",
+    "kommentare",
+    "komentarze",
+    "replies",
+    "respond",
+    "livefyre",
+];
+/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
+const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+/// Maximum length in bytes of a name space in a class name.
+const MAX_NAME_SPACE: usize = 2;
+/// Maximum number of nodes before the heading of a section.
+const MAX_BEFORE_HEADING: usize = 8;
+/// Number of ancestors searched for a link around a teaser.
+const MAX_LINK_DEPTH: usize = 6;
+
+/// Checks for a class that names the element as content: `entry-content`, `article__body`.
+pub(super) fn is_named_content(element: &NodeRef) -> bool {
+    let classes = element.attr("class").unwrap_or_default();
+    classes.split_whitespace().any(|token| {
+        let words = split_words(token);
+        // A name space may precede the name: `c-entry-content`.
+        let [space @ .., of, part] = words.as_slice() else { return false };
+        space.iter().all(|space| space.len() <= MAX_NAME_SPACE)
+            && matches!(of.as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
+            && matches!(part.as_str(), "content" | "body" | "text")
+    })
+}
+
+/// Words for the introduction of an article, in the languages that have their own word for it.
+const LEAD_WORDS: [&str; 30] = [
+    "abstract", "bajada", "chapeau", "chapo", "copete", "deck", "dek", "einleitung", "entradilla", "excerpt", "ingress",
+    "intro", "introduction", "introtext", "lead", "leadin", "leadtext", "lede", "perex", "preamble", "sapo",
+    "standfirst", "subheadline", "subhead", "subheading", "subtitle", "subtitulo", "summary", "teaser", "vorspann",
+];
+
+/// Checks for a class, id or property that names the element as the introduction of an article.
+pub(super) fn is_named_lead(element: &NodeRef) -> bool {
+    if matches!(element.attr("itemprop").as_deref(), Some("description" | "abstract" | "alternativeHeadline")) {
+        return true;
+    }
+    ["class", "id"].iter().filter_map(|name| element.attr(name)).any(|value| {
+        value.split_whitespace().any(|token| split_words(token).iter().any(|word| LEAD_WORDS.contains(&word.as_str())))
+    })
+}
+
+/// Kind of boilerplate that an element is marked as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    None,
+    Boilerplate,
+    /// Part beside the content: sidebar, navigation, newsletter.
+    Side,
+    /// Button, date or the like; boilerplate only with a few words of text.
+    Control,
+    Comments,
+    Footer,
+}
+
+pub(super) fn marked(element: &NodeRef) -> Mark {
+    let name = element.node_name().unwrap_or_default();
+    match &*name {
+        "footer" => return Mark::Footer,
+        "aside" => return Mark::Side,
+        "html" | "body" | "article" | "main" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
+        | "figcaption" | "caption" => return Mark::None,
+        _ => {}
+    }
+    match element.attr("role").as_deref() {
+        Some("complementary" | "banner") => return Mark::Side,
+        Some("contentinfo") => return Mark::Footer,
+        _ => {}
+    }
+    match element.attr("itemprop").as_deref() {
+        Some("author") => return Mark::Boilerplate,
+        Some("description" | "abstract" | "alternativeHeadline") => return Mark::None,
+        _ => {}
+    }
+    // A heading's id is derived from its text.
+    let is_heading = ["h2", "h3", "h4", "h5", "h6"].contains(&&*name);
+    let mut found = Mark::None;
+    for attribute in ["class", "id"] {
+        let Some(value) = element.attr(attribute) else { continue };
+        if attribute == "id" && (is_heading || is_slug_of_heading(element, &value)) {
+            continue;
+        }
+        if attribute == "id" && &*value == "secondary" {
+            return Mark::Side;
+        }
+        for token in value.split_whitespace() {
+            match mark_of_name(token) {
+                Mark::None => {}
+                Mark::Boilerplate if is_introduction(token, element) => {}
+                mark @ (Mark::Comments | Mark::Footer | Mark::Side) => return mark,
+                Mark::Boilerplate => found = Mark::Boilerplate,
+                Mark::Control if found == Mark::None => found = Mark::Control,
+                Mark::Control => {}
+            }
+        }
+    }
+    found
+}
+
+/// Returns the mark of a class name or id.
+fn mark_of_name(token: &str) -> Mark {
+    let words = split_words(token);
+    let mut found = Mark::None;
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
+            continue;
+        }
+        let word = word.as_str();
+        let pair = words.get(at + 1).map(|next| (word, next.as_str()));
+        let is_pair = |pairs: &[(&str, &str)]| pair.is_some_and(|pair| pairs.contains(&pair));
+        if COMMENT_WORDS.contains(&word) {
+            return Mark::Comments;
+        }
+        if FOOTER_WORDS.contains(&word) {
+            return Mark::Footer;
+        }
+        if SIDE_WORDS.contains(&word) || (at == 0 && is_pair(&SIDE_PAIRS)) {
+            return Mark::Side;
+        }
+        if is_pair(&BOILERPLATE_PAIRS) || BOILERPLATE_WORDS.contains(&word) || TEASER_WORDS.contains(&word) {
+            found = Mark::Boilerplate;
+        } else if found == Mark::None && (CONTROL_WORDS.contains(&word) || is_pair(&CONTROL_PAIRS)) {
+            found = Mark::Control;
+        }
+    }
+    found
+}
+
+/// Returns true for an element named a teaser that leads nowhere: it introduces the text below it.
+fn is_introduction(token: &str, element: &NodeRef) -> bool {
+    let words = split_words(token);
+    let teaser = words.iter().any(|word| TEASER_WORDS.contains(&word.as_str()));
+    let other = words.iter().any(|word| BOILERPLATE_WORDS.contains(&word.as_str()));
+    teaser
+        && !other
+        && !element.ancestors_it(Some(MAX_LINK_DEPTH)).any(|around| around.has_name("a"))
+        && !Selection::from(*element).select("a[href]").exists()
+}
+
+/// Checks if the id is derived from the heading at the start of the element. In documentation a section about
+/// pagination has that id.
+fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
+    let is_section = element.has_name("section")
+        || element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|class| class == "section"));
+    if !is_section {
+        return false;
+    }
+    let heading = element
+        .descendants_it()
+        .take(MAX_BEFORE_HEADING)
+        .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
+    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
+    !id.is_empty() && heading.starts_with(&id)
+}
+
+/// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
+fn split_words(token: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower_before = false;
+    for c in token.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
+            words.push(String::new());
+        }
+        lower_before = c.is_lowercase();
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_are_split_into_words() {
+        assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
+        assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
+        assert_eq!(split_words("ADS"), ["ads"]);
+    }
+}
