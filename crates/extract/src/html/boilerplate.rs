@@ -1,10 +1,10 @@
 //! Removal of boilerplate around the content of a page: navigation, sharing, advertising, related articles, comments.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use dom_query::{NodeId, NodeRef};
 
-use super::marks::{self, Mark};
+use super::marks::{Mark, Names};
 use super::measure::Measures;
 
 /// Selector of elements that are never content.
@@ -23,6 +23,8 @@ const MIN_DECLARED: f64 = 40.0;
 /// Maximum share of the page's running text in a boilerplate element, and with an article left over.
 const MAX_SHARE: f64 = 0.3;
 const MAX_SHARE_OF_ARTICLE: f64 = 0.6;
+/// Maximum share of a part beside the article.
+const MAX_SHARE_BESIDE: f64 = 0.8;
 /// Minimum share of the page's running text outside comments for them to be boilerplate.
 const MIN_LEFT_OF_COMMENTS: f64 = 0.15;
 /// Maximum weight of a button's or date's text.
@@ -35,8 +37,20 @@ pub(super) fn remove(body: &NodeRef) {
     page.select(DECORATIONS).remove();
     let measures = Measures::of(body);
     let all = measures.get(body).running;
-    let kept = content_and_ancestors(&page, &measures);
-    let mut classifier = Classifier { measures, all, outside_marks: Amount::default(), kept };
+    let (marks, bodies) = classify(&page);
+    let headlines = page.select("h1");
+    let headline = (headlines.length() == 1).then(|| headlines.nodes().first().copied()).flatten();
+    let kept = content_and_ancestors(&page, &bodies, headline, &measures);
+    let bodies = bodies.iter().map(|node| node.id).collect();
+    let mut classifier = Classifier {
+        measures,
+        marks,
+        bodies,
+        all,
+        outside_marks: Amount::default(),
+        headline: headline.is_some(),
+        kept,
+    };
     classifier.outside_marks = classifier.outside_marks(body, false);
     let mut removed = Vec::new();
     classifier.collect_boilerplate(body, false, &mut removed);
@@ -45,21 +59,38 @@ pub(super) fn remove(body: &NodeRef) {
     }
 }
 
-/// Returns elements that are content whatever their classes say, with their ancestors: those named so by structured
+/// Returns the marks of all marked elements, and the elements that are named the body of an article.
+fn classify<'a>(page: &dom_query::Selection<'a>) -> (HashMap<NodeId, Mark>, Vec<NodeRef<'a>>) {
+    let mut names = Names::default();
+    let (mut marks, mut bodies) = (HashMap::new(), Vec::new());
+    for element in page.select("[class], [id], [role], [itemprop], footer, aside").nodes() {
+        if names.is_body(element) {
+            bodies.push(*element);
+        } else {
+            match names.mark(element) {
+                Mark::None => {}
+                mark => drop(marks.insert(element.id, mark)),
+            }
+        }
+    }
+    (marks, bodies)
+}
+
+/// Returns elements that are content whatever their classes say, with their ancestors: those declared so by structured
 /// data or by their tag, the largest one named so by its class, and the page's only headline.
-fn content_and_ancestors(page: &dom_query::Selection, measures: &Measures) -> HashSet<NodeId> {
+fn content_and_ancestors(
+    page: &dom_query::Selection,
+    bodies: &[NodeRef],
+    headline: Option<NodeRef>,
+    measures: &Measures,
+) -> HashSet<NodeId> {
     let declared = page.select("[itemprop=articleBody], main, [role=main]");
-    let headlines = page.select("h1");
-    let headline = if headlines.length() == 1 { headlines.nodes() } else { &[] };
-    let classed = page.select("[class]");
-    let named = classed.nodes().iter().filter(|node| marks::is_named_content(node));
     let running = |node: &&NodeRef| measures.get(node).running;
-    let largest = named.max_by(|one, other| running(one).total_cmp(&running(other)));
+    let largest = bodies.iter().max_by(|one, other| running(one).total_cmp(&running(other)));
     let mut kept = HashSet::new();
-    for node in declared.nodes().iter().chain(headline).chain(largest) {
-        // Ancestors of a kept element are kept already.
-        let path = std::iter::once(*node).chain(node.ancestors_it(None));
-        for around in path {
+    for node in declared.nodes().iter().chain(largest).chain(&headline) {
+        for around in std::iter::once(*node).chain(node.ancestors_it(None)) {
+            // Ancestors of a kept element are kept already.
             if !kept.insert(around.id) {
                 break;
             }
@@ -81,10 +112,15 @@ struct Amount {
 
 struct Classifier {
     measures: Measures,
+    marks: HashMap<NodeId, Mark>,
+    /// Elements that are named the body of an article.
+    bodies: HashSet<NodeId>,
     /// Running text of the page.
     all: f64,
     /// Text outside marked elements.
     outside_marks: Amount,
+    /// Set if the page has one headline.
+    headline: bool,
     /// Elements that are never boilerplate, even with marks.
     kept: HashSet<NodeId>,
 }
@@ -97,7 +133,7 @@ impl Classifier {
                 continue;
             }
             // A formula is content, even if the program that renders it is named like boilerplate.
-            let inside = inside || is_body(&child);
+            let inside = inside || self.bodies.contains(&child.id);
             if self.is_removable(&child, inside) && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {
@@ -107,10 +143,9 @@ impl Classifier {
     }
 
     fn mark(&self, element: &NodeRef) -> Mark {
-        if self.kept.contains(&element.id) || marks::is_named_content(element) {
-            Mark::None
-        } else {
-            marks::marked(element)
+        match self.marks.get(&element.id) {
+            Some(mark) if !self.kept.contains(&element.id) => *mark,
+            _ => Mark::None,
         }
     }
 
@@ -121,7 +156,7 @@ impl Classifier {
             Amount { running: whole.running, declared: if declared { whole.text - whole.links } else { 0.0 } };
         for child in element.children_it(false).filter(NodeRef::is_element) {
             let measure = self.measures.get(&child);
-            let within = declared || is_body(&child);
+            let within = declared || self.bodies.contains(&child.id);
             let left = match self.mark(&child) {
                 Mark::None | Mark::Control => self.outside_marks(&child, within),
                 _ => Amount::default(),
@@ -146,6 +181,7 @@ impl Classifier {
     fn is_removable(&self, element: &NodeRef, inside: bool) -> bool {
         let Amount { running: left, declared } = self.outside_marks;
         let share = self.share(element);
+        let is_article = left >= MIN_ARTICLE || (self.headline && left >= MIN_SHORT_ARTICLE);
         match self.mark(element) {
             Mark::None => false,
             // A toolbar on a code block must not remove the block.
@@ -154,24 +190,22 @@ impl Classifier {
             Mark::Footer if left >= MIN_SHORT_ARTICLE || declared >= MIN_DECLARED => true,
             Mark::Side if declared >= MIN_DECLARED && !inside => true,
             Mark::Comments if left >= MIN_ARTICLE => true,
+            Mark::Comments if left >= MIN_SHORT_ARTICLE => share <= MAX_SHARE,
             // Without other text, the comments are the content: a forum.
             Mark::Comments => share <= MAX_SHARE && left >= self.all * MIN_LEFT_OF_COMMENTS,
-            Mark::Boilerplate | Mark::Side if left >= MIN_ARTICLE => share <= MAX_SHARE_OF_ARTICLE,
+            Mark::Side if is_article && !inside => share <= MAX_SHARE_BESIDE,
+            Mark::Boilerplate | Mark::Side if is_article => share <= MAX_SHARE_OF_ARTICLE,
             Mark::Boilerplate | Mark::Side | Mark::Footer => share <= MAX_SHARE,
         }
     }
 }
 
-/// Returns true for the body of an article.
-fn is_body(element: &NodeRef) -> bool {
-    element.attr("itemprop").as_deref() == Some("articleBody") || marks::is_named_content(element)
-}
-
 /// Returns true if the element is part of a page's boilerplate.
 pub(super) fn is_boilerplate(element: &NodeRef) -> bool {
     let around = element.ancestors_it(Some(MAX_ANCESTORS));
+    let mut names = Names::default();
     std::iter::once(*element).chain(around).any(|node| {
-        !matches!(marks::marked(&node), Mark::None)
+        names.mark(&node) != Mark::None
             || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
                 .iter()
                 .any(|name| node.has_name(name))

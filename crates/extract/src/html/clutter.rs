@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use dom_query::{NodeId, NodeRef, Selection};
 
-use super::measure::{Measures, weight};
+use super::measure::{Measures, is_block, weight};
 use super::prompts::{self, Prompt};
 
 const HEADINGS: &str = "h2, h3, h4, h5, h6";
@@ -14,6 +14,12 @@ const MAX_TEASER: f64 = 250.0;
 
 /// Maximum share of the article's running text in a box of notes or links.
 const MAX_BOX_SHARE: f64 = 0.25;
+/// Maximum running text of notes.
+const MAX_NOTES: f64 = 800.0;
+/// Share of the article's running text at its end where offers to the reader are.
+const MAX_TAIL: f64 = 0.15;
+/// Minimum running text of an article in which paragraphs of links are clutter.
+const MIN_ARTICLE: f64 = 250.0;
 /// Levels that a heading's box is searched.
 const MAX_BOX_DEPTH: usize = 4;
 /// Minimum link share of a block that follows the heading of a list of links.
@@ -33,8 +39,9 @@ pub(super) fn remove(content: &NodeRef) {
     let all = measures.get(content).running;
     let listing = is_listing(content, &measures);
     let mut clutter = Clutter { content: *content, measures, all, listing, gone: HashSet::new(), removed: Vec::new() };
-    clutter.collect(content);
+    clutter.collect(content, 0.0);
     let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
+    if std::env::var("DBG").is_ok() { for h in &headings { eprintln!("HEAD {}", h.text().len()); } }
     for element in clutter.removed.iter().chain(&headings) {
         element.remove_from_parent();
     }
@@ -53,22 +60,26 @@ struct Clutter<'a> {
 }
 
 impl<'a> Clutter<'a> {
-    fn collect(&mut self, element: &NodeRef<'a>) {
+    /// `passed` is the running text before the element.
+    fn collect(&mut self, element: &NodeRef<'a>, mut passed: f64) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
+            let before = passed;
+            passed += self.measures.get(&child).running;
             if self.gone.contains(&child.id) {
                 continue;
             }
             if self.leads_away(&child) {
                 self.drop(child);
-            } else if !self.listing && self.drop_prompted(&child) {
+            } else if !self.listing && self.drop_prompted(&child, before) {
                 // Removed with what belongs to it.
             } else {
-                self.collect(&child);
+                self.collect(&child, before);
             }
         }
     }
 
     fn drop(&mut self, element: NodeRef<'a>) {
+        if std::env::var("DBG").is_ok() { let m = self.measures.get(&element); eprintln!("DROP {} text {} running {} links {:.2} all {} prompt {:?}", element.node_name().unwrap_or_default(), m.text, m.running, m.link_share(), self.all, prompts::prompt(&element.text())); }
         if self.gone.insert(element.id) {
             self.removed.push(element);
         }
@@ -90,7 +101,7 @@ impl<'a> Clutter<'a> {
             "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
             // A paragraph of links only leads away from the text. In a list that was found to be content it is kept.
             "p" if element.parent().is_none_or(|parent| !parent.has_name("li")) => {
-                (measure.running == 0.0 && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)))
+                (measure.running == 0.0 && self.all >= MIN_ARTICLE && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)))
                     || self.is_advertisement(element)
             }
             "form" => measure.running == 0.0,
@@ -121,15 +132,29 @@ impl<'a> Clutter<'a> {
     }
 
     /// Removes a paragraph that leads to another article, or a heading with the links or notes below it.
-    fn drop_prompted(&mut self, element: &NodeRef<'a>) -> bool {
+    fn drop_prompted(&mut self, element: &NodeRef<'a>, passed: f64) -> bool {
         let measure = self.measures.get(element);
-        let is_block = ["p", "div", "h2", "h3", "h4", "h5", "h6", "strong", "b", "span", "blockquote", "em"]
+        let is_block = ["p", "div", "h2", "h3", "h4", "h5", "h6", "strong", "b", "span", "blockquote", "em", "center"]
             .iter()
             .any(|name| element.has_name(name));
         if !is_block || measure.text == 0.0 || measure.text > MAX_PROMPT {
             return false;
         }
         let Some(prompt) = prompts::prompt(&element.text()) else { return false };
+        let remaining = self.all - passed;
+        match prompt {
+            Prompt::Links => {}
+            // Notes follow the article.
+            Prompt::Notes if remaining > (self.all * MAX_BOX_SHARE).min(MAX_NOTES) => return false,
+            Prompt::Notes => {}
+            Prompt::Label | Prompt::Offer => {
+                let gone = self.is_simple(element) && (prompt == Prompt::Label || remaining <= self.all * MAX_TAIL);
+                if gone {
+                    self.drop(*element);
+                }
+                return gone;
+            }
+        }
         let inline = ["strong", "b", "span", "em"].iter().any(|name| element.has_name(name));
         if measure.anchors > 0 && measure.link_share() >= MIN_LEADING_LINKS && !inline {
             self.drop(*element);
@@ -155,6 +180,12 @@ impl<'a> Clutter<'a> {
         true
     }
 
+    /// Returns true for a paragraph or the like without blocks inside.
+    fn is_simple(&self, element: &NodeRef) -> bool {
+        ["p", "div", "center"].iter().any(|name| element.has_name(name))
+            && !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)))
+    }
+
     fn outermost_with_same_text(&self, element: &NodeRef<'a>) -> NodeRef<'a> {
         let text = self.measures.get(element).text;
         let around = element.ancestors_it(Some(MAX_BOX_DEPTH));
@@ -172,7 +203,11 @@ impl<'a> Clutter<'a> {
             if around.id == self.content.id || !begins || measure.running > self.all * MAX_BOX_SHARE {
                 break;
             }
-            if prompt == Prompt::Notes || measure.anchors > 0 {
+            let belongs = match prompt {
+                Prompt::Links => measure.anchors > 0 && measure.running <= measure.anchors as f64 * MAX_TEASER,
+                _ => measure.running <= MAX_NOTES,
+            };
+            if belongs {
                 found = Some(around);
             }
             inner = around;
@@ -191,9 +226,10 @@ impl<'a> Clutter<'a> {
             let is_heading = ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| block.has_name(name));
             let belongs = match prompt {
                 Prompt::Links => {
-                    measure.text == 0.0 || (measure.anchors > 0 && measure.link_share() >= MIN_LISTED_LINKS)
+                    let links = measure.anchors > 0 && measure.link_share() >= MIN_LISTED_LINKS;
+                    (measure.text == 0.0 || links) && running <= self.all * MAX_BOX_SHARE
                 }
-                Prompt::Notes => !is_heading && running <= self.all * MAX_BOX_SHARE,
+                _ => !is_heading && running <= (self.all * MAX_BOX_SHARE).min(MAX_NOTES),
             };
             if !belongs {
                 break;

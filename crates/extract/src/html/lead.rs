@@ -2,8 +2,8 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::marks;
-use super::measure::{Measures, is_block, weight};
+use super::marks::{self, Opening};
+use super::measure::{Measures, is_block};
 
 /// Maximum number of paragraphs of an introduction.
 const MAX_LEADS: usize = 3;
@@ -20,8 +20,19 @@ const COMPARED: usize = 60;
 /// Returns the paragraphs between the page's last headline before `text` and `text` itself: a summary in larger type.
 /// Paragraphs that the text repeats are left out.
 pub(super) fn find<'a>(body: &NodeRef<'a>, text: &NodeRef<'a>, measures: &Measures) -> Vec<NodeRef<'a>> {
-    let mut search = Search { text: *text, measures, headline: false, found: Vec::new() };
-    if !search.walk(body) || !search.headline || search.found.len() > MAX_LEADS {
+    let has_h1 = Selection::from(*body).select("h1").exists();
+    let mut search = Search { text: *text, measures, has_h1, headline: false, found: Vec::new() };
+    if !search.walk(body, false) || !search.headline {
+        return Vec::new();
+    }
+    let mut found = search.found;
+    if found.len() > MAX_LEADS {
+        found.retain(|(_, named)| *named);
+    }
+    if found.len() > MAX_LEADS {
+        return Vec::new();
+    }
+    if found.is_empty() {
         return Vec::new();
     }
     let whole = squeezed(&text.text());
@@ -29,8 +40,7 @@ pub(super) fn find<'a>(body: &NodeRef<'a>, text: &NodeRef<'a>, measures: &Measur
         let start: String = squeezed(&lead.text()).chars().take(COMPARED).collect();
         whole.contains(&start)
     };
-    search.found.retain(|lead| !repeated(lead));
-    search.found
+    found.into_iter().map(|(lead, _)| lead).filter(|lead| !repeated(lead)).collect()
 }
 
 /// Returns text without white space.
@@ -41,40 +51,56 @@ fn squeezed(text: &str) -> String {
 struct Search<'a, 'm> {
     text: NodeRef<'a>,
     measures: &'m Measures,
+    has_h1: bool,
     headline: bool,
-    found: Vec<NodeRef<'a>>,
+    /// Paragraphs, and true for those in a named introduction.
+    found: Vec<(NodeRef<'a>, bool)>,
 }
 
 impl<'a> Search<'a, '_> {
-    /// Walks the page in document order. Returns true at the text.
-    fn walk(&mut self, element: &NodeRef<'a>) -> bool {
+    /// Walks the page in document order. Returns true at the text. `named` is true inside a named introduction.
+    fn walk(&mut self, element: &NodeRef<'a>, named: bool) -> bool {
         for child in element.children_it(false).filter(NodeRef::is_element) {
             if child.id == self.text.id {
                 return true;
             }
-            if child.has_name("h1") {
+            let opening = marks::opening(&child);
+            let named = match opening {
+                Opening::Lead => true,
+                Opening::Subtitle => false,
+                Opening::Unnamed => named,
+            };
+            if self.is_headline(&child) {
                 self.headline = true;
                 self.found.clear();
-            } else if self.is_lead(&child) {
-                self.found.push(child);
-            } else if !is_list(&child) && self.walk(&child) {
+            } else if opening != Opening::Subtitle && self.is_lead(&child, named) {
+                self.found.push((child, named));
+            } else if !is_list(&child) && self.walk(&child, named) {
                 return true;
             }
         }
         false
     }
 
-    fn is_lead(&self, element: &NodeRef) -> bool {
+    fn is_headline(&self, element: &NodeRef) -> bool {
+        let level = if self.has_h1 { "h1" } else { "h2" };
+        let declared = element.attr("itemprop").is_some_and(|property| property.split_whitespace().any(|word| word == "headline"));
+        element.has_name(level) || declared
+    }
+
+    fn is_lead(&self, element: &NodeRef, named: bool) -> bool {
         let measure = self.measures.get(element);
-        if !self.headline || measure.text > MAX_TEXT || measure.link_share() > MAX_LINKS {
+        let least = if named { MIN_NAMED } else { MIN_UNNAMED };
+        if !self.headline || measure.text < least || measure.text > MAX_TEXT || measure.link_share() > MAX_LINKS {
             return false;
         }
         if Selection::from(*element).select("h1, img, form, table, figure, li").exists() {
             return false;
         }
-        let paragraph = ["p", "h2", "div", "span"].iter().any(|name| element.has_name(name));
-        let simple = paragraph && !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)));
-        (marks::is_named_lead(element) && measure.text >= MIN_NAMED) || (simple && measure.text >= MIN_UNNAMED)
+        let simple = !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)));
+        let text = ["p", "div", "span"].iter().any(|name| element.has_name(name)) && simple;
+        let heading = ["h2", "h3"].iter().any(|name| element.has_name(name));
+        text || (named && (heading || marks::opening(element) == Opening::Lead))
     }
 }
 
@@ -101,5 +127,4 @@ pub(super) fn attach(leads: &[NodeRef], content: &NodeRef, unrelated: &[NodeRef]
             _ => content.prepend_child(lead),
         }
     }
-    let _ = weight;
 }

@@ -34,13 +34,22 @@ const MIN_SHORT: f64 = 60.0;
 /// Link share of such content above which it is a list.
 const MAX_LINKS_OF_SHORT: f64 = 0.4;
 
+/// Main content of a page.
+pub(super) struct Content<'a> {
+    pub element: NodeRef<'a>,
+    /// Set for content that consists of links.
+    pub is_list: bool,
+}
+
 /// Returns the content of a page with running text; `None` for lists, forms and the like.
-pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<Content<'a>> {
     let measures = Measures::of(body);
     let all = measures.get(body).running;
     let page = Selection::from(*body);
     if all < MIN_ARTICLE {
-        return find_short(&page, &measures);
+        let element = find_short(&page, &measures)?;
+        let is_list = measures.get(&element).link_share() > MAX_LINKS_OF_SHORT;
+        return Some(Content { element, is_list });
     }
     let mut found = *body;
     for marks in BODY_SELECTORS {
@@ -51,7 +60,7 @@ pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<NodeRef<'a>> {
             break;
         }
     }
-    Some(narrow(body, found, &measures))
+    Some(Content { element: narrow(body, found, &measures), is_list: false })
 }
 
 /// Returns the declared content of a page with little text. A single element must be declared, since lists have many.
@@ -66,12 +75,6 @@ fn find_short<'a>(page: &Selection<'a>, measures: &Measures) -> Option<NodeRef<'
         let (first, second) = (outer.next().copied(), outer.next());
         first.filter(|node| second.is_none() && own_text(node) >= MIN_SHORT)
     })
-}
-
-/// Returns true for content that consists of links.
-pub(super) fn is_list(content: &NodeRef) -> bool {
-    let measure = Measures::of(content).get(content);
-    measure.running < MIN_ARTICLE && measure.link_share() > MAX_LINKS_OF_SHORT
 }
 
 /// Returns the innermost element with nearly the most running text. If other marked elements hold a good deal too, as
@@ -124,7 +127,7 @@ fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> No
         }
         element = heavy;
     }
-    lead::attach(&lead::find(body, &element, measures), &content, &unrelated);
+    if std::env::var("NOLEAD").is_err() { lead::attach(&lead::find(body, &element, measures), &content, &unrelated); }
     for element in unrelated {
         element.remove_from_parent();
     }

@@ -1,5 +1,7 @@
 //! Class names, ids, roles and tags that mark an element as boilerplate or as content.
 
+use std::collections::HashMap;
+
 use dom_query::{NodeRef, Selection};
 
 /// Words in class names and ids that mark boilerplate on any site. Most are English, as class names are.
@@ -104,7 +106,10 @@ const BOILERPLATE_WORDS: [&str; 98] = [
     "werbung",
 ];
 /// Pairs of words that mark boilerplate only together.
-const BOILERPLATE_PAIRS: [(&str, &str); 45] = [
+const BOILERPLATE_PAIRS: [(&str, &str); 48] = [
+    ("image", "subtitle"),
+    ("image", "description"),
+    ("img", "description"),
     ("about", "author"),
     ("also", "read"),
     ("also", "like"),
@@ -166,8 +171,9 @@ const SIDE_WORDS: [&str; 11] = [
     "textwidget",
 ];
 /// Pairs of words for parts beside the content.
-const SIDE_PAIRS: [(&str, &str); 14] = [
+const SIDE_PAIRS: [(&str, &str); 15] = [
     ("side", "bar"),
+    ("news", "letter"),
     ("widget", "area"),
     ("widget", "archive"),
     ("widget", "archives"),
@@ -231,34 +237,43 @@ const MAX_BEFORE_HEADING: usize = 8;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
 
-/// Checks for a class that names the element as content: `entry-content`, `article__body`.
-pub(super) fn is_named_content(element: &NodeRef) -> bool {
-    let classes = element.attr("class").unwrap_or_default();
-    classes.split_whitespace().any(|token| {
-        let words = split_words(token);
-        // A name space may precede the name: `c-entry-content`.
-        let [space @ .., of, part] = words.as_slice() else { return false };
-        space.iter().all(|space| space.len() <= MAX_NAME_SPACE)
-            && matches!(of.as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
-            && matches!(part.as_str(), "content" | "body" | "text")
-    })
-}
-
-/// Words for the introduction of an article, in the languages that have their own word for it.
-const LEAD_WORDS: [&str; 30] = [
-    "abstract", "bajada", "chapeau", "chapo", "copete", "deck", "dek", "einleitung", "entradilla", "excerpt", "ingress",
-    "intro", "introduction", "introtext", "lead", "leadin", "leadtext", "lede", "perex", "preamble", "sapo",
-    "standfirst", "subheadline", "subhead", "subheading", "subtitle", "subtitulo", "summary", "teaser", "vorspann",
+/// Words for the first paragraph of an article, in the languages that have their own word for it.
+const LEAD_WORDS: [&str; 21] = [
+    "abstract", "bajada", "chapeau", "chapo", "copete", "einleitung", "entradilla", "excerpt", "ingress", "intro",
+    "introduction", "introtext", "lead", "leadin", "leadtext", "lede", "perex", "preamble", "sapo", "teaser",
+    "vorspann",
+];
+/// Words for a second headline.
+const SUBTITLE_WORDS: [&str; 10] = [
+    "blurb", "deck", "dek", "standfirst", "subhead", "subheading", "subheadline", "subtitle", "subtitulo", "summary",
 ];
 
-/// Checks for a class, id or property that names the element as the introduction of an article.
-pub(super) fn is_named_lead(element: &NodeRef) -> bool {
-    if matches!(element.attr("itemprop").as_deref(), Some("description" | "abstract" | "alternativeHeadline")) {
-        return true;
+/// Name of a text between the headline and the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    Lead,
+    Subtitle,
+    Unnamed,
+}
+
+/// Returns the kind of opening that a class, id or property of the element names.
+pub(super) fn opening(element: &NodeRef) -> Opening {
+    let property = element.attr("itemprop").unwrap_or_default();
+    if property.split_whitespace().any(|property| property == "alternativeHeadline") {
+        return Opening::Subtitle;
     }
-    ["class", "id"].iter().filter_map(|name| element.attr(name)).any(|value| {
-        value.split_whitespace().any(|token| split_words(token).iter().any(|word| LEAD_WORDS.contains(&word.as_str())))
-    })
+    let mut found = Opening::Unnamed;
+    for value in ["class", "id"].iter().filter_map(|name| element.attr(name)) {
+        for word in value.split_whitespace().flat_map(split_words) {
+            if SUBTITLE_WORDS.contains(&word.as_str()) {
+                return Opening::Subtitle;
+            }
+            if LEAD_WORDS.contains(&word.as_str()) {
+                found = Opening::Lead;
+            }
+        }
+    }
+    if matches!(&*property, "description" | "abstract") { Opening::Lead } else { found }
 }
 
 /// Kind of boilerplate that an element is marked as.
@@ -274,53 +289,100 @@ pub(super) enum Mark {
     Footer,
 }
 
-pub(super) fn marked(element: &NodeRef) -> Mark {
-    let name = element.node_name().unwrap_or_default();
-    match &*name {
-        "footer" => return Mark::Footer,
-        "aside" => return Mark::Side,
-        "html" | "body" | "article" | "main" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
-        | "figcaption" | "caption" => return Mark::None,
-        _ => {}
-    }
-    match element.attr("role").as_deref() {
-        Some("complementary" | "banner") => return Mark::Side,
-        Some("contentinfo") => return Mark::Footer,
-        _ => {}
-    }
-    match element.attr("itemprop").as_deref() {
-        Some("author") => return Mark::Boilerplate,
-        Some("description" | "abstract" | "alternativeHeadline") => return Mark::None,
-        _ => {}
-    }
-    // A heading's id is derived from its text.
-    let is_heading = ["h2", "h3", "h4", "h5", "h6"].contains(&&*name);
-    let mut found = Mark::None;
-    for attribute in ["class", "id"] {
-        let Some(value) = element.attr(attribute) else { continue };
-        if attribute == "id" && (is_heading || is_slug_of_heading(element, &value)) {
-            continue;
-        }
-        if attribute == "id" && &*value == "secondary" {
-            return Mark::Side;
-        }
-        for token in value.split_whitespace() {
-            match mark_of_name(token) {
-                Mark::None => {}
-                Mark::Boilerplate if is_introduction(token, element) => {}
-                mark @ (Mark::Comments | Mark::Footer | Mark::Side) => return mark,
-                Mark::Boilerplate => found = Mark::Boilerplate,
-                Mark::Control if found == Mark::None => found = Mark::Control,
-                Mark::Control => {}
-            }
-        }
-    }
-    found
+/// Meaning of a class name or id.
+#[derive(Clone, Copy, Debug)]
+struct Meaning {
+    mark: Mark,
+    /// Set for `entry-content`, `article__body`.
+    body: bool,
+    /// Set if nothing but the word for a teaser makes it boilerplate.
+    teaser: bool,
 }
 
-/// Returns the mark of a class name or id.
-fn mark_of_name(token: &str) -> Mark {
-    let words = split_words(token);
+/// Meanings of the class names and ids of a page, which repeat.
+#[derive(Default)]
+pub(super) struct Names(HashMap<String, Meaning>);
+
+impl Names {
+    fn meaning(&mut self, token: &str) -> Meaning {
+        if let Some(known) = self.0.get(token) {
+            return *known;
+        }
+        let words = split_words(token);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let meaning = Meaning {
+            mark: mark_of(&words),
+            body: is_body(&words),
+            teaser: has(&TEASER_WORDS) && !has(&BOILERPLATE_WORDS),
+        };
+        self.0.insert(token.to_owned(), meaning);
+        meaning
+    }
+
+    /// Returns true for the body of an article.
+    pub(super) fn is_body(&mut self, element: &NodeRef) -> bool {
+        element.attr("itemprop").as_deref() == Some("articleBody")
+            || element.attr("class").is_some_and(|value| value.split_whitespace().any(|name| self.meaning(name).body))
+    }
+
+    /// Returns the mark of an element.
+    pub(super) fn mark(&mut self, element: &NodeRef) -> Mark {
+        let name = element.node_name().unwrap_or_default();
+        match &*name {
+            "footer" => return Mark::Footer,
+            "aside" => return Mark::Side,
+            "html" | "body" | "article" | "main" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
+            | "figcaption" | "caption" => return Mark::None,
+            _ => {}
+        }
+        match element.attr("role").as_deref() {
+            Some("complementary" | "banner") => return Mark::Side,
+            Some("contentinfo") => return Mark::Footer,
+            _ => {}
+        }
+        match element.attr("itemprop").as_deref() {
+            Some("author") => return Mark::Boilerplate,
+            Some("description" | "abstract") => return Mark::None,
+            _ => {}
+        }
+        // A heading's id is derived from its text.
+        let is_heading = ["h2", "h3", "h4", "h5", "h6"].contains(&&*name);
+        let mut found = Mark::None;
+        for attribute in ["class", "id"] {
+            let Some(value) = element.attr(attribute) else { continue };
+            if attribute == "id" && (is_heading || is_slug_of_heading(element, &value)) {
+                continue;
+            }
+            if attribute == "id" && &*value == "secondary" {
+                return Mark::Side;
+            }
+            for token in value.split_whitespace() {
+                let Meaning { mark, teaser, .. } = self.meaning(token);
+                match mark {
+                    Mark::None => {}
+                    Mark::Comments | Mark::Footer | Mark::Side => return mark,
+                    Mark::Boilerplate if teaser && leads_nowhere(element) => {}
+                    Mark::Boilerplate => found = Mark::Boilerplate,
+                    Mark::Control if found == Mark::None => found = Mark::Control,
+                    Mark::Control => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns true for words that name the body of an article.
+fn is_body(words: &[String]) -> bool {
+    // A name space may precede the name: `c-entry-content`.
+    let [space @ .., of, part] = words else { return false };
+    space.iter().all(|space| space.len() <= MAX_NAME_SPACE)
+        && matches!(of.as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
+        && matches!(part.as_str(), "content" | "body" | "text")
+}
+
+/// Returns the mark of a class name's or id's words.
+fn mark_of(words: &[String]) -> Mark {
     let mut found = Mark::None;
     for (at, word) in words.iter().enumerate() {
         if at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
@@ -347,14 +409,9 @@ fn mark_of_name(token: &str) -> Mark {
     found
 }
 
-/// Returns true for an element named a teaser that leads nowhere: it introduces the text below it.
-fn is_introduction(token: &str, element: &NodeRef) -> bool {
-    let words = split_words(token);
-    let teaser = words.iter().any(|word| TEASER_WORDS.contains(&word.as_str()));
-    let other = words.iter().any(|word| BOILERPLATE_WORDS.contains(&word.as_str()));
-    teaser
-        && !other
-        && !element.ancestors_it(Some(MAX_LINK_DEPTH)).any(|around| around.has_name("a"))
+/// Returns true for an element without a link, inside or around. A teaser without a link introduces the text below it.
+fn leads_nowhere(element: &NodeRef) -> bool {
+    !element.ancestors_it(Some(MAX_LINK_DEPTH)).any(|around| around.has_name("a"))
         && !Selection::from(*element).select("a[href]").exists()
 }
 

@@ -84,10 +84,11 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
     }
     boilerplate::remove(&body);
     let content = if from_web { main_content::find(&body) } else { None };
-    if let Some(content) = content.filter(|content| !main_content::is_list(content)) {
-        clutter::remove(&content);
+    if let Some(content) = content.as_ref().filter(|content| !content.is_list) {
+        clutter::remove(&content.element);
     }
-    let markdown = tidy::markdown(&render::markdown(&content.unwrap_or(body)));
+    let element = content.map_or(body, |content| content.element);
+    let markdown = tidy::markdown(&render::markdown(&element));
     if measure::weight(&markdown) >= MIN_CONTENT_WEIGHT {
         return markdown;
     }

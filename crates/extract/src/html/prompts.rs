@@ -1,9 +1,14 @@
 //! Phrases of publishing systems that lead away from an article: to other articles, comments, newsletters.
 
-use super::measure::weight;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::measure::{is_wide, weight};
 
 /// Maximum weight of a heading that consists of such a phrase.
 pub(super) const MAX_HEADING: f64 = 60.0;
+/// Maximum weight of an image's credit.
+const MAX_CREDIT: f64 = 80.0;
 
 /// Kind of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +17,13 @@ pub(super) enum Prompt {
     Links,
     /// Comments, a note on the author or the like follow.
     Notes,
+    /// Offer of a newsletter, a subscription or profiles in social networks.
+    Offer,
+    /// Credit of an image, label of an advertisement.
+    Label,
 }
 
-/// Phrases before links to other articles. A single word must be the whole text; several words may go on.
+/// Phrases before links to other articles.
 const LINKS: &[&str] = &[
     // English
     "also read", "don't miss", "explore further", "latest articles", "latest news", "latest posts", "more articles",
@@ -86,30 +95,104 @@ const NOTES: &[&str] = &[
     "發表評論", "コメント", "댓글",
 ];
 
+/// Phrases of offers to the reader.
+const OFFERS: &[&str] = &[
+    "become a member", "follow us", "get the latest", "if you enjoyed this", "like this article", "like this story",
+    "never miss", "please subscribe", "sign up for", "sign up to", "stay up to date", "subscribe now", "subscribe to",
+    "support our work", "to read the full", "to view the full", "abonnieren sie", "folge uns", "folgen sie uns",
+    "gefällt dir", "gefällt ihnen", "hat ihnen dieser", "hat dir dieser", "jetzt abonnieren", "jetzt anmelden",
+    "melde dich", "melden sie sich", "unterstütze unsere", "unterstützen sie", "abonnez-vous", "inscrivez-vous",
+    "suivez-nous", "suscríbete", "suscribite", "síguenos", "siga-nos", "assine", "inscreva-se",
+    "abbonati", "iscriviti", "seguici", "schrijf je in", "volg ons", "följ oss", "prenumerera", "følg oss",
+    "obserwuj nas", "zapisz się", "iratkozz fel", "abone ol", "подписывайтесь", "подпишитесь",
+    "підписуйтесь", "اشترك",
+];
+
+/// Words before a colon or a name in the credit of an image.
+const CREDITS: &[&str] = &[
+    "beitragsbild", "bild", "bilder", "bildnachweis", "bildquelle", "bildquellen", "credit", "credits", "crédit",
+    "crédit photo", "crédito", "créditos", "fot", "foto", "foto credit", "fotocredit", "fotografía", "fotos", "image",
+    "image credit", "imagen", "images", "kép", "kuva", "photo", "photo credit", "photo credits", "photos", "picture",
+    "symbolbild", "symbolfoto", "titelbild", "titelfoto", "video", "zdjęcie", "фото", "写真", "图片来源", "图源", "사진",
+];
+
+/// Labels of advertisements and controls; they are the whole text.
+const LABELS: &[&str] = &[
+    "ad", "ads", "advert", "advertisement", "anzeige", "caption", "close", "image caption", "pubblicità", "publicidad",
+    "publicidade", "publicité", "advertentie", "annons", "annonce", "mainos", "reklama", "reklam", "hirdetés",
+    "schließen", "werbung", "реклама", "广告", "広告", "광고",
+];
+
 /// Returns the kind of phrase that a text begins with.
 pub(super) fn prompt(text: &str) -> Option<Prompt> {
-    let start: String = text.chars().take(120).flat_map(char::to_lowercase).collect();
+    let start: String = text.trim_start().chars().take(120).flat_map(char::to_lowercase).collect();
     // Counters and marks around the phrase: `» 11 Kommentare`, `[Related: ...`.
     let start = start.trim_start_matches(|c: char| !c.is_alphabetic()).replace('’', "'");
     let words: Vec<&str> = start.split_whitespace().collect();
     let start = words.join(" ");
-    let begins = |phrase: &&str| {
-        start.strip_prefix(*phrase).is_some_and(|rest| match is_word(phrase) {
-            true => !rest.contains(char::is_alphabetic) || rest.starts_with(':'),
-            false => !rest.starts_with(char::is_alphanumeric) || phrase.chars().any(super::measure::is_wide),
-        })
-    };
-    if LINKS.iter().any(|phrase| begins(phrase)) {
-        Some(Prompt::Links)
-    } else if weight(text) <= MAX_HEADING && NOTES.iter().any(|phrase| begins(phrase)) {
-        Some(Prompt::Notes)
-    } else {
-        None
-    }
+    let first = start.chars().next()?;
+    let phrases = PHRASES.get(&first)?;
+    phrases.iter().find(|(phrase, kind)| kind.begins(phrase, &start, text)).map(|(_, kind)| kind.prompt())
 }
 
-fn is_word(phrase: &str) -> bool {
-    !phrase.contains(' ')
+/// All phrases by their first character, so that few are compared.
+static PHRASES: LazyLock<HashMap<char, Vec<(&str, Kind)>>> = LazyLock::new(|| {
+    let mut phrases: HashMap<char, Vec<(&str, Kind)>> = HashMap::new();
+    let lists = [
+        (LINKS, Kind::Links),
+        (NOTES, Kind::Notes),
+        (LABELS, Kind::Label),
+        (CREDITS, Kind::Credit),
+        (OFFERS, Kind::Offer),
+    ];
+    for (list, kind) in lists {
+        for phrase in list {
+            phrases.entry(phrase.chars().next().unwrap_or_default()).or_default().push((phrase, kind));
+        }
+    }
+    phrases
+});
+
+/// List that a phrase is on.
+#[derive(Clone, Copy)]
+enum Kind {
+    Links,
+    Notes,
+    Label,
+    Credit,
+    Offer,
+}
+
+impl Kind {
+    fn prompt(self) -> Prompt {
+        match self {
+            Kind::Links => Prompt::Links,
+            Kind::Notes => Prompt::Notes,
+            Kind::Label | Kind::Credit => Prompt::Label,
+            Kind::Offer => Prompt::Offer,
+        }
+    }
+
+    /// Returns true if a text, in lower case `start`, begins with the phrase in the way that the list demands.
+    fn begins(self, phrase: &str, start: &str, text: &str) -> bool {
+        let Some(rest) = start.strip_prefix(phrase) else { return false };
+        let ends = !rest.starts_with(char::is_alphanumeric);
+        match self {
+            // A single word must be the whole text; several words may go on.
+            Kind::Links | Kind::Notes if !phrase.contains(' ') => {
+                let whole = !rest.contains(char::is_alphabetic) || rest.starts_with(':');
+                whole || (phrase.chars().any(is_wide) && weight(text) <= MAX_HEADING)
+            }
+            Kind::Links => ends,
+            Kind::Notes => ends && weight(text) <= MAX_HEADING,
+            Kind::Label => !rest.contains(char::is_alphanumeric),
+            Kind::Credit => {
+                let rest = rest.trim_start();
+                (rest.starts_with([':', '：', '©']) || rest.starts_with("by ")) && weight(text) <= MAX_CREDIT
+            }
+            Kind::Offer => ends,
+        }
+    }
 }
 
 /// Words in the address of a page that sells subscriptions or sends newsletters.
@@ -153,6 +236,11 @@ mod tests {
             ("相关阅读：水", Some(Prompt::Links)),
             ("» 11 Kommentare", Some(Prompt::Notes)),
             ("Comments (3)", Some(Prompt::Notes)),
+            ("Foto: Ann Author/Example", Some(Prompt::Label)),
+            ("- Anzeige -", Some(Prompt::Label)),
+            ("Sign up for our newsletter", Some(Prompt::Offer)),
+            ("Photography was new then", None),
+            ("Bilder einer Ausstellung", None),
             ("Related work in three countries", None),
             ("Trending upwards for years", None),
             ("Read moreover what they said", None),

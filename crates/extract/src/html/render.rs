@@ -8,6 +8,8 @@ use super::measure::{is_block, weight};
 use super::table;
 use crate::blocks::push_escaped;
 
+/// Maximum weight of credits and controls in a figure besides its caption.
+const MAX_FIGURE_LABELS: f64 = 80.0;
 /// Elements of a figure whose caption is a title.
 const CAPTIONED: &str = "table, pre, blockquote, math, video, audio";
 
@@ -158,7 +160,7 @@ impl Blocks {
         let caption = figure.select("figcaption").nodes().first().copied();
         let text = caption.map(|caption| one_line(&caption.text())).unwrap_or_default();
         let captioned = caption.map_or(0.0, |caption| weight(&caption.text()));
-        let holds_more = weight(&element.text()) > captioned || figure.select(CAPTIONED).exists();
+        let holds_more = weight(&element.text()) > captioned + MAX_FIGURE_LABELS || figure.select(CAPTIONED).exists();
         if text.is_empty() || holds_more {
             self.children(element);
             return;
