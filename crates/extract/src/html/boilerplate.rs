@@ -1,11 +1,11 @@
 //! Removal of boilerplate around the content of a page: navigation, sharing, advertising, related articles, comments.
 
-use std::collections::{HashMap, HashSet};
+use dom_query::NodeRef;
 
-use dom_query::{NodeId, NodeRef};
-
+use super::forms;
 use super::marks::{Mark, Names};
-use super::measure::Measures;
+use super::measure::{Measure, Measures};
+use super::node_map::{NodeMap, NodeSet};
 
 /// Selector of elements that are never content.
 const NEVER_CONTENT: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
@@ -27,17 +27,23 @@ const MAX_SHARE_OF_ARTICLE: f64 = 0.6;
 const MAX_SHARE_BESIDE: f64 = 0.8;
 /// Minimum share of the page's running text outside comments for them to be boilerplate.
 const MIN_LEFT_OF_COMMENTS: f64 = 0.15;
+/// Maximum weight of a form's text.
+const MAX_FORM: f64 = 1500.0;
 /// Maximum weight of a button's or date's text.
 const MAX_CONTROL: f64 = 60.0;
 
-/// Removes elements that are never content, and marked elements that are small enough to be boilerplate.
-pub(super) fn remove(body: &NodeRef) {
+/// Removes elements that are never content, and marked elements that are small enough to be boilerplate. On pages from
+/// the web, forms are boilerplate too.
+pub(super) fn remove(body: &NodeRef, from_web: bool) {
     let page = dom_query::Selection::from(*body);
+    // Fields are removed below.
+    let forms = if from_web { forms::find(&page) } else { Vec::new() };
     page.select(NEVER_CONTENT).remove();
     page.select(DECORATIONS).remove();
     let measures = Measures::of(body);
-    let all = measures.get(body).running;
-    let (marks, bodies) = classify(&page);
+    let Measure { text, running: all, .. } = measures.get(body);
+    let (mut marks, bodies) = classify(&page);
+    marks.extend(forms.iter().map(|form| (form.id, Mark::Form)));
     let headlines = page.select("h1");
     let headline = (headlines.length() == 1).then(|| headlines.nodes().first().copied()).flatten();
     let kept = content_and_ancestors(&page, &bodies, headline, &measures);
@@ -46,6 +52,7 @@ pub(super) fn remove(body: &NodeRef) {
         measures,
         marks,
         bodies,
+        text,
         all,
         outside_marks: Amount::default(),
         headline: headline.is_some(),
@@ -60,9 +67,9 @@ pub(super) fn remove(body: &NodeRef) {
 }
 
 /// Returns the marks of all marked elements, and the elements that are named the body of an article.
-fn classify<'a>(page: &dom_query::Selection<'a>) -> (HashMap<NodeId, Mark>, Vec<NodeRef<'a>>) {
+fn classify<'a>(page: &dom_query::Selection<'a>) -> (NodeMap<Mark>, Vec<NodeRef<'a>>) {
     let mut names = Names::default();
-    let (mut marks, mut bodies) = (HashMap::new(), Vec::new());
+    let (mut marks, mut bodies) = (NodeMap::default(), Vec::new());
     for element in page.select("[class], [id], [role], [itemprop], footer, aside").nodes() {
         if names.is_body(element) {
             bodies.push(*element);
@@ -83,11 +90,11 @@ fn content_and_ancestors(
     bodies: &[NodeRef],
     headline: Option<NodeRef>,
     measures: &Measures,
-) -> HashSet<NodeId> {
+) -> NodeSet {
     let declared = page.select("[itemprop=articleBody], main, [role=main]");
     let running = |node: &&NodeRef| measures.get(node).running;
     let largest = bodies.iter().max_by(|one, other| running(one).total_cmp(&running(other)));
-    let mut kept = HashSet::new();
+    let mut kept = NodeSet::default();
     for node in declared.nodes().iter().chain(largest).chain(&headline) {
         for around in std::iter::once(*node).chain(node.ancestors_it(None)) {
             // Ancestors of a kept element are kept already.
@@ -112,17 +119,18 @@ struct Amount {
 
 struct Classifier {
     measures: Measures,
-    marks: HashMap<NodeId, Mark>,
+    marks: NodeMap<Mark>,
     /// Elements that are named the body of an article.
-    bodies: HashSet<NodeId>,
-    /// Running text of the page.
+    bodies: NodeSet,
+    /// Text of the page, and its running text.
+    text: f64,
     all: f64,
     /// Text outside marked elements.
     outside_marks: Amount,
     /// Set if the page has one headline.
     headline: bool,
     /// Elements that are never boilerplate, even with marks.
-    kept: HashSet<NodeId>,
+    kept: NodeSet,
 }
 
 impl Classifier {
@@ -158,7 +166,7 @@ impl Classifier {
             let measure = self.measures.get(&child);
             let within = declared || self.bodies.contains(&child.id);
             let left = match self.mark(&child) {
-                Mark::None | Mark::Control => self.outside_marks(&child, within),
+                Mark::None | Mark::Control | Mark::Form => self.outside_marks(&child, within),
                 _ => Amount::default(),
             };
             amount.running -= measure.running - left.running;
@@ -187,6 +195,7 @@ impl Classifier {
             // A toolbar on a code block must not remove the block.
             Mark::Boilerplate | Mark::Control if dom_query::Selection::from(*element).select("pre").exists() => false,
             Mark::Control => self.measures.get(element).text <= MAX_CONTROL,
+            Mark::Form => self.measures.get(element).text <= (self.text * MAX_SHARE).min(MAX_FORM),
             Mark::Footer if left >= MIN_SHORT_ARTICLE || declared >= MIN_DECLARED => true,
             Mark::Side if declared >= MIN_DECLARED && !inside => true,
             Mark::Comments if left >= MIN_ARTICLE => true,
@@ -237,12 +246,12 @@ mod tests {
         let page = Document::from(format!(
             "<body><div class='layout has-sidebar'><div class='article-author'>Ann</div><p>{text}</p><p>{text}</p><p>{text}</p><div class='related-posts'><p>{text}</p></div></div></body>"
         ));
-        remove(&page.body().expect("a body"));
+        remove(&page.body().expect("a body"), false);
         let left = page.text();
         assert_eq!(left.matches("A sentence").count(), 3);
         assert!(!left.contains("Ann"));
         let forum = Document::from(format!("<body><div id='comments'><p>{text}</p><p>{text}</p></div></body>"));
-        remove(&forum.body().expect("a body"));
+        remove(&forum.body().expect("a body"), false);
         assert_eq!(forum.text().matches("A sentence").count(), 2);
     }
 }

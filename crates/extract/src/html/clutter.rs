@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use dom_query::{NodeId, NodeRef, Selection};
+use dom_query::{NodeRef, Selection};
 
 use super::measure::{Measures, is_block, weight};
+use super::node_map::NodeSet;
 use super::prompts::{self, Prompt};
 
 const HEADINGS: &str = "h2, h3, h4, h5, h6";
@@ -14,6 +15,8 @@ const MAX_TEASER: f64 = 250.0;
 
 /// Maximum share of the article's running text in a box of notes or links.
 const MAX_BOX_SHARE: f64 = 0.25;
+/// Maximum running text per link in a box of links.
+const MAX_LISTED: f64 = 150.0;
 /// Maximum running text of notes.
 const MAX_NOTES: f64 = 800.0;
 /// Share of the article's running text at its end where offers to the reader are.
@@ -38,14 +41,13 @@ pub(super) fn remove(content: &NodeRef) {
     let measures = Measures::of(content);
     let all = measures.get(content).running;
     let listing = is_listing(content, &measures);
-    let mut clutter = Clutter { content: *content, measures, all, listing, gone: HashSet::new(), removed: Vec::new() };
+    let mut clutter = Clutter { content: *content, measures, all, listing, gone: NodeSet::default(), removed: Vec::new(), prompted: false };
     clutter.collect(content, 0.0);
     let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
-    if std::env::var("DBG").is_ok() { for h in &headings { eprintln!("HEAD {}", h.text().len()); } }
     for element in clutter.removed.iter().chain(&headings) {
         element.remove_from_parent();
     }
-    trim_end(content, &clutter.measures);
+    trim_end(content, &clutter.measures, !clutter.prompted);
 }
 
 struct Clutter<'a> {
@@ -55,8 +57,10 @@ struct Clutter<'a> {
     all: f64,
     /// Set if the content is a list of teasers.
     listing: bool,
+    /// Set if the links below the article had a heading.
+    prompted: bool,
     removed: Vec<NodeRef<'a>>,
-    gone: HashSet<NodeId>,
+    gone: NodeSet,
 }
 
 impl<'a> Clutter<'a> {
@@ -79,7 +83,6 @@ impl<'a> Clutter<'a> {
     }
 
     fn drop(&mut self, element: NodeRef<'a>) {
-        if std::env::var("DBG").is_ok() { let m = self.measures.get(&element); eprintln!("DROP {} text {} running {} links {:.2} all {} prompt {:?}", element.node_name().unwrap_or_default(), m.text, m.running, m.link_share(), self.all, prompts::prompt(&element.text())); }
         if self.gone.insert(element.id) {
             self.removed.push(element);
         }
@@ -134,14 +137,17 @@ impl<'a> Clutter<'a> {
     /// Removes a paragraph that leads to another article, or a heading with the links or notes below it.
     fn drop_prompted(&mut self, element: &NodeRef<'a>, passed: f64) -> bool {
         let measure = self.measures.get(element);
-        let is_block = ["p", "div", "h2", "h3", "h4", "h5", "h6", "strong", "b", "span", "blockquote", "em", "center"]
-            .iter()
-            .any(|name| element.has_name(name));
-        if !is_block || measure.text == 0.0 || measure.text > MAX_PROMPT {
+        if measure.text == 0.0 || measure.text > MAX_PROMPT {
             return false;
         }
+        let inline = match element.node_name().as_deref() {
+            Some("p" | "div" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "center") => false,
+            Some("strong" | "b" | "span" | "em") => true,
+            _ => return false,
+        };
         let Some(prompt) = prompts::prompt(&element.text()) else { return false };
         let remaining = self.all - passed;
+        self.prompted |= prompt == Prompt::Links && remaining <= self.all * MAX_TAIL;
         match prompt {
             Prompt::Links => {}
             // Notes follow the article.
@@ -155,7 +161,6 @@ impl<'a> Clutter<'a> {
                 return gone;
             }
         }
-        let inline = ["strong", "b", "span", "em"].iter().any(|name| element.has_name(name));
         if measure.anchors > 0 && measure.link_share() >= MIN_LEADING_LINKS && !inline {
             self.drop(*element);
             return true;
@@ -204,7 +209,7 @@ impl<'a> Clutter<'a> {
                 break;
             }
             let belongs = match prompt {
-                Prompt::Links => measure.anchors > 0 && measure.running <= measure.anchors as f64 * MAX_TEASER,
+                Prompt::Links => measure.anchors > 0 && measure.running <= measure.anchors as f64 * MAX_LISTED,
                 _ => measure.running <= MAX_NOTES,
             };
             if belongs {
@@ -283,8 +288,8 @@ fn is_label(element: &NodeRef) -> bool {
     !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
 }
 
-/// Removes headings and labels behind the last running text.
-fn trim_end(content: &NodeRef, measures: &Measures) {
+/// Removes headings, labels and, if `lists`, lists of links behind the last running text.
+fn trim_end(content: &NodeRef, measures: &Measures, lists: bool) {
     let mut element = *content;
     for _ in 0..32 {
         let last = element.children_it(true).find(|child| child.is_element() || !child.text().trim().is_empty());
@@ -292,7 +297,8 @@ fn trim_end(content: &NodeRef, measures: &Measures) {
         let measure = measures.get(&last);
         // Related articles, with a few words per link.
         let items = Selection::from(last).select("li").length();
-        let list = (last.has_name("ul") || last.has_name("ol"))
+        let list = lists
+            && (last.has_name("ul") || last.has_name("ol"))
             && items >= 2
             && measure.anchors >= items
             && measure.link_share() > 0.25;

@@ -10,8 +10,9 @@ const MAX_LEADS: usize = 3;
 /// Minimum weight of an introduction by its name, and of an unnamed paragraph.
 const MIN_NAMED: f64 = 25.0;
 const MIN_UNNAMED: f64 = 70.0;
-/// Maximum weight: longer text is another article.
-const MAX_TEXT: f64 = 1500.0;
+/// Maximum weight of an introduction by its name, and of an unnamed paragraph: longer text is another article.
+const MAX_NAMED: f64 = 700.0;
+const MAX_UNNAMED: f64 = 400.0;
 /// Maximum share of link text.
 const MAX_LINKS: f64 = 0.3;
 /// Length in characters of the start that shows if the text repeats the introduction.
@@ -64,7 +65,9 @@ impl<'a> Search<'a, '_> {
             if child.id == self.text.id {
                 return true;
             }
-            let opening = marks::opening(&child);
+            let text = self.measures.get(&child).text;
+            // Larger elements are no introduction, whatever their name.
+            let opening = if text <= MAX_NAMED { marks::opening(&child) } else { Opening::Unnamed };
             let named = match opening {
                 Opening::Lead => true,
                 Opening::Subtitle => false,
@@ -73,9 +76,9 @@ impl<'a> Search<'a, '_> {
             if self.is_headline(&child) {
                 self.headline = true;
                 self.found.clear();
-            } else if opening != Opening::Subtitle && self.is_lead(&child, named) {
+            } else if opening != Opening::Subtitle && self.is_lead(&child, opening, named) {
                 self.found.push((child, named));
-            } else if !is_list(&child) && self.walk(&child, named) {
+            } else if text > 0.0 && !is_list(&child) && self.walk(&child, named) {
                 return true;
             }
         }
@@ -88,10 +91,10 @@ impl<'a> Search<'a, '_> {
         element.has_name(level) || declared
     }
 
-    fn is_lead(&self, element: &NodeRef, named: bool) -> bool {
+    fn is_lead(&self, element: &NodeRef, opening: Opening, named: bool) -> bool {
         let measure = self.measures.get(element);
-        let least = if named { MIN_NAMED } else { MIN_UNNAMED };
-        if !self.headline || measure.text < least || measure.text > MAX_TEXT || measure.link_share() > MAX_LINKS {
+        let (least, most) = if named { (MIN_NAMED, MAX_NAMED) } else { (MIN_UNNAMED, MAX_UNNAMED) };
+        if !self.headline || measure.text < least || measure.text > most || measure.link_share() > MAX_LINKS {
             return false;
         }
         if Selection::from(*element).select("h1, img, form, table, figure, li").exists() {
@@ -100,7 +103,7 @@ impl<'a> Search<'a, '_> {
         let simple = !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)));
         let text = ["p", "div", "span"].iter().any(|name| element.has_name(name)) && simple;
         let heading = ["h2", "h3"].iter().any(|name| element.has_name(name));
-        text || (named && (heading || marks::opening(element) == Opening::Lead))
+        text || (named && (heading || opening == Opening::Lead))
     }
 }
 

@@ -4,6 +4,8 @@ use dom_query::{NodeRef, Selection};
 
 use super::lead;
 use super::measure::Measures;
+use super::node_map::NodeSet;
+use super::recipe;
 
 /// Selectors of the element with an article's text, the strictest first: structured data, then class names of
 /// publishing systems.
@@ -71,7 +73,9 @@ fn find_short<'a>(page: &Selection<'a>, measures: &Measures) -> Option<NodeRef<'
     };
     BODY_SELECTORS.iter().find_map(|marks| {
         let marked = page.select(marks);
-        let mut outer = marked.nodes().iter().filter(|node| !node.ancestors_it(None).any(|around| marked.nodes().iter().any(|other| other.id == around.id)));
+        let ids: NodeSet = marked.nodes().iter().map(|node| node.id).collect();
+        let is_outer = |node: &&NodeRef| !node.ancestors_it(None).any(|around| ids.contains(&around.id));
+        let mut outer = marked.nodes().iter().filter(is_outer);
         let (first, second) = (outer.next().copied(), outer.next());
         first.filter(|node| second.is_none() && own_text(node) >= MIN_SHORT)
     })
@@ -127,7 +131,10 @@ fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> No
         }
         element = heavy;
     }
-    if std::env::var("NOLEAD").is_err() { lead::attach(&lead::find(body, &element, measures), &content, &unrelated); }
+    let leads = lead::find(body, &element, measures);
+    unrelated.retain(|element| leads.iter().all(|lead| lead.id != element.id));
+    lead::attach(&leads, &content, &unrelated);
+    recipe::attach(body, &content, measures);
     for element in unrelated {
         element.remove_from_parent();
     }

@@ -285,6 +285,8 @@ pub(super) enum Mark {
     Side,
     /// Button, date or the like; boilerplate only with a few words of text.
     Control,
+    /// Form with fields for text.
+    Form,
     Comments,
     Footer,
 }
@@ -363,8 +365,8 @@ impl Names {
                     Mark::Comments | Mark::Footer | Mark::Side => return mark,
                     Mark::Boilerplate if teaser && leads_nowhere(element) => {}
                     Mark::Boilerplate => found = Mark::Boilerplate,
-                    Mark::Control if found == Mark::None => found = Mark::Control,
-                    Mark::Control => {}
+                    Mark::Control | Mark::Form if found == Mark::None => found = mark,
+                    Mark::Control | Mark::Form => {}
                 }
             }
         }

@@ -18,9 +18,11 @@ mod marks;
 mod measure;
 mod metadata;
 mod nesting;
+mod node_map;
 mod noscript;
 mod plain_text;
 mod prompts;
+mod recipe;
 mod render;
 mod style_rules;
 mod table;
@@ -79,10 +81,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// that a user chose, everything except marked boilerplate is content.
 fn content(page: &Document, source: &str, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
-    if from_web {
-        forms::remove(&body);
-    }
-    boilerplate::remove(&body);
+    boilerplate::remove(&body, from_web);
     let content = if from_web { main_content::find(&body) } else { None };
     if let Some(content) = content.as_ref().filter(|content| !content.is_list) {
         clutter::remove(&content.element);
