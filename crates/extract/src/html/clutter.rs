@@ -41,7 +41,15 @@ pub(super) fn remove(content: &NodeRef) {
     let measures = Measures::of(content);
     let all = measures.get(content).running;
     let listing = is_listing(content, &measures);
-    let mut clutter = Clutter { content: *content, measures, all, listing, gone: NodeSet::default(), removed: Vec::new(), prompted: false };
+    let mut clutter = Clutter {
+        content: *content,
+        measures,
+        all,
+        listing,
+        gone: NodeSet::default(),
+        removed: Vec::new(),
+        prompted: false,
+    };
     clutter.collect(content, 0.0);
     let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
     for element in clutter.removed.iter().chain(&headings) {
@@ -104,7 +112,9 @@ impl<'a> Clutter<'a> {
             "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
             // A paragraph of links only leads away from the text. In a list that was found to be content it is kept.
             "p" if element.parent().is_none_or(|parent| !parent.has_name("li")) => {
-                (measure.running == 0.0 && self.all >= MIN_ARTICLE && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)))
+                (measure.running == 0.0
+                    && self.all >= MIN_ARTICLE
+                    && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)))
                     || self.is_advertisement(element)
             }
             "form" => measure.running == 0.0,
@@ -249,9 +259,9 @@ impl<'a> Clutter<'a> {
     fn heading_of(&self, removed: &NodeRef<'a>) -> Option<NodeRef<'a>> {
         let mut before = removed.prev_element_sibling();
         for _ in 0..MAX_EMPTY {
-            before = before.filter(|element| self.measures.get(element).text > 0.0 || element.has_name("img")).or_else(
-                || before.and_then(|element| element.prev_element_sibling()),
-            );
+            before = before
+                .filter(|element| self.measures.get(element).text > 0.0 || element.has_name("img"))
+                .or_else(|| before.and_then(|element| element.prev_element_sibling()));
         }
         let before = before.filter(|element| !self.gone.contains(&element.id))?;
         let text = before.text();
@@ -262,9 +272,8 @@ impl<'a> Clutter<'a> {
             return None;
         }
         let after = removed.next_element_sibling();
-        let ends = after.is_none_or(|after| {
-            ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| after.has_name(name))
-        });
+        let ends =
+            after.is_none_or(|after| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| after.has_name(name)));
         (is_label || ends).then_some(before)
     }
 }

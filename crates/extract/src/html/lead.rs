@@ -87,7 +87,8 @@ impl<'a> Search<'a, '_> {
 
     fn is_headline(&self, element: &NodeRef) -> bool {
         let level = if self.has_h1 { "h1" } else { "h2" };
-        let declared = element.attr("itemprop").is_some_and(|property| property.split_whitespace().any(|word| word == "headline"));
+        let declared =
+            element.attr("itemprop").is_some_and(|property| property.split_whitespace().any(|word| word == "headline"));
         element.has_name(level) || declared
     }
 

@@ -35,11 +35,13 @@ pub(super) fn attach(body: &NodeRef, content: &NodeRef, measures: &Measures) {
         }
     }
     let text: f64 = lists.iter().map(|list| measures.get(list).text).sum();
-    if lists.len() > MAX_LISTS || text > MAX_TEXT || lists.iter().any(|list| measures.get(list).link_share() > MAX_LINKS) {
+    if lists.len() > MAX_LISTS
+        || text > MAX_TEXT
+        || lists.iter().any(|list| measures.get(list).link_share() > MAX_LINKS)
+    {
         return;
     }
-    let before: NodeSet =
-        body.descendants_it().take_while(|node| node.id != content.id).map(|node| node.id).collect();
+    let before: NodeSet = body.descendants_it().take_while(|node| node.id != content.id).map(|node| node.id).collect();
     let (before, after): (Vec<_>, Vec<_>) = lists.into_iter().partition(|list| before.contains(&list.id));
     for list in before.iter().rev() {
         let heading = heading_of(list);

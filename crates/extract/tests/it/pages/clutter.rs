@@ -66,7 +66,8 @@ fn heading_of_removed_links_is_dropped_and_other_headings_stay() {
 fn notes_below_an_article_are_dropped() {
     let author = "<div><h4>About the author</h4><p>Ann Author has written about bridges for twenty years, and about fords for ten.</p></div>";
     reads(&article(author), &KEPT, &["About the author", "Ann Author"]);
-    let named = "<div itemprop='author'><p>Ann Author has written about bridges for twenty years, and about fords.</p></div>";
+    let named =
+        "<div itemprop='author'><p>Ann Author has written about bridges for twenty years, and about fords.</p></div>";
     reads(&article(named), &KEPT, &["Ann Author"]);
     let reply = "<div><h3>Leave a reply</h3><form><p>Your e-mail address will not be published, and nobody will write to you.</p><textarea></textarea></form></div>";
     reads(&article(reply), &KEPT, &["Leave a reply", "will not be published"]);
@@ -81,11 +82,16 @@ fn offers_at_the_end_are_dropped() {
         "<div class='news-letter-section'><p>Every Friday the bridges of the week, by post or by boat, at no cost.</p></div>",
         "<p class='editorial-disclosure'>We earn a commission if you buy a bridge through a link on this page.</p>",
     ] {
-        let words: Vec<&str> = offer.split(['<', '>']).filter(|part| part.contains(' ') && !part.contains('=')).collect();
+        let words: Vec<&str> =
+            offer.split(['<', '>']).filter(|part| part.contains(' ') && !part.contains('=')).collect();
         reads(&article(offer), &KEPT, &words);
     }
     // Instructions at the start are content.
-    let body = format!("<main><h1>Start</h1><p>Sign up for an account before you begin, because every later step needs one.</p>{}{}</main>", prose("salt"), prose("rust"));
+    let body = format!(
+        "<main><h1>Start</h1><p>Sign up for an account before you begin, because every later step needs one.</p>{}{}</main>",
+        prose("salt"),
+        prose("rust")
+    );
     reads(&site("Start", &body), &["Sign up for an account", "about rust,"], &[]);
 }
 
@@ -134,7 +140,9 @@ fn sidebar_larger_than_a_short_article_is_dropped() {
         .map(|n| format!("<div class='entry'><p>Entry {n} of the sidebar says at some length what happened in the valley on that day.</p></div>"))
         .collect();
     let short = "<p>The bridge is open again.</p><p>The toll is a penny, and the ferry stays at home.</p>";
-    let body = format!("<div id='content'><h1>Open</h1><div class='entry-content'>{short}</div></div><div id='secondary'>{entries}</div>");
+    let body = format!(
+        "<div id='content'><h1>Open</h1><div class='entry-content'>{short}</div></div><div id='secondary'>{entries}</div>"
+    );
     reads(&site("Open", &body), &["The bridge is open again.", "The toll is a penny"], &["Entry 1 of", "Entry 12 of"]);
 }
 
@@ -146,7 +154,11 @@ fn forum_without_other_text_keeps_its_comments() {
     let body = format!("<main><h1>How high was the water?</h1><div id='thread'>{comments}</div></main>");
     reads(&site("Water", &body), &["Member 1 says", "Member 6 says"], &[]);
     // Below an article they are left out, however many there are.
-    let body = format!("<main><h1>Water</h1>{}{}<div id='thread'>{comments}{comments}</div></main>", prose("salt"), prose("rust"));
+    let body = format!(
+        "<main><h1>Water</h1>{}{}<div id='thread'>{comments}{comments}</div></main>",
+        prose("salt"),
+        prose("rust")
+    );
     reads(&site("Water", &body), &["about rust,"], &["Member 1 says"]);
 }
 

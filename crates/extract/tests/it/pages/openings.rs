@@ -2,7 +2,8 @@
 
 use super::{prose, reads, site};
 
-const LEAD: &str = "After forty years of talk the council has decided that the bridge is to be painted, and in which colour.";
+const LEAD: &str =
+    "After forty years of talk the council has decided that the bridge is to be painted, and in which colour.";
 
 fn with_opening(opening: &str) -> String {
     let body = format!(
@@ -58,11 +59,19 @@ fn ingredients_beside_the_steps_are_kept() {
 #[test]
 fn declared_content_of_a_short_page_is_read_alone() {
     let body = "<div class='wrap'><div class='x1'><p>Latest from the valley</p></div><article class='entry-content'><p>橋は今日から通れます。</p><p>通行料は一ペニーで、渡し船は家にいます。春になると水かさが増して道が水に隠れます。</p></article><div class='x2'><p>Opening hours of the office</p></div></div>";
-    reads(&site("橋", body), &["橋は今日から通れます。", "渡し船は家にいます"], &["Latest from the valley", "Opening hours"]);
+    reads(
+        &site("橋", body),
+        &["橋は今日から通れます。", "渡し船は家にいます"],
+        &["Latest from the valley", "Opening hours"],
+    );
 }
 
 #[test]
 fn pronunciation_of_characters_is_not_repeated() {
-    let body = format!("<main><h1>橋</h1><p><ruby>古<rp>(</rp><rt>ふる</rt><rp>)</rp></ruby>い<ruby>橋<rt>はし</rt></ruby>がある。</p>{}{}</main>", prose("salt"), prose("rust"));
+    let body = format!(
+        "<main><h1>橋</h1><p><ruby>古<rp>(</rp><rt>ふる</rt><rp>)</rp></ruby>い<ruby>橋<rt>はし</rt></ruby>がある。</p>{}{}</main>",
+        prose("salt"),
+        prose("rust")
+    );
     reads(&site("橋", &body), &["古い橋がある。"], &["ふる"]);
 }
