@@ -1,10 +1,11 @@
 //! Removal of boilerplate around the content of a page: navigation, sharing, advertising, related articles, comments.
 
-use std::collections::HashSet;
+use dom_query::NodeRef;
 
-use dom_query::{NodeId, NodeRef};
-
-use super::measure::Measures;
+use super::forms;
+use super::marks::{Mark, Names};
+use super::measure::{Measure, Measures};
+use super::node_map::{NodeMap, NodeSet};
 
 /// Selector of elements that are never content.
 const NEVER_CONTENT: &str = "script, style, template, noscript, svg, canvas, iframe, object, embed, nav, button, input, select, \
@@ -14,231 +15,196 @@ const NEVER_CONTENT: &str = "script, style, template, noscript, svg, canvas, ifr
 const DECORATIONS: &str = "a[aria-hidden=true], [class~=mw-editsection], [class~=katex-html], td[class~=linenos], td[class~=gutter], \
      [class~=line-numbers-rows], [class~=linenodiv]";
 
-/// Words in class names and ids that mark boilerplate on any site. They are English, as class names are.
-const BOILERPLATE_WORDS: [&str; 79] = [
-    "ad",
-    "ads",
-    "adv",
-    "advert",
-    "advertisement",
-    "advertising",
-    "adsense",
-    "alsoread",
-    "author",
-    "banner",
-    "bio",
-    "breadcrumb",
-    "breadcrumbs",
-    "byline",
-    "caption",
-    "captions",
-    "carousel",
-    "consent",
-    "cookie",
-    "cookies",
-    "credit",
-    "crumbs",
-    "dateline",
-    "dfp",
-    "disclaimer",
-    "donate",
-    "flyout",
-    "follow",
-    "gdpr",
-    "jumplinks",
-    "login",
-    "masthead",
-    "menu",
-    "meta",
-    "metadata",
-    "mostread",
-    "nav",
-    "navbar",
-    "navigation",
-    "newsletter",
-    "newsletters",
-    "noprint",
-    "outbrain",
-    "overlay",
-    "pager",
-    "paginate",
-    "pagination",
-    "paywall",
-    "pingback",
-    "popular",
-    "popup",
-    "postmeta",
-    "promo",
-    "promoted",
-    "promotion",
-    "readmore",
-    "readnext",
-    "recirc",
-    "recommend",
-    "recommended",
-    "recommendations",
-    "related",
-    "share",
-    "sharebar",
-    "sharing",
-    "sidebar",
-    "signup",
-    "skip",
-    "social",
-    "sponsor",
-    "sponsored",
-    "subscribe",
-    "subscription",
-    "taboola",
-    "tags",
-    "teaser",
-    "teasers",
-    "toolbar",
-    "trending",
-];
-/// Pairs of words that mark boilerplate only together.
-const BOILERPLATE_PAIRS: [(&str, &str); 29] = [
-    ("about", "author"),
-    ("also", "read"),
-    ("also", "like"),
-    ("also", "on"),
-    ("read", "more"),
-    ("read", "next"),
-    ("up", "next"),
-    ("most", "read"),
-    ("most", "viewed"),
-    ("more", "stories"),
-    ("more", "news"),
-    ("more", "from"),
-    ("more", "articles"),
-    ("next", "article"),
-    ("post", "nav"),
-    ("prev", "next"),
-    ("see", "also"),
-    ("side", "bar"),
-    ("tag", "list"),
-    ("print", "only"),
-    ("entry", "tags"),
-    ("call", "action"),
-    ("sr", "only"),
-    ("screen", "reader"),
-    ("visually", "hidden"),
-    ("d", "none"),
-    ("right", "rail"),
-    ("left", "rail"),
-    ("side", "rail"),
-];
-/// Words for the footer of a page, which may be most of a short page.
-const FOOTER_WORDS: [&str; 4] = ["footer", "footers", "colophon", "copyright"];
-/// Words for user comments, which may be most of a page.
-const COMMENT_WORDS: [&str; 10] = [
-    "comment",
-    "comments",
-    "commentlist",
-    "commentform",
-    "comentarios",
-    "disqus",
-    "discussion",
-    "replies",
-    "respond",
-    "livefyre",
-];
-/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
-const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
-
 /// Running text that must remain for a page to be an article without the part in question.
 const MIN_ARTICLE: f64 = 400.0;
 const MIN_SHORT_ARTICLE: f64 = 150.0;
+/// Minimum text in declared content that makes the parts beside it boilerplate, however large they are.
+const MIN_DECLARED: f64 = 40.0;
+/// Maximum share of the page's running text in a boilerplate element, and with an article left over.
+const MAX_SHARE: f64 = 0.3;
+const MAX_SHARE_OF_ARTICLE: f64 = 0.6;
+/// Maximum share of a part beside the article.
+const MAX_SHARE_BESIDE: f64 = 0.8;
+/// Minimum share of the page's running text outside comments for them to be boilerplate.
+const MIN_LEFT_OF_COMMENTS: f64 = 0.15;
+/// Maximum weight of a form's text.
+const MAX_FORM: f64 = 1500.0;
+/// Maximum weight of a button's or date's text.
+const MAX_CONTROL: f64 = 60.0;
 
-/// Removes elements that are never content, and marked elements that are small enough to be boilerplate.
-pub(super) fn remove(body: &NodeRef) {
+/// Removes elements that are never content, and marked elements that are small enough to be boilerplate. On pages from
+/// the web, forms are boilerplate too.
+pub(super) fn remove(body: &NodeRef, from_web: bool) {
     let page = dom_query::Selection::from(*body);
+    // Fields are removed below.
+    let forms = if from_web { forms::find(&page) } else { Vec::new() };
     page.select(NEVER_CONTENT).remove();
     page.select(DECORATIONS).remove();
     let measures = Measures::of(body);
-    let mut classifier =
-        Classifier { all: measures.get(body).running, unmarked: 0.0, measures, kept: content_and_ancestors(&page) };
-    classifier.unmarked = classifier.all - classifier.marked_text(body);
+    let Measure { text, running: all, .. } = measures.get(body);
+    let (mut marks, bodies) = classify(&page);
+    marks.extend(forms.iter().map(|form| (form.id, Mark::Form)));
+    let headlines = page.select("h1");
+    let headline = (headlines.length() == 1).then(|| headlines.nodes().first().copied()).flatten();
+    let kept = content_and_ancestors(&page, &bodies, headline, &measures);
+    let bodies = bodies.iter().map(|node| node.id).collect();
+    let mut classifier = Classifier {
+        measures,
+        marks,
+        bodies,
+        text,
+        all,
+        outside_marks: Amount::default(),
+        headline: headline.is_some(),
+        kept,
+    };
+    classifier.outside_marks = classifier.outside_marks(body, false);
     let mut removed = Vec::new();
-    classifier.collect_boilerplate(body, &mut removed);
+    classifier.collect_boilerplate(body, false, &mut removed);
     for element in removed {
         element.remove_from_parent();
     }
 }
 
-/// Returns elements that are content whatever their classes say, with their ancestors: those named so by structured
-/// data or by their tag, and the page's only headline.
-fn content_and_ancestors(page: &dom_query::Selection) -> HashSet<NodeId> {
-    let declared = page.select("[itemprop=articleBody], main, [role=main]");
-    let headlines = page.select("h1");
-    let headline = if headlines.length() == 1 { headlines.nodes() } else { &[] };
-    declared
-        .nodes()
-        .iter()
-        .chain(headline)
-        .flat_map(|node| node.ancestors_it(None).map(|around| around.id).chain([node.id]))
-        .collect()
+/// Returns the marks of all marked elements, and the elements that are named the body of an article.
+fn classify<'a>(page: &dom_query::Selection<'a>) -> (NodeMap<Mark>, Vec<NodeRef<'a>>) {
+    let mut names = Names::default();
+    let (mut marks, mut bodies) = (NodeMap::default(), Vec::new());
+    for element in page.select("[class], [id], [role], [itemprop], footer, aside").nodes() {
+        if names.is_body(element) {
+            bodies.push(*element);
+        } else {
+            match names.mark(element) {
+                Mark::None => {}
+                mark => drop(marks.insert(element.id, mark)),
+            }
+        }
+    }
+    (marks, bodies)
 }
 
-/// Maximum number of nodes before the heading of a section.
-const MAX_BEFORE_HEADING: usize = 8;
+/// Returns elements that are content whatever their classes say, with their ancestors: those declared so by structured
+/// data or by their tag, the largest one named so by its class, and the page's only headline.
+fn content_and_ancestors(
+    page: &dom_query::Selection,
+    bodies: &[NodeRef],
+    headline: Option<NodeRef>,
+    measures: &Measures,
+) -> NodeSet {
+    let declared = page.select("[itemprop=articleBody], main, [role=main]");
+    let running = |node: &&NodeRef| measures.get(node).running;
+    let largest = bodies.iter().max_by(|one, other| running(one).total_cmp(&running(other)));
+    let mut kept = NodeSet::default();
+    for node in declared.nodes().iter().chain(largest).chain(&headline) {
+        for around in std::iter::once(*node).chain(node.ancestors_it(None)) {
+            // Ancestors of a kept element are kept already.
+            if !kept.insert(around.id) {
+                break;
+            }
+        }
+    }
+    kept
+}
+
 /// Number of ancestors checked for boilerplate.
 const MAX_ANCESTORS: usize = 8;
 
+/// Amount of text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    running: f64,
+    /// Text, running or not, in the bodies of articles. Links do not count.
+    declared: f64,
+}
+
 struct Classifier {
     measures: Measures,
-    /// Running text of the page.
+    marks: NodeMap<Mark>,
+    /// Elements that are named the body of an article.
+    bodies: NodeSet,
+    /// Text of the page, and its running text.
+    text: f64,
     all: f64,
-    /// Running text outside marked elements.
-    unmarked: f64,
+    /// Text outside marked elements.
+    outside_marks: Amount,
+    /// Set if the page has one headline.
+    headline: bool,
     /// Elements that are never boilerplate, even with marks.
-    kept: HashSet<NodeId>,
+    kept: NodeSet,
 }
 
 impl Classifier {
-    fn collect_boilerplate<'a>(&self, element: &NodeRef<'a>, removed: &mut Vec<NodeRef<'a>>) {
+    fn collect_boilerplate<'a>(&self, element: &NodeRef<'a>, inside: bool, removed: &mut Vec<NodeRef<'a>>) {
         for child in element.children_it(false).filter(NodeRef::is_element) {
-            let limit = self.max_share(&child);
+            // Classes inside code name the tokens of its language: `comment`, `meta`.
+            if child.has_name("pre") || child.has_name("code") || child.has_name("math") {
+                continue;
+            }
             // A formula is content, even if the program that renders it is named like boilerplate.
-            let removable = limit > 0.0 && self.share(&child) <= limit;
-            if removable && !dom_query::Selection::from(child).select("math").exists() {
+            let inside = inside || self.bodies.contains(&child.id);
+            if self.is_removable(&child, inside) && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {
-                self.collect_boilerplate(&child, removed);
+                self.collect_boilerplate(&child, inside, removed);
             }
         }
     }
 
     fn mark(&self, element: &NodeRef) -> Mark {
-        if self.kept.contains(&element.id) || is_named_content(element) { Mark::None } else { marked(element) }
+        match self.marks.get(&element.id) {
+            Some(mark) if !self.kept.contains(&element.id) => *mark,
+            _ => Mark::None,
+        }
     }
 
-    fn marked_text(&self, element: &NodeRef) -> f64 {
-        let children = element.children_it(false).filter(NodeRef::is_element);
-        children
-            .map(|child| match self.mark(&child) {
-                Mark::None => self.marked_text(&child),
-                _ => self.measures.get(&child).running,
-            })
-            .sum()
+    /// Returns the amount of text below the element and outside marks; `declared` if the element is declared content.
+    fn outside_marks(&self, element: &NodeRef, declared: bool) -> Amount {
+        let whole = self.measures.get(element);
+        let mut amount =
+            Amount { running: whole.running, declared: if declared { whole.text - whole.links } else { 0.0 } };
+        for child in element.children_it(false).filter(NodeRef::is_element) {
+            let measure = self.measures.get(&child);
+            let within = declared || self.bodies.contains(&child.id);
+            let left = match self.mark(&child) {
+                Mark::None | Mark::Control | Mark::Form => self.outside_marks(&child, within),
+                _ => Amount::default(),
+            };
+            amount.running -= measure.running - left.running;
+            if declared {
+                amount.declared -= measure.text - measure.links;
+            }
+            amount.declared += left.declared;
+        }
+        amount
     }
 
     fn share(&self, element: &NodeRef) -> f64 {
         if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
     }
 
-    /// Returns the largest share of the page's running text that the element may have as boilerplate; 0 without marks.
-    fn max_share(&self, element: &NodeRef) -> f64 {
-        // The rest must be an article without all marked elements, since they are removed for the same reason.
-        let left = self.unmarked;
+    /// Returns true for a marked element that is small enough, or whose page has enough other text. `inside` is true
+    /// in the body of an article.
+    ///
+    /// The rest must be an article without all marked elements, since they are removed for the same reason.
+    fn is_removable(&self, element: &NodeRef, inside: bool) -> bool {
+        let Amount { running: left, declared } = self.outside_marks;
+        let share = self.share(element);
+        let is_article = left >= MIN_ARTICLE || (self.headline && left >= MIN_SHORT_ARTICLE);
         match self.mark(element) {
-            Mark::None => 0.0,
+            Mark::None => false,
             // A toolbar on a code block must not remove the block.
-            Mark::Boilerplate if dom_query::Selection::from(*element).select("pre").exists() => 0.0,
-            Mark::Comments if left >= MIN_ARTICLE => 1.0,
-            Mark::Footer if left >= MIN_SHORT_ARTICLE => 1.0,
-            Mark::Boilerplate if left >= MIN_ARTICLE => 0.6,
-            Mark::Boilerplate | Mark::Comments | Mark::Footer => 0.3,
+            Mark::Boilerplate | Mark::Control if dom_query::Selection::from(*element).select("pre").exists() => false,
+            Mark::Control => self.measures.get(element).text <= MAX_CONTROL,
+            Mark::Form => self.measures.get(element).text <= (self.text * MAX_SHARE).min(MAX_FORM),
+            Mark::Footer if left >= MIN_SHORT_ARTICLE || declared >= MIN_DECLARED => true,
+            Mark::Side if declared >= MIN_DECLARED && !inside => true,
+            Mark::Comments if left >= MIN_ARTICLE => true,
+            Mark::Comments if left >= MIN_SHORT_ARTICLE => share <= MAX_SHARE,
+            // Without other text, the comments are the content: a forum.
+            Mark::Comments => share <= MAX_SHARE && left >= self.all * MIN_LEFT_OF_COMMENTS,
+            Mark::Side if is_article && !inside => share <= MAX_SHARE_BESIDE,
+            Mark::Boilerplate | Mark::Side if is_article => share <= MAX_SHARE_OF_ARTICLE,
+            Mark::Boilerplate | Mark::Side | Mark::Footer => share <= MAX_SHARE,
         }
     }
 }
@@ -246,8 +212,9 @@ impl Classifier {
 /// Returns true if the element is part of a page's boilerplate.
 pub(super) fn is_boilerplate(element: &NodeRef) -> bool {
     let around = element.ancestors_it(Some(MAX_ANCESTORS));
+    let mut names = Names::default();
     std::iter::once(*element).chain(around).any(|node| {
-        !matches!(marked(&node), Mark::None)
+        names.mark(&node) != Mark::None
             || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
                 .iter()
                 .any(|name| node.has_name(name))
@@ -268,113 +235,10 @@ pub(super) fn is_boilerplate(element: &NodeRef) -> bool {
     })
 }
 
-/// Checks for a class that names the element as content: `entry-content`, `article__body`.
-fn is_named_content(element: &NodeRef) -> bool {
-    let classes = element.attr("class").unwrap_or_default();
-    classes.split_whitespace().any(|token| {
-        let words = split_words(token);
-        words.len() == 2
-            && matches!(words[0].as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
-            && matches!(words[1].as_str(), "content" | "body" | "text")
-    })
-}
-
-enum Mark {
-    None,
-    Boilerplate,
-    Comments,
-    Footer,
-}
-
-fn marked(element: &NodeRef) -> Mark {
-    let name = element.node_name().unwrap_or_default();
-    match &*name {
-        "footer" => return Mark::Footer,
-        "aside" => return Mark::Boilerplate,
-        "html" | "body" | "article" | "main" | "p" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
-        | "figcaption" | "caption" => return Mark::None,
-        _ => {}
-    }
-    if matches!(element.attr("role").as_deref(), Some("complementary" | "banner")) {
-        return Mark::Boilerplate;
-    }
-    if element.attr("role").as_deref() == Some("contentinfo") {
-        return Mark::Footer;
-    }
-    let mut found = Mark::None;
-    for attribute in ["class", "id"] {
-        let Some(value) = element.attr(attribute) else { continue };
-        if attribute == "id" && is_slug_of_heading(element, &value) {
-            continue;
-        }
-        for token in value.split_whitespace() {
-            let words = split_words(token);
-            for (at, word) in words.iter().enumerate() {
-                let property = at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str());
-                if property {
-                    continue;
-                }
-                if COMMENT_WORDS.contains(&word.as_str()) {
-                    return Mark::Comments;
-                }
-                if FOOTER_WORDS.contains(&word.as_str()) {
-                    return Mark::Footer;
-                }
-                let pair =
-                    words.get(at + 1).is_some_and(|next| BOILERPLATE_PAIRS.contains(&(word.as_str(), next.as_str())));
-                if pair || BOILERPLATE_WORDS.contains(&word.as_str()) {
-                    found = Mark::Boilerplate;
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Checks if the id is derived from the heading at the start of the element. In documentation a section about
-/// pagination has that id.
-fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
-    let is_section = element.has_name("section")
-        || element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|class| class == "section"));
-    if !is_section {
-        return false;
-    }
-    let heading = element
-        .descendants_it()
-        .take(MAX_BEFORE_HEADING)
-        .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
-    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
-    !id.is_empty() && heading.starts_with(&id)
-}
-
-/// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
-fn split_words(token: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut lower_before = false;
-    for c in token.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
-            words.push(String::new());
-        }
-        lower_before = c.is_lowercase();
-        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use dom_query::Document;
-
-    #[test]
-    fn class_names_are_split_into_words() {
-        assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
-        assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
-        assert_eq!(split_words("ADS"), ["ads"]);
-    }
 
     #[test]
     fn marked_parts_are_removed_unless_they_are_the_page() {
@@ -382,12 +246,12 @@ mod tests {
         let page = Document::from(format!(
             "<body><div class='layout has-sidebar'><div class='article-author'>Ann</div><p>{text}</p><p>{text}</p><p>{text}</p><div class='related-posts'><p>{text}</p></div></div></body>"
         ));
-        remove(&page.body().expect("a body"));
+        remove(&page.body().expect("a body"), false);
         let left = page.text();
         assert_eq!(left.matches("A sentence").count(), 3);
         assert!(!left.contains("Ann"));
         let forum = Document::from(format!("<body><div id='comments'><p>{text}</p><p>{text}</p></div></body>"));
-        remove(&forum.body().expect("a body"));
+        remove(&forum.body().expect("a body"), false);
         assert_eq!(forum.text().matches("A sentence").count(), 2);
     }
 }

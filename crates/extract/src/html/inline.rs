@@ -75,7 +75,8 @@ impl Inline {
                 self.children(element);
                 self.out.push('"');
             }
-            "wbr" => {}
+            // Pronunciation above the characters repeats them.
+            "rt" | "rp" | "wbr" => {}
             "math" => self.out.push_str(&formula::markdown(element)),
             _ => self.children(element),
         }

@@ -1,8 +1,11 @@
-//! Main content of a page: the element that holds it, and clutter inside it.
+//! Main content of a page: the element that holds it.
 
 use dom_query::{NodeRef, Selection};
 
-use super::measure::{Measures, weight};
+use super::lead;
+use super::measure::Measures;
+use super::node_map::NodeSet;
+use super::recipe;
 
 /// Selectors of the element with an article's text, the strictest first: structured data, then class names of
 /// publishing systems.
@@ -26,21 +29,30 @@ const MIN_CONTINUATION: f64 = 200.0;
 const MAX_SIBLING_LINKS: f64 = 0.25;
 /// Minimum running text, relative to the largest marked element, for another one to be part of the same content.
 const MIN_PIECE_SHARE: f64 = 0.15;
-const HEADINGS: &str = "h2, h3, h4, h5, h6";
-/// Minimum number of linked headings in a list of teasers, and maximum running text per heading.
-const MIN_LISTED: usize = 4;
-const MAX_TEASER: f64 = 250.0;
 /// Minimum running text of an article; pages with less are lists or forms.
 const MIN_ARTICLE: f64 = 250.0;
+/// Minimum weight of text outside links in the declared content of a page with less.
+const MIN_SHORT: f64 = 60.0;
+/// Link share of such content above which it is a list.
+const MAX_LINKS_OF_SHORT: f64 = 0.4;
+
+/// Main content of a page.
+pub(super) struct Content<'a> {
+    pub element: NodeRef<'a>,
+    /// Set for content that consists of links.
+    pub is_list: bool,
+}
 
 /// Returns the content of a page with running text; `None` for lists, forms and the like.
-pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<Content<'a>> {
     let measures = Measures::of(body);
     let all = measures.get(body).running;
-    if all < MIN_ARTICLE {
-        return None;
-    }
     let page = Selection::from(*body);
+    if all < MIN_ARTICLE {
+        let element = find_short(&page, &measures)?;
+        let is_list = measures.get(&element).link_share() > MAX_LINKS_OF_SHORT;
+        return Some(Content { element, is_list });
+    }
     let mut found = *body;
     for marks in BODY_SELECTORS {
         let marked = page.select(marks);
@@ -50,7 +62,23 @@ pub(super) fn find<'a>(body: &NodeRef<'a>) -> Option<NodeRef<'a>> {
             break;
         }
     }
-    Some(narrow(found, &measures))
+    Some(Content { element: narrow(body, found, &measures), is_list: false })
+}
+
+/// Returns the declared content of a page with little text. A single element must be declared, since lists have many.
+fn find_short<'a>(page: &Selection<'a>, measures: &Measures) -> Option<NodeRef<'a>> {
+    let own_text = |node: &NodeRef| {
+        let measure = measures.get(node);
+        measure.text - measure.links
+    };
+    BODY_SELECTORS.iter().find_map(|marks| {
+        let marked = page.select(marks);
+        let ids: NodeSet = marked.nodes().iter().map(|node| node.id).collect();
+        let is_outer = |node: &&NodeRef| !node.ancestors_it(None).any(|around| ids.contains(&around.id));
+        let mut outer = marked.nodes().iter().filter(is_outer);
+        let (first, second) = (outer.next().copied(), outer.next());
+        first.filter(|node| second.is_none() && own_text(node) >= MIN_SHORT)
+    })
 }
 
 /// Returns the innermost element with nearly the most running text. If other marked elements hold a good deal too, as
@@ -80,7 +108,7 @@ fn is_within(inner: &NodeRef, outer: &NodeRef) -> bool {
 /// Descends while one child has nearly all running text, and removes its siblings: headline, byline, related articles.
 /// Siblings that introduce the text (a summary, a question) or continue it are kept; the element around them is then
 /// the content.
-fn narrow<'a>(found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
+fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
     let (mut content, mut element) = (found, found);
     let mut unrelated = Vec::new();
     loop {
@@ -103,6 +131,10 @@ fn narrow<'a>(found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
         }
         element = heavy;
     }
+    let leads = lead::find(body, &element, measures);
+    unrelated.retain(|element| leads.iter().all(|lead| lead.id != element.id));
+    lead::attach(&leads, &content, &unrelated);
+    recipe::attach(body, &content, measures);
     for element in unrelated {
         element.remove_from_parent();
     }
@@ -127,90 +159,4 @@ fn holds_content(element: &NodeRef) -> bool {
         ["div", "section", "article", "main", "td", "table", "tbody", "tr", "center", "form", "span", "figure"];
     let data = element.has_name("table") && !Selection::from(*element).select("th").is_empty();
     container.iter().any(|name| element.has_name(name)) && !data
-}
-
-/// Removes clutter inside an article: lists of links, links to other articles, empty headings.
-pub(super) fn remove_clutter(content: &NodeRef) {
-    let measures = Measures::of(content);
-    let mut removed = Vec::new();
-    collect_clutter(content, &measures, is_listing(content, &measures), &mut removed);
-    for element in removed {
-        element.remove_from_parent();
-    }
-    trim_end(content, &measures);
-}
-
-fn collect_clutter<'a>(element: &NodeRef<'a>, measures: &Measures, listing: bool, removed: &mut Vec<NodeRef<'a>>) {
-    for child in element.children_it(false).filter(NodeRef::is_element) {
-        let measure = measures.get(&child);
-        let name = child.node_name().unwrap_or_default();
-        let links = measure.link_share();
-        let gone = match &*name {
-            "ul" | "ol" | "dl" => links > 0.7 && measure.running == 0.0 && measure.anchors >= 2,
-            "h2" | "h3" | "h4" | "h5" | "h6" => links > 0.6 && measure.running == 0.0 && !listing,
-            "div" | "section" | "aside" | "figure" | "header" => {
-                links > 0.6 && measure.running == 0.0 && !(listing && holds_heading(&child))
-            }
-            "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
-            // A paragraph of links only leads away from the text. In a list that was found to be content it is kept.
-            "p" if !element.has_name("li") => {
-                measure.running == 0.0 && (links > 0.95 || (links > 0.8 && measure.anchors >= 2))
-            }
-            "form" => measure.running == 0.0,
-            _ => false,
-        };
-        if gone {
-            removed.push(child);
-        } else {
-            collect_clutter(&child, measures, listing, removed);
-        }
-    }
-}
-
-fn holds_heading(element: &NodeRef) -> bool {
-    Selection::from(*element).select(HEADINGS).exists()
-}
-
-/// Returns true for a list of teasers: linked headings, each with little running text.
-fn is_listing(content: &NodeRef, measures: &Measures) -> bool {
-    let headings = Selection::from(*content).select(HEADINGS);
-    let linked = headings.nodes().iter().filter(|heading| measures.get(heading).link_share() > 0.6).count();
-    linked >= MIN_LISTED && measures.get(content).running <= linked as f64 * MAX_TEASER
-}
-
-/// Returns true for a few words that are not a sentence.
-fn is_label(element: &NodeRef) -> bool {
-    let text = element.text();
-    let text = text.trim();
-    let sentence = text.ends_with(['.', '!', '?', ':', '"', '”', '»', ')', '。', '！', '？']) && !text.ends_with("..");
-    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
-}
-
-/// Removes headings and labels behind the last running text.
-fn trim_end(content: &NodeRef, measures: &Measures) {
-    let mut element = *content;
-    for _ in 0..32 {
-        let last = element.children_it(true).find(|child| child.is_element() || !child.text().trim().is_empty());
-        let Some(last) = last else { return };
-        let measure = measures.get(&last);
-        // Related articles, with a few words per link.
-        let items = Selection::from(last).select("li").length();
-        let list = (last.has_name("ul") || last.has_name("ol"))
-            && items >= 2
-            && measure.anchors >= items
-            && measure.link_share() > 0.25;
-        let label = ["p", "div", "span", "center"].iter().any(|name| last.has_name(name)) && is_label(&last);
-        let heading = ["h1", "h2", "h3", "h4", "h5", "h6", "hr"].iter().any(|name| last.has_name(name));
-        let empty = last.is_element()
-            && weight(&last.text()) == 0.0
-            && !last.has_name("img")
-            && Selection::from(last).select("img").is_empty();
-        if heading || empty || list || label {
-            last.remove_from_parent();
-        } else if last.is_element() && ["div", "section", "article"].iter().any(|name| last.has_name(name)) {
-            element = last;
-        } else {
-            return;
-        }
-    }
 }

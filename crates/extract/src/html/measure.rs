@@ -1,8 +1,8 @@
 //! Amount of running text and link text per element.
 
-use std::collections::HashMap;
+use dom_query::NodeRef;
 
-use dom_query::{NodeId, NodeRef};
+use super::node_map::NodeMap;
 
 /// Elements without visible text.
 const SILENT: [&str; 14] = [
@@ -40,11 +40,11 @@ impl Measure {
 }
 
 /// Measures of a page's elements.
-pub(super) struct Measures(HashMap<NodeId, Measure>);
+pub(super) struct Measures(NodeMap<Measure>);
 
 impl Measures {
     pub(super) fn of(root: &NodeRef) -> Self {
-        let mut measures = Self(HashMap::new());
+        let mut measures = Self(NodeMap::default());
         let mut own = Measure::default();
         measures.element(root, false, &mut own);
         measures

@@ -2,20 +2,28 @@
 
 mod boilerplate;
 mod charset;
+mod clutter;
 mod code;
 mod colour;
 mod declarations;
+mod forms;
 mod formula;
 mod hidden;
 mod inline;
+mod lead;
 mod linked_data;
 mod links;
 mod main_content;
+mod mark_words;
+mod marks;
 mod measure;
 mod metadata;
 mod nesting;
+mod node_map;
 mod noscript;
 mod plain_text;
+mod prompts;
+mod recipe;
 mod render;
 mod style_rules;
 mod table;
@@ -74,12 +82,13 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// that a user chose, everything except marked boilerplate is content.
 fn content(page: &Document, source: &str, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
-    boilerplate::remove(&body);
+    boilerplate::remove(&body, from_web);
     let content = if from_web { main_content::find(&body) } else { None };
-    if let Some(content) = content {
-        main_content::remove_clutter(&content);
+    if let Some(content) = content.as_ref().filter(|content| !content.is_list) {
+        clutter::remove(&content.element);
     }
-    let markdown = tidy::markdown(&render::markdown(&content.unwrap_or(body)));
+    let element = content.map_or(body, |content| content.element);
+    let markdown = tidy::markdown(&render::markdown(&element));
     if measure::weight(&markdown) >= MIN_CONTENT_WEIGHT {
         return markdown;
     }

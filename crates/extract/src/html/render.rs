@@ -4,9 +4,14 @@ use dom_query::{NodeRef, Selection};
 
 use super::code::code_block;
 use super::inline::{Inline, SILENT, balanced, image, target};
-use super::measure::is_block;
+use super::measure::{is_block, weight};
 use super::table;
 use crate::blocks::push_escaped;
+
+/// Maximum weight of credits and controls in a figure besides its caption.
+const MAX_FIGURE_LABELS: f64 = 80.0;
+/// Elements of a figure whose caption is a title.
+const CAPTIONED: &str = "table, pre, blockquote, math, video, audio";
 
 /// Returns an element as markdown, with blank lines between blocks.
 pub(super) fn markdown(element: &NodeRef) -> String {
@@ -110,6 +115,7 @@ impl Blocks {
                 None => self.children(element),
             },
             "figure" => self.figure(element),
+            "figcaption" if describes_image(element) => {}
             "hr" => self.push("---".to_owned()),
             "dt" => {
                 let text = line(element, " ");
@@ -148,19 +154,38 @@ impl Blocks {
         }
     }
 
-    /// Renders a figure as an image whose description is the caption.
+    /// Renders the images of a figure. Its caption describes the first one; without an image it describes nothing.
     fn figure(&mut self, element: &NodeRef) {
         let figure = Selection::from(*element);
-        let (images, captions) = (figure.select("img"), figure.select("figcaption"));
-        let source = images.attr("src");
-        let (Some(source), Some(caption), 1) = (source, captions.nodes().first(), images.length()) else {
+        let caption = figure.select("figcaption").nodes().first().copied();
+        let text = caption.map(|caption| one_line(&caption.text())).unwrap_or_default();
+        let captioned = caption.map_or(0.0, |caption| weight(&caption.text()));
+        let holds_more = weight(&element.text()) > captioned + MAX_FIGURE_LABELS || figure.select(CAPTIONED).exists();
+        if text.is_empty() || holds_more {
             self.children(element);
             return;
-        };
-        let text = caption.text().split_whitespace().collect::<Vec<_>>().join(" ");
-        let alt = images.attr("alt").unwrap_or_default();
-        self.push(image(if text.is_empty() { &alt } else { &text }, &source));
+        }
+        for (at, shown) in figure.select("img").nodes().iter().enumerate() {
+            let Some(source) = shown.attr("src") else { continue };
+            let alt = shown.attr("alt").map(|alt| one_line(&alt)).unwrap_or_default();
+            let description = if at == 0 { &text } else { &alt };
+            if !description.is_empty() {
+                self.push(image(description, &source));
+            }
+        }
     }
+}
+
+/// Returns true for a caption outside of a figure that follows or precedes an image.
+fn describes_image(caption: &NodeRef) -> bool {
+    let around = [caption.prev_element_sibling(), caption.next_element_sibling()];
+    around.into_iter().flatten().any(|beside| {
+        ["img", "picture"].iter().any(|name| beside.has_name(name)) || Selection::from(beside).select("img").exists()
+    })
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn markdown_of_children(element: &NodeRef) -> String {

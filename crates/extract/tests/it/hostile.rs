@@ -107,6 +107,17 @@ fn hostile_pages_take_linear_time() {
         ("closed noscripts", repeated("<noscript><p>text</noscript>")),
         ("headings", repeated("<h2><a href=x>a</a></h2>")),
         ("formulas", repeated("<math><annotation encoding=tex>x</annotation></math>")),
+        ("phrases", repeated("<p>Read more: <a href=x>a</a><h3>Related</h3>")),
+        ("nested phrases", repeated("<div><h3>Comments</h3><div>")),
+        ("empty elements", enclosed("<h1>x</h1>", "<h2></h2><ul></ul>", "<p>words")),
+        ("captions", enclosed("<figure>", "<img src=x><figcaption>c</figcaption>", "</figure>")),
+        ("loose captions", repeated("<figcaption>c</figcaption><img src=x>")),
+        ("introductions", enclosed("<h1>x</h1>", "<div class=intro><p>An introduction of some words.", "<p>words")),
+        ("teasers", repeated("<div class=teaser><p>x</div>")),
+        ("ingredients", enclosed("<ul>", "<li itemprop=recipeIngredient>x", "</ul>")),
+        ("loose ingredients", repeated("<div class=ingredient>x</div>")),
+        ("forms", repeated("<form><input>x</form>")),
+        ("contents", repeated("<ul><li><a href='#a'>a</a>")),
         ("NUL", repeated("<p>\0")),
     ];
     let web = Some("https://example.org/");

@@ -1,10 +1,12 @@
 //! Extraction of web pages, each with the boilerplate of a real site.
 
 mod articles;
+mod clutter;
 mod hidden;
 mod listings;
 mod markup;
 mod metadata;
+mod openings;
 mod references;
 
 use extract::{ExtractRequest, Extracted, FileKind, extract};

@@ -1,0 +1,328 @@
+//! Clutter inside an article: lists of links, links to other articles, empty headings.
+
+use std::collections::HashSet;
+
+use dom_query::{NodeRef, Selection};
+
+use super::measure::{Measures, is_block, weight};
+use super::node_map::NodeSet;
+use super::prompts::{self, Prompt};
+
+const HEADINGS: &str = "h2, h3, h4, h5, h6";
+/// Minimum number of linked headings in a list of teasers, and maximum running text per heading.
+const MIN_LISTED: usize = 4;
+const MAX_TEASER: f64 = 250.0;
+
+/// Maximum share of the article's running text in a box of notes or links.
+const MAX_BOX_SHARE: f64 = 0.25;
+/// Maximum running text per link in a box of links.
+const MAX_LISTED: f64 = 150.0;
+/// Maximum running text of notes.
+const MAX_NOTES: f64 = 800.0;
+/// Share of the article's running text at its end where offers to the reader are.
+const MAX_TAIL: f64 = 0.15;
+/// Minimum running text of an article in which paragraphs of links are clutter.
+const MIN_ARTICLE: f64 = 250.0;
+/// Levels that a heading's box is searched.
+const MAX_BOX_DEPTH: usize = 4;
+/// Minimum link share of a block that follows the heading of a list of links.
+const MIN_LISTED_LINKS: f64 = 0.3;
+/// Minimum link share of a paragraph that leads to another article.
+const MIN_LEADING_LINKS: f64 = 0.25;
+/// Maximum weight of a paragraph that only leads away.
+const MAX_PROMPT: f64 = 250.0;
+/// Minimum number of entries in a table of contents.
+const MIN_CONTENTS: usize = 3;
+/// Number of empty elements between a list and its heading.
+const MAX_EMPTY: usize = 3;
+
+/// Removes clutter inside an article.
+pub(super) fn remove(content: &NodeRef) {
+    let measures = Measures::of(content);
+    let all = measures.get(content).running;
+    let listing = is_listing(content, &measures);
+    let mut clutter = Clutter {
+        content: *content,
+        measures,
+        all,
+        listing,
+        gone: NodeSet::default(),
+        removed: Vec::new(),
+        prompted: false,
+    };
+    clutter.collect(content, 0.0);
+    let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
+    for element in clutter.removed.iter().chain(&headings) {
+        element.remove_from_parent();
+    }
+    trim_end(content, &clutter.measures, !clutter.prompted);
+}
+
+struct Clutter<'a> {
+    content: NodeRef<'a>,
+    measures: Measures,
+    /// Running text of the article.
+    all: f64,
+    /// Set if the content is a list of teasers.
+    listing: bool,
+    /// Set if the links below the article had a heading.
+    prompted: bool,
+    removed: Vec<NodeRef<'a>>,
+    gone: NodeSet,
+}
+
+impl<'a> Clutter<'a> {
+    /// `passed` is the running text before the element.
+    fn collect(&mut self, element: &NodeRef<'a>, mut passed: f64) {
+        for child in element.children_it(false).filter(NodeRef::is_element) {
+            let before = passed;
+            passed += self.measures.get(&child).running;
+            if self.gone.contains(&child.id) {
+                continue;
+            }
+            if self.leads_away(&child) {
+                self.drop(child);
+            } else if !self.listing && self.drop_prompted(&child, before) {
+                // Removed with what belongs to it.
+            } else {
+                self.collect(&child, before);
+            }
+        }
+    }
+
+    fn drop(&mut self, element: NodeRef<'a>) {
+        if self.gone.insert(element.id) {
+            self.removed.push(element);
+        }
+    }
+
+    /// Returns true for blocks that consist of links.
+    fn leads_away(&self, element: &NodeRef) -> bool {
+        let measure = self.measures.get(element);
+        let name = element.node_name().unwrap_or_default();
+        let links = measure.link_share();
+        match &*name {
+            "ul" | "ol" | "dl" => {
+                measure.running == 0.0 && ((links > 0.7 && measure.anchors >= 2) || self.is_table_of_contents(element))
+            }
+            "h2" | "h3" | "h4" | "h5" | "h6" => links > 0.6 && measure.running == 0.0 && !self.listing,
+            "div" | "section" | "aside" | "figure" | "header" => {
+                links > 0.6 && measure.running == 0.0 && !(self.listing && holds_heading(element))
+            }
+            "table" => links > 0.8 && measure.running == 0.0 && measure.anchors >= 4,
+            // A paragraph of links only leads away from the text. In a list that was found to be content it is kept.
+            "p" if element.parent().is_none_or(|parent| !parent.has_name("li")) => {
+                (measure.running == 0.0
+                    && self.all >= MIN_ARTICLE
+                    && (links > 0.95 || (links > 0.8 && measure.anchors >= 2)))
+                    || self.is_advertisement(element)
+            }
+            "form" => measure.running == 0.0,
+            _ => false,
+        }
+    }
+
+    /// Returns true for a list of links to places on the same page.
+    fn is_table_of_contents(&self, list: &NodeRef) -> bool {
+        if self.measures.get(list).anchors > 0 {
+            return false;
+        }
+        let entries = Selection::from(*list).select("a[href^='#']");
+        let text: f64 = entries.nodes().iter().map(|entry| self.measures.get(entry).text).sum();
+        entries.length() >= MIN_CONTENTS && text > self.measures.get(list).text * 0.8
+    }
+
+    /// Returns true for a short paragraph that offers a subscription or profiles in social networks.
+    fn is_advertisement(&self, paragraph: &NodeRef) -> bool {
+        let measure = self.measures.get(paragraph);
+        if measure.anchors == 0 || measure.text > MAX_PROMPT {
+            return false;
+        }
+        let links = Selection::from(*paragraph).select("a[href]");
+        let addresses: Vec<_> = links.nodes().iter().filter_map(|link| link.attr("href")).collect();
+        let networks: HashSet<&str> = addresses.iter().filter_map(|address| prompts::network(address)).collect();
+        networks.len() >= 2 || addresses.iter().any(|address| prompts::is_subscription(address))
+    }
+
+    /// Removes a paragraph that leads to another article, or a heading with the links or notes below it.
+    fn drop_prompted(&mut self, element: &NodeRef<'a>, passed: f64) -> bool {
+        let measure = self.measures.get(element);
+        if measure.text == 0.0 || measure.text > MAX_PROMPT {
+            return false;
+        }
+        let inline = match element.node_name().as_deref() {
+            Some("p" | "div" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "center") => false,
+            Some("strong" | "b" | "span" | "em") => true,
+            _ => return false,
+        };
+        let Some(prompt) = prompts::prompt(&element.text()) else { return false };
+        let remaining = self.all - passed;
+        self.prompted |= prompt == Prompt::Links && remaining <= self.all * MAX_TAIL;
+        match prompt {
+            Prompt::Links => {}
+            // Notes follow the article.
+            Prompt::Notes if remaining > (self.all * MAX_BOX_SHARE).min(MAX_NOTES) => return false,
+            Prompt::Notes => {}
+            Prompt::Label | Prompt::Offer => {
+                let gone = self.is_simple(element) && (prompt == Prompt::Label || remaining <= self.all * MAX_TAIL);
+                if gone {
+                    self.drop(*element);
+                }
+                return gone;
+            }
+        }
+        if measure.anchors > 0 && measure.link_share() >= MIN_LEADING_LINKS && !inline {
+            self.drop(*element);
+            return true;
+        }
+        if measure.text > prompts::MAX_HEADING {
+            return false;
+        }
+        let heading = self.outermost_with_same_text(element);
+        if let Some(around) = self.box_of(&heading, prompt) {
+            self.drop(around);
+            return true;
+        }
+        let section = self.section_of(&heading, prompt);
+        let nothing_follows = heading.next_element_sibling().is_none();
+        if section.is_empty() && !nothing_follows {
+            return false;
+        }
+        self.drop(heading);
+        for part in section {
+            self.drop(part);
+        }
+        true
+    }
+
+    /// Returns true for a paragraph or the like without blocks inside.
+    fn is_simple(&self, element: &NodeRef) -> bool {
+        ["p", "div", "center"].iter().any(|name| element.has_name(name))
+            && !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)))
+    }
+
+    fn outermost_with_same_text(&self, element: &NodeRef<'a>) -> NodeRef<'a> {
+        let text = self.measures.get(element).text;
+        let around = element.ancestors_it(Some(MAX_BOX_DEPTH));
+        let same = around.take_while(|around| around.id != self.content.id && self.measures.get(around).text <= text);
+        same.last().unwrap_or(*element)
+    }
+
+    /// Returns the small element that begins with the heading and holds its links or notes.
+    fn box_of(&self, heading: &NodeRef<'a>, prompt: Prompt) -> Option<NodeRef<'a>> {
+        let mut found = None;
+        let mut inner = *heading;
+        for around in heading.ancestors_it(Some(MAX_BOX_DEPTH)) {
+            let measure = self.measures.get(&around);
+            let begins = inner.prev_element_sibling().is_none_or(|before| self.measures.get(&before).text == 0.0);
+            if around.id == self.content.id || !begins || measure.running > self.all * MAX_BOX_SHARE {
+                break;
+            }
+            let belongs = match prompt {
+                Prompt::Links => measure.anchors > 0 && measure.running <= measure.anchors as f64 * MAX_LISTED,
+                _ => measure.running <= MAX_NOTES,
+            };
+            if belongs {
+                found = Some(around);
+            }
+            inner = around;
+        }
+        found
+    }
+
+    /// Returns the blocks below a heading that belong to it.
+    fn section_of(&self, heading: &NodeRef<'a>, prompt: Prompt) -> Vec<NodeRef<'a>> {
+        let mut section = Vec::new();
+        let mut running = 0.0;
+        let mut next = heading.next_element_sibling();
+        while let Some(block) = next {
+            let measure = self.measures.get(&block);
+            running += measure.running;
+            let is_heading = ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| block.has_name(name));
+            let belongs = match prompt {
+                Prompt::Links => {
+                    let links = measure.anchors > 0 && measure.link_share() >= MIN_LISTED_LINKS;
+                    (measure.text == 0.0 || links) && running <= self.all * MAX_BOX_SHARE
+                }
+                _ => !is_heading && running <= (self.all * MAX_BOX_SHARE).min(MAX_NOTES),
+            };
+            if !belongs {
+                break;
+            }
+            section.push(block);
+            next = block.next_element_sibling();
+        }
+        section
+    }
+
+    /// Returns the heading or label of a removed list if nothing else follows it.
+    fn heading_of(&self, removed: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+        let mut before = removed.prev_element_sibling();
+        for _ in 0..MAX_EMPTY {
+            before = before
+                .filter(|element| self.measures.get(element).text > 0.0 || element.has_name("img"))
+                .or_else(|| before.and_then(|element| element.prev_element_sibling()));
+        }
+        let before = before.filter(|element| !self.gone.contains(&element.id))?;
+        let text = before.text();
+        let text = text.trim();
+        let is_heading = ["h2", "h3", "h4", "h5", "h6"].iter().any(|name| before.has_name(name));
+        let is_label = before.has_name("p") && text.ends_with([':', '：']);
+        if !(is_heading || is_label) || self.measures.get(&before).text > prompts::MAX_HEADING {
+            return None;
+        }
+        let after = removed.next_element_sibling();
+        let ends =
+            after.is_none_or(|after| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| after.has_name(name)));
+        (is_label || ends).then_some(before)
+    }
+}
+
+fn holds_heading(element: &NodeRef) -> bool {
+    Selection::from(*element).select(HEADINGS).exists()
+}
+
+/// Returns true for a list of teasers: linked headings, each with little running text.
+fn is_listing(content: &NodeRef, measures: &Measures) -> bool {
+    let headings = Selection::from(*content).select(HEADINGS);
+    let linked = headings.nodes().iter().filter(|heading| measures.get(heading).link_share() > 0.6).count();
+    linked >= MIN_LISTED && measures.get(content).running <= linked as f64 * MAX_TEASER
+}
+
+/// Returns true for a few words that are not a sentence.
+fn is_label(element: &NodeRef) -> bool {
+    let text = element.text();
+    let text = text.trim();
+    let sentence = text.ends_with(['.', '!', '?', ':', '"', '”', '»', ')', '。', '！', '？']) && !text.ends_with("..");
+    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
+}
+
+/// Removes headings, labels and, if `lists`, lists of links behind the last running text.
+fn trim_end(content: &NodeRef, measures: &Measures, lists: bool) {
+    let mut element = *content;
+    for _ in 0..32 {
+        let last = element.children_it(true).find(|child| child.is_element() || !child.text().trim().is_empty());
+        let Some(last) = last else { return };
+        let measure = measures.get(&last);
+        // Related articles, with a few words per link.
+        let items = Selection::from(last).select("li").length();
+        let list = lists
+            && (last.has_name("ul") || last.has_name("ol"))
+            && items >= 2
+            && measure.anchors >= items
+            && measure.link_share() > 0.25;
+        let label = ["p", "div", "span", "center"].iter().any(|name| last.has_name(name)) && is_label(&last);
+        let heading = ["h1", "h2", "h3", "h4", "h5", "h6", "hr"].iter().any(|name| last.has_name(name));
+        let empty = last.is_element()
+            && weight(&last.text()) == 0.0
+            && !last.has_name("img")
+            && Selection::from(last).select("img").is_empty();
+        if heading || empty || list || label {
+            last.remove_from_parent();
+        } else if last.is_element() && ["div", "section", "article"].iter().any(|name| last.has_name(name)) {
+            element = last;
+        } else {
+            return;
+        }
+    }
+}

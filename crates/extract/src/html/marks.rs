@@ -1,0 +1,261 @@
+//! Class names, ids, roles and tags that mark an element as boilerplate or as content.
+
+use std::collections::HashMap;
+
+use dom_query::{NodeRef, Selection};
+
+use super::mark_words::{
+    BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, FOOTER_WORDS, SIDE_PAIRS,
+    SIDE_WORDS, TEASER_WORDS,
+};
+
+/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
+const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+/// Maximum length in bytes of a name space in a class name.
+const MAX_NAME_SPACE: usize = 2;
+/// Maximum number of nodes before the heading of a section.
+const MAX_BEFORE_HEADING: usize = 8;
+/// Number of ancestors searched for a link around a teaser.
+const MAX_LINK_DEPTH: usize = 6;
+
+/// Words for the first paragraph of an article, in the languages that have their own word for it.
+const LEAD_WORDS: [&str; 21] = [
+    "abstract",
+    "bajada",
+    "chapeau",
+    "chapo",
+    "copete",
+    "einleitung",
+    "entradilla",
+    "excerpt",
+    "ingress",
+    "intro",
+    "introduction",
+    "introtext",
+    "lead",
+    "leadin",
+    "leadtext",
+    "lede",
+    "perex",
+    "preamble",
+    "sapo",
+    "teaser",
+    "vorspann",
+];
+/// Words for a second headline.
+const SUBTITLE_WORDS: [&str; 10] =
+    ["blurb", "deck", "dek", "standfirst", "subhead", "subheading", "subheadline", "subtitle", "subtitulo", "summary"];
+
+/// Name of a text between the headline and the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    Lead,
+    Subtitle,
+    Unnamed,
+}
+
+/// Returns the kind of opening that a class, id or property of the element names.
+pub(super) fn opening(element: &NodeRef) -> Opening {
+    let property = element.attr("itemprop").unwrap_or_default();
+    if property.split_whitespace().any(|property| property == "alternativeHeadline") {
+        return Opening::Subtitle;
+    }
+    let mut found = Opening::Unnamed;
+    for value in ["class", "id"].iter().filter_map(|name| element.attr(name)) {
+        for word in value.split_whitespace().flat_map(split_words) {
+            if SUBTITLE_WORDS.contains(&word.as_str()) {
+                return Opening::Subtitle;
+            }
+            if LEAD_WORDS.contains(&word.as_str()) {
+                found = Opening::Lead;
+            }
+        }
+    }
+    if matches!(&*property, "description" | "abstract") { Opening::Lead } else { found }
+}
+
+/// Kind of boilerplate that an element is marked as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    None,
+    Boilerplate,
+    /// Part beside the content: sidebar, navigation, newsletter.
+    Side,
+    /// Button, date or the like; boilerplate only with a few words of text.
+    Control,
+    /// Form with fields for text.
+    Form,
+    Comments,
+    Footer,
+}
+
+/// Meaning of a class name or id.
+#[derive(Clone, Copy, Debug)]
+struct Meaning {
+    mark: Mark,
+    /// Set for `entry-content`, `article__body`.
+    body: bool,
+    /// Set if nothing but the word for a teaser makes it boilerplate.
+    teaser: bool,
+}
+
+/// Meanings of the class names and ids of a page, which repeat.
+#[derive(Default)]
+pub(super) struct Names(HashMap<String, Meaning>);
+
+impl Names {
+    fn meaning(&mut self, token: &str) -> Meaning {
+        if let Some(known) = self.0.get(token) {
+            return *known;
+        }
+        let words = split_words(token);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let meaning = Meaning {
+            mark: mark_of(&words),
+            body: is_body(&words),
+            teaser: has(&TEASER_WORDS) && !has(&BOILERPLATE_WORDS),
+        };
+        self.0.insert(token.to_owned(), meaning);
+        meaning
+    }
+
+    /// Returns true for the body of an article.
+    pub(super) fn is_body(&mut self, element: &NodeRef) -> bool {
+        element.attr("itemprop").as_deref() == Some("articleBody")
+            || element.attr("class").is_some_and(|value| value.split_whitespace().any(|name| self.meaning(name).body))
+    }
+
+    /// Returns the mark of an element.
+    pub(super) fn mark(&mut self, element: &NodeRef) -> Mark {
+        let name = element.node_name().unwrap_or_default();
+        match &*name {
+            "footer" => return Mark::Footer,
+            "aside" => return Mark::Side,
+            "html" | "body" | "article" | "main" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
+            | "figcaption" | "caption" => return Mark::None,
+            _ => {}
+        }
+        match element.attr("role").as_deref() {
+            Some("complementary" | "banner") => return Mark::Side,
+            Some("contentinfo") => return Mark::Footer,
+            _ => {}
+        }
+        match element.attr("itemprop").as_deref() {
+            Some("author") => return Mark::Boilerplate,
+            Some("description" | "abstract") => return Mark::None,
+            _ => {}
+        }
+        // A heading's id is derived from its text.
+        let is_heading = ["h2", "h3", "h4", "h5", "h6"].contains(&&*name);
+        let mut found = Mark::None;
+        for attribute in ["class", "id"] {
+            let Some(value) = element.attr(attribute) else { continue };
+            if attribute == "id" && (is_heading || is_slug_of_heading(element, &value)) {
+                continue;
+            }
+            if attribute == "id" && &*value == "secondary" {
+                return Mark::Side;
+            }
+            for token in value.split_whitespace() {
+                let Meaning { mark, teaser, .. } = self.meaning(token);
+                match mark {
+                    Mark::None => {}
+                    Mark::Comments | Mark::Footer | Mark::Side => return mark,
+                    Mark::Boilerplate if teaser && leads_nowhere(element) => {}
+                    Mark::Boilerplate => found = Mark::Boilerplate,
+                    Mark::Control | Mark::Form if found == Mark::None => found = mark,
+                    Mark::Control | Mark::Form => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns true for words that name the body of an article.
+fn is_body(words: &[String]) -> bool {
+    // A name space may precede the name: `c-entry-content`.
+    let [space @ .., of, part] = words else { return false };
+    space.iter().all(|space| space.len() <= MAX_NAME_SPACE)
+        && matches!(of.as_str(), "entry" | "post" | "article" | "story" | "page" | "main")
+        && matches!(part.as_str(), "content" | "body" | "text")
+}
+
+/// Returns the mark of a class name's or id's words.
+fn mark_of(words: &[String]) -> Mark {
+    let mut found = Mark::None;
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
+            continue;
+        }
+        let word = word.as_str();
+        let pair = words.get(at + 1).map(|next| (word, next.as_str()));
+        let is_pair = |pairs: &[(&str, &str)]| pair.is_some_and(|pair| pairs.contains(&pair));
+        if COMMENT_WORDS.contains(&word) {
+            return Mark::Comments;
+        }
+        if FOOTER_WORDS.contains(&word) {
+            return Mark::Footer;
+        }
+        if SIDE_WORDS.contains(&word) || (at == 0 && is_pair(&SIDE_PAIRS)) {
+            return Mark::Side;
+        }
+        if is_pair(&BOILERPLATE_PAIRS) || BOILERPLATE_WORDS.contains(&word) || TEASER_WORDS.contains(&word) {
+            found = Mark::Boilerplate;
+        } else if found == Mark::None && (CONTROL_WORDS.contains(&word) || is_pair(&CONTROL_PAIRS)) {
+            found = Mark::Control;
+        }
+    }
+    found
+}
+
+/// Returns true for an element without a link, inside or around. A teaser without a link introduces the text below it.
+fn leads_nowhere(element: &NodeRef) -> bool {
+    !element.ancestors_it(Some(MAX_LINK_DEPTH)).any(|around| around.has_name("a"))
+        && !Selection::from(*element).select("a[href]").exists()
+}
+
+/// Checks if the id is derived from the heading at the start of the element. In documentation a section about
+/// pagination has that id.
+fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
+    let is_section = element.has_name("section")
+        || element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|class| class == "section"));
+    if !is_section {
+        return false;
+    }
+    let heading = element
+        .descendants_it()
+        .take(MAX_BEFORE_HEADING)
+        .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
+    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
+    !id.is_empty() && heading.starts_with(&id)
+}
+
+/// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
+fn split_words(token: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower_before = false;
+    for c in token.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
+            words.push(String::new());
+        }
+        lower_before = c.is_lowercase();
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_are_split_into_words() {
+        assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
+        assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
+        assert_eq!(split_words("ADS"), ["ads"]);
+    }
+}

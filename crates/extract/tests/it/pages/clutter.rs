@@ -1,0 +1,175 @@
+//! Boilerplate in and around an article that no reader came for.
+
+use super::{prose, reads, site};
+
+/// Wraps an article in a page; `inside` follows its last paragraph.
+fn article(inside: &str) -> String {
+    site(
+        "Low Ford",
+        &format!(
+            "<main><article><h1>The bridge at Low Ford</h1><div class='copy'>{}{}{}{inside}</div></article></main>",
+            prose("salt"),
+            prose("rust"),
+            prose("paint")
+        ),
+    )
+}
+
+const KEPT: [&str; 3] = ["about salt,", "about rust,", "about paint,"];
+
+#[test]
+fn headed_teasers_are_dropped_in_many_languages() {
+    for heading in [
+        "Related articles",
+        "You might also like",
+        "Mehr zum Thema Wasser",
+        "Das könnte Sie auch interessieren",
+        "À lire aussi",
+        "Te puede interesar",
+        "Leia também",
+        "Leggi anche",
+        "Lees ook",
+        "Czytaj także",
+        "Читайте также",
+        "関連記事",
+        "相关阅读",
+        "관련기사",
+    ] {
+        let teasers = format!(
+            "<div><h3>{heading}</h3><div><a href='/1'>A mill burns down</a><p>Nobody was hurt in the night.</p></div>\
+             <div><a href='/2'>A mill is built up</a><p>Everybody came to see it.</p></div></div>"
+        );
+        reads(&article(&teasers), &KEPT, &[heading, "A mill burns", "Nobody was hurt", "Everybody came"]);
+    }
+}
+
+#[test]
+fn paragraphs_that_lead_to_another_article_are_dropped() {
+    let lead = "<p><strong>Read more:</strong> <a href='/1'>A mill burns down</a></p>\
+                <p>LE PUEDE INTERESAR: <a href='/2'>El molino del valle</a></p>";
+    reads(&article(&format!("{lead}{}", prose("tar"))), &["about tar,"], &["mill burns", "El molino"]);
+}
+
+#[test]
+fn heading_of_removed_links_is_dropped_and_other_headings_stay() {
+    let links = "<h3>Elsewhere</h3><ul><li><a href='/1'>A mill burns down</a></li><li><a href='/2'>A mill is built</a></li></ul>";
+    let inside = format!("{links}<h3>What comes next</h3>{}", prose("tar"));
+    reads(&article(&inside), &["### What comes next", "about tar,"], &["Elsewhere", "mill burns"]);
+    // A heading that begins like a phrase, above running text.
+    let inside = format!("<h2>Related work in three counties</h2>{}", prose("tar"));
+    reads(&article(&inside), &["## Related work in three counties", "about tar,"], &[]);
+    let inside = format!("<h2>Comments</h2>{}{}{}{}", prose("tar"), prose("wax"), prose("oil"), prose("glue"));
+    reads(&article(&inside), &["## Comments", "about tar,", "about glue,"], &[]);
+}
+
+#[test]
+fn notes_below_an_article_are_dropped() {
+    let author = "<div><h4>About the author</h4><p>Ann Author has written about bridges for twenty years, and about fords for ten.</p></div>";
+    reads(&article(author), &KEPT, &["About the author", "Ann Author"]);
+    let named =
+        "<div itemprop='author'><p>Ann Author has written about bridges for twenty years, and about fords.</p></div>";
+    reads(&article(named), &KEPT, &["Ann Author"]);
+    let reply = "<div><h3>Leave a reply</h3><form><p>Your e-mail address will not be published, and nobody will write to you.</p><textarea></textarea></form></div>";
+    reads(&article(reply), &KEPT, &["Leave a reply", "will not be published"]);
+}
+
+#[test]
+fn offers_at_the_end_are_dropped() {
+    for offer in [
+        "<p>Subscribe to the Low Ford Gazette and get every bridge delivered to your door.</p>",
+        "<p>You liked this? <a href='https://example.org/newsletter'>Our letter</a> comes every Friday.</p>",
+        "<p>We are on <a href='https://www.facebook.com/f'>one</a> network and on <a href='https://x.com/f'>another</a> network.</p>",
+        "<div class='news-letter-section'><p>Every Friday the bridges of the week, by post or by boat, at no cost.</p></div>",
+        "<p class='editorial-disclosure'>We earn a commission if you buy a bridge through a link on this page.</p>",
+    ] {
+        let words: Vec<&str> =
+            offer.split(['<', '>']).filter(|part| part.contains(' ') && !part.contains('=')).collect();
+        reads(&article(offer), &KEPT, &words);
+    }
+    // Instructions at the start are content.
+    let body = format!(
+        "<main><h1>Start</h1><p>Sign up for an account before you begin, because every later step needs one.</p>{}{}</main>",
+        prose("salt"),
+        prose("rust")
+    );
+    reads(&site("Start", &body), &["Sign up for an account", "about rust,"], &[]);
+}
+
+#[test]
+fn buttons_dates_and_labels_are_dropped() {
+    let inside = format!(
+        "<span class='post-date'>4 May 1911</span><a class='btn btn-primary' href='/print'>Print this page</a><p>Advertisement</p>{}",
+        prose("tar")
+    );
+    reads(&article(&inside), &["about tar,"], &["4 May 1911", "Print this page", "Advertisement"]);
+    let container = format!("<div class='button-group'>{}</div>", prose("tar"));
+    reads(&article(&container), &["about tar,"], &[]);
+}
+
+#[test]
+fn credits_and_captions_are_no_paragraphs() {
+    let inside = format!(
+        "<p>Photo: Ann Author/Example</p><figure><img src='/1.jpg' alt=''><img src='/2.jpg' alt=''><figcaption>Both banks in May.</figcaption></figure>\
+         <div><img src='/3.jpg'><figcaption>The ferry in June.</figcaption></div>\
+         <figure><div class='player'></div><figcaption>A film of the flood.</figcaption></figure>\
+         <figure><table><tr><th>Year</th></tr><tr><td>1911</td></tr></table><figcaption>Years of the flood.</figcaption></figure>{}",
+        prose("tar")
+    );
+    reads(
+        &article(&inside),
+        &["![Both banks in May.](https://example.org/1.jpg)", "Years of the flood.", "about tar,"],
+        &["Ann Author", "The ferry in June", "A film of the flood"],
+    );
+}
+
+#[test]
+fn table_of_contents_is_dropped() {
+    let contents = "<p>Contents:</p><ul><li><a href='#a'>Salt and its uses</a></li><li><a href='#b'>Rust and its causes</a></li><li><a href='#c'>Paint</a></li></ul>";
+    let body = format!(
+        "<article><h1>Care</h1>{contents}<h2 id='a'>Salt</h2>{}<h2 id='b'>Rust</h2>{}<h2 id='c'>Paint</h2>{}</article>",
+        prose("salt"),
+        prose("rust"),
+        prose("paint")
+    );
+    reads(&site("Care", &body), &["## Salt", "about paint,"], &["Contents:", "Rust and its causes"]);
+}
+
+#[test]
+fn sidebar_larger_than_a_short_article_is_dropped() {
+    let entries: String = (1..=12)
+        .map(|n| format!("<div class='entry'><p>Entry {n} of the sidebar says at some length what happened in the valley on that day.</p></div>"))
+        .collect();
+    let short = "<p>The bridge is open again.</p><p>The toll is a penny, and the ferry stays at home.</p>";
+    let body = format!(
+        "<div id='content'><h1>Open</h1><div class='entry-content'>{short}</div></div><div id='secondary'>{entries}</div>"
+    );
+    reads(&site("Open", &body), &["The bridge is open again.", "The toll is a penny"], &["Entry 1 of", "Entry 12 of"]);
+}
+
+#[test]
+fn forum_without_other_text_keeps_its_comments() {
+    let comments: String = (1..=6)
+        .map(|n| format!("<div class='comment'><p>Member {n} says that the water came up to step {n}, which is more than last year.</p></div>"))
+        .collect();
+    let body = format!("<main><h1>How high was the water?</h1><div id='thread'>{comments}</div></main>");
+    reads(&site("Water", &body), &["Member 1 says", "Member 6 says"], &[]);
+    // Below an article they are left out, however many there are.
+    let body = format!(
+        "<main><h1>Water</h1>{}{}<div id='thread'>{comments}{comments}</div></main>",
+        prose("salt"),
+        prose("rust")
+    );
+    reads(&site("Water", &body), &["about rust,"], &["Member 1 says"]);
+}
+
+#[test]
+fn code_keeps_tokens_with_names_of_boilerplate() {
+    let code = "<pre><code><span class='hljs-meta'>#!/bin/sh</span>\n<span class='token comment'># counts bridges</span>\nls</code></pre>";
+    reads(&article(code), &["#!/bin/sh", "# counts bridges"], &[]);
+}
+
+#[test]
+fn heading_keeps_its_id() {
+    let inside = format!("<h3 id='nav_of_the_river'>Navigation of the river</h3>{}", prose("tar"));
+    reads(&article(&inside), &["### Navigation of the river", "about tar,"], &[]);
+}
