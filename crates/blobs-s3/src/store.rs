@@ -216,6 +216,8 @@ impl BlobStore for S3Store {
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
+        // Every key with the prefix follows a smaller `after`. Garage 2.5 would list none.
+        let after = after.filter(|after| *after >= prefix);
         let output = retry_unavailable(&self.timeouts, || {
             let request = ListObjectsV2Request {
                 bucket: self.bucket.clone(),

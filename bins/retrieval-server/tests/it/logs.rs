@@ -30,7 +30,8 @@ fn imported_text_stays_on_its_line() {
     let server = Server::prepare(Database::sqlite(), "");
     let forged = "soon\nline 9: forged\x1b[2J";
     let page = json!({ "url": "https://example.com/", "text": "x", "published_at": forged });
-    let done = server.command_with_input(&["web", "import", "-"], lines(&[page]));
+    let valid = json!({ "url": "https://example.com/valid", "text": "x" });
+    let done = server.command_with_input(&["web", "import", "-"], lines(&[valid, page]));
     assert_eq!(done.object()["failed"], 1);
     assert!(
         done.stderr.contains("soon") && !done.stderr.contains("\nline 9") && !done.stderr.contains('\x1b'),
