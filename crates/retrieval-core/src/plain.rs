@@ -267,7 +267,7 @@ end";
         ];
         assert_eq!(parts(markdown, &ranges), ["Code\n\ndef __init__", "(self):\n    a = b*c*d", "three", "end"]);
         assert_eq!(parts(markdown, &[]), Vec::<String>::new());
-        assert_eq!(parts("", &[0..0]), [""]);
+        assert_eq!(parts("", std::slice::from_ref(&(0..0))), [""]);
     }
 
     #[test]
