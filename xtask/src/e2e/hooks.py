@@ -12,10 +12,14 @@ def before_call(context, case, kwargs):
     if case.operation.path != "/v1/search" or not case.meta or not isinstance(case.body, dict):
         return
     if case.meta.generation.mode.is_positive:
-        # A valid workspace search names the organization of the key.
+        # A valid search names no other organization than that of the key.
         scope = case.body.get("scope") or {}
-        if "workspace" in (scope.get("indexes") or []):
+        if "workspace_id" in scope or "workspace" in (scope.get("indexes") or []):
             scope["workspace_id"] = os.environ["ORGANIZATION_ID"]
+        # A valid request may ask for an error instead of a small response.
+        budget = (case.body.get("response") or {}).get("budget") or {}
+        if budget.get("on_exceed") == "error":
+            budget["max_chars_total"] = 1_000_000
         return
     # By contract, an unknown preset string gives a warning; only other types are rejected.
     shape = case.body.get("response")
