@@ -144,7 +144,7 @@ bodies! {
         Warning;
 }
 
-/// Names of all schemas of [`json_schema`].
+/// Names of all schemas of [`json_schema()`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     BODIES.iter().map(|body| body.name)
 }

@@ -31,6 +31,8 @@ pub async fn list_documents_without_capture(connection: &mut Conn, limit: i64) -
         .filter(captures::doc_id.eq(documents::doc_id))
         .filter(documents::latest_capture_id.eq(captures::capture_id.nullable()));
     Ok(documents::table
+        // What is not listed only anchors the readings of organizations.
+        .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(diesel::dsl::not(diesel::dsl::exists(captured)))
         .order(documents::doc_id)

@@ -88,6 +88,7 @@ async fn page_is_known_to_its_readers_only(db: Database) {
     assert_eq!(db.count("outbox").await, 0);
     assert!(db.load_documents(Collection::Web, vec![new.doc_id]).await.unwrap().is_empty());
     assert!(db.list_indexable_documents(IndexName::Web, None, 10).await.unwrap().is_empty());
+    assert!(db.list_documents_without_capture(10).await.unwrap().is_empty(), "nothing is missing");
 }
 
 async fn readers_have_captures_of_their_own(db: Database) {
