@@ -27,7 +27,7 @@ use tokio::net::TcpListener;
 
 use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
-use crate::{data_dir, storage_keys};
+use crate::{folder_permissions, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -69,7 +69,7 @@ pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
         Location::Sqlite(path) => Some(path),
         Location::Postgres(_) => None,
     };
-    data_dir::prepare(&settings.data_dir, database.as_deref())
+    folder_permissions::prepare(&settings.data_dir, database.as_deref())
 }
 
 /// Returns the folder of the embedded index.

@@ -6,11 +6,11 @@ mod banner;
 mod cli;
 mod commands;
 mod compose;
-mod data_dir;
 mod data_folder;
 mod database_use;
 mod disk;
 mod files;
+mod folder_permissions;
 mod logging;
 mod memory;
 mod metrics;
@@ -28,7 +28,7 @@ use settings::Settings;
 
 fn main() -> ExitCode {
     memory::configure_allocator();
-    data_dir::restrict_new_files();
+    folder_permissions::restrict_new_files();
     let cli = Cli::parse();
     // The worker limits its own memory and threads before it reads anything, so it starts before the runtime,
     // the log and the settings.

@@ -1,4 +1,4 @@
-//! Data folder: only its owner may read it.
+//! Permissions of the data folder: only its owner may read it.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
