@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 /// File of the data folder with the first key.
-const KEY_FILE: &str = "first-key";
+pub const KEY_FILE: &str = "first-key";
 
 /// Place of the first key.
 enum Shown<'a> {

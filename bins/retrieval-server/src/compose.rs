@@ -74,12 +74,12 @@ pub fn data_dir(settings: &Settings) -> anyhow::Result<()> {
 
 /// Returns the folder of the embedded index.
 pub fn index_dir(settings: &Settings) -> PathBuf {
-    settings.data_dir.join("index")
+    settings.data_dir.join(folder_permissions::INDEX)
 }
 
 /// Returns the folder of the embedded object store.
 pub fn objects_dir(settings: &Settings) -> PathBuf {
-    settings.data_dir.join("objects")
+    settings.data_dir.join(folder_permissions::OBJECTS)
 }
 
 /// A search engine with its feeder.
@@ -107,26 +107,21 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
             let Some(engine) = opened.await?? else { return Ok(OpenedIndex::OwnedElsewhere) };
             Ok(OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Exclusive)))
         }
-        IndexBackend::Meilisearch | IndexBackend::None => Ok(match meilisearch(settings)? {
-            Some(engine) => OpenedIndex::Open(with_feeder(Arc::new(engine), store, Ownership::Leased)),
-            None => OpenedIndex::Disabled,
-        }),
+        IndexBackend::Meilisearch => {
+            Ok(OpenedIndex::Open(with_feeder(Arc::new(meilisearch(settings)?), store, Ownership::Leased)))
+        }
+        IndexBackend::None => Ok(OpenedIndex::Disabled),
     }
 }
 
-/// Returns the client of Meilisearch, if that is the index.
-pub fn meilisearch(settings: &Settings) -> anyhow::Result<Option<MeilisearchEngine>> {
-    match settings.index.backend {
-        IndexBackend::Embedded | IndexBackend::None => Ok(None),
-        IndexBackend::Meilisearch => {
-            let options = MeilisearchOptions {
-                url: settings.index.url.clone(),
-                api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
-                prefix: settings.index.prefix.clone(),
-            };
-            Ok(Some(MeilisearchEngine::new(options).context("index.api_key")?))
-        }
-    }
+/// Returns the client of the configured Meilisearch.
+pub fn meilisearch(settings: &Settings) -> anyhow::Result<MeilisearchEngine> {
+    let options = MeilisearchOptions {
+        url: settings.index.url.clone(),
+        api_key: Some(settings.index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+        prefix: settings.index.prefix.clone(),
+    };
+    MeilisearchEngine::new(options).context("index.api_key")
 }
 
 fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Ownership) -> Index {

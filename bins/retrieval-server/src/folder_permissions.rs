@@ -7,14 +7,18 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::{files, output};
+use crate::{banner, files, output, storage_keys};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// Permissions of the group and of all others.
 const FOREIGN: u32 = 0o077;
+/// Folder of the embedded index.
+pub const INDEX: &str = "index";
+/// Folder of the embedded object store.
+pub const OBJECTS: &str = "objects";
 /// Entries that the server creates, besides the database.
-const OWN: [&str; 5] = ["index", "objects", "tmp", "storage-credentials", "first-key"];
+const OWN: [&str; 5] = [INDEX, OBJECTS, "tmp", storage_keys::FILE, banner::KEY_FILE];
 /// Entries that a file system creates.
 const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
 

@@ -8,6 +8,9 @@ use anyhow::Context;
 
 use crate::files;
 
+/// File of the data folder with the keys.
+pub const FILE: &str = "storage-credentials";
+
 #[derive(Clone)]
 pub struct StorageKeys {
     pub access_key_id: String,
@@ -16,7 +19,7 @@ pub struct StorageKeys {
 
 /// Reads the keys of the data folder, or generates them.
 pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
-    let path = data_dir.join("storage-credentials");
+    let path = data_dir.join(FILE);
     loop {
         match std::fs::read_to_string(&path) {
             Ok(text) => return parse(&text).with_context(|| format!("`{}` is damaged", path.display())),
@@ -28,7 +31,7 @@ pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
 
 /// Writes new keys to a temporary file and links it into place, so that one of two concurrent processes wins.
 fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
-    let temporary = data_dir.join(format!(".storage-credentials.{}", std::process::id()));
+    let temporary = data_dir.join(format!(".{FILE}.{}", std::process::id()));
     let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
     writeln!(file, "{}\n{}", random(20), random(40))?;
     file.sync_all()?;

@@ -1,7 +1,7 @@
 //! `config check`: validates the settings.
 
 use serde_json::json;
-use settings::{Settings, StorageBackend};
+use settings::{IndexBackend, Settings, StorageBackend};
 
 use crate::{compose, output};
 
@@ -12,9 +12,13 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         // Opens its listener, which a running server has.
         StorageBackend::Embedded => None,
     };
+    let meilisearch = match settings.index.backend {
+        IndexBackend::Meilisearch => compose::meilisearch(settings).err(),
+        IndexBackend::Embedded | IndexBackend::None => None,
+    };
     let errors: Vec<anyhow::Error> = [
         compose::location(settings).err(),
-        compose::meilisearch(settings).err(),
+        meilisearch,
         storage,
         compose::limiter(settings).err(),
         compose::second_stage(settings).err(),

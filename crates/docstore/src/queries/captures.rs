@@ -151,16 +151,8 @@ impl Changes {
         for document in self.updated {
             diesel::update(documents::table.find(Bind(document.doc_id))).set(document).execute(connection).await?;
         }
-        for (capture_id, Capture { captured_at, fetched_from, etag, last_modified, .. }) in self.reread {
-            diesel::update(captures::table.find(Bind(capture_id)))
-                .set((
-                    captures::captured_at.eq(Bind(captured_at)),
-                    captures::fetched_from.eq(fetched_from),
-                    captures::etag.eq(etag),
-                    captures::last_modified.eq(last_modified),
-                ))
-                .execute(connection)
-                .await?;
+        for (capture_id, again) in self.reread {
+            update_reread(connection, capture_id, again).await?;
         }
         insert_rows!(connection, captures::table, self.captures)?;
         insert_rows!(connection, passages::table, self.passages)?;
@@ -172,6 +164,21 @@ impl Changes {
         }
         Ok(())
     }
+}
+
+/// Updates a capture whose content was read again unchanged.
+pub async fn update_reread(connection: &mut Conn, capture_id: CaptureId, again: Capture) -> Result<()> {
+    let Capture { captured_at, fetched_from, etag, last_modified, .. } = again;
+    diesel::update(captures::table.find(Bind(capture_id)))
+        .set((
+            captures::captured_at.eq(Bind(captured_at)),
+            captures::fetched_from.eq(fetched_from),
+            captures::etag.eq(etag),
+            captures::last_modified.eq(last_modified),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// Returns true if the rows are equal except for the times of reading.

@@ -2,6 +2,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
 
+use super::captures::update_reread;
 use super::{Conn, activity, lock_documents};
 use crate::documents::{NewPage, NewPageRead};
 use crate::error::Result;
@@ -134,17 +135,7 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     insert_missing_rows!(connection, page_reads::table, vec![read.clone()])?;
     diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).set(read).execute(connection).await?;
     if let Some(capture_id) = reread {
-        let Capture { captured_at, fetched_from, etag, last_modified, .. } = capture;
-        diesel::update(captures::table.find(Bind(capture_id)))
-            .set((
-                captures::captured_at.eq(Bind(captured_at)),
-                captures::fetched_from.eq(fetched_from),
-                captures::etag.eq(etag),
-                captures::last_modified.eq(last_modified),
-            ))
-            .execute(connection)
-            .await?;
-        return Ok(());
+        return update_reread(connection, capture_id, capture).await;
     }
     delete_captures(connection, organization_id, doc_id).await?;
     capture.organization_id = Some(organization_id);

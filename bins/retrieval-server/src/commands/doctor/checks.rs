@@ -87,9 +87,7 @@ async fn index(settings: &Settings) -> anyhow::Result<Finding> {
             IndexDirState::NeedsRebuild => Finding::warning(check, "the next start rebuilds it"),
         },
         IndexBackend::Meilisearch => {
-            if let Some(engine) = compose::meilisearch(settings)? {
-                engine.ping().await?;
-            }
+            compose::meilisearch(settings)?.ping().await?;
             Finding::ok(check, "Meilisearch responds")
         }
     })
