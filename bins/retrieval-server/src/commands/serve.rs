@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts};
+use app::{App, Options, Parts, ShareLimits};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -162,6 +162,8 @@ fn options(settings: &Settings) -> Options {
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
         usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
+        request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
+        shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
     }
 }
 
