@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -18,6 +19,25 @@ pub struct Cli {
     pub serve: Serve,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// Returns the command: `serve` unless another one is given. Its options may precede it.
+    ///
+    /// # Errors
+    /// An option of `serve` precedes another command, which would ignore it.
+    pub fn into_command(self) -> Result<Command, clap::Error> {
+        let Self { serve: before, command, .. } = self;
+        match command {
+            None => Ok(Command::Serve(before)),
+            Some(Command::Serve(after)) => Ok(Command::Serve(Serve { print_key: before.print_key || after.print_key })),
+            Some(_) if before.print_key => {
+                let message = "`--print-key` is an option of `serve`: leave it out";
+                Err(Self::command().error(ErrorKind::ArgumentConflict, message))
+            }
+            Some(command) => Ok(command),
+        }
+    }
 }
 
 #[derive(Args, Debug, Default)]
@@ -252,4 +272,35 @@ fn action(text: &str) -> Result<AuditAction, String> {
 fn rfc3339(text: &str) -> Result<OffsetDateTime, String> {
     OffsetDateTime::parse(text, &Rfc3339)
         .map_err(|_| format!("`{text}` is not an RFC 3339 time such as 2027-01-31T00:00:00Z"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn command(arguments: &[&str]) -> Result<Command, clap::Error> {
+        Cli::try_parse_from([&["retrieval-server"], arguments].concat()).unwrap().into_command()
+    }
+
+    #[test]
+    fn command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn print_key_is_accepted_before_and_after_serve() {
+        for arguments in [&["--print-key"][..], &["--print-key", "serve"], &["serve", "--print-key"]] {
+            let parsed = command(arguments).unwrap();
+            assert!(matches!(parsed, Command::Serve(Serve { print_key: true })), "{arguments:?}: {parsed:?}");
+        }
+        assert!(matches!(command(&["serve"]).unwrap(), Command::Serve(Serve { print_key: false })));
+    }
+
+    #[test]
+    fn option_of_serve_is_refused_by_other_commands() {
+        let refused = command(&["--print-key", "migrate"]).unwrap_err();
+        assert_eq!((refused.kind(), refused.exit_code()), (ErrorKind::ArgumentConflict, 2));
+        assert!(refused.to_string().contains("`--print-key` is an option of `serve`"), "{refused}");
+    }
 }
