@@ -68,6 +68,8 @@ pub struct FirstOrganization {
 }
 
 impl FirstOrganization {
+    /// Generates both.
+    ///
     /// # Errors
     /// As [`create_key`].
     pub fn new(actor: &str, now: Timestamp, name: &str, key: NewKey) -> Result<Self> {

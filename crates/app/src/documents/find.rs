@@ -11,8 +11,8 @@ use crate::{App, Error, Viewer};
 pub(super) type Found = (VisibleDocument, Option<StoredCapture>);
 
 impl App {
-    /// Finds the target with its latest capture. A web page that is neither listed nor known to the viewer's organization is registered for it, so
-    /// that its id and its times hold from now on.
+    /// Finds the target with its latest capture. A web page that is neither listed nor known to the viewer's organization is
+    /// registered for it, so that its id and its times hold from now on.
     ///
     /// # Errors
     /// `DocumentNotFound` if it is not granted or does not exist, `Invalid` for a malformed URL.
