@@ -137,8 +137,8 @@ impl Classifier {
             if child.has_name("pre") || child.has_name("code") || child.has_name("math") {
                 continue;
             }
-            // A formula is content, even if the program that renders it is named like boilerplate.
             let inside = inside || self.bodies.contains(&child.id);
+            // A formula is content, even if the program that renders it is named like boilerplate.
             if self.is_removable(&child, inside) && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {

@@ -9,6 +9,7 @@ mod code;
 mod colour;
 mod declarations;
 mod end_tag;
+mod ending;
 mod forms;
 mod formula;
 mod hidden;
@@ -31,6 +32,7 @@ mod render;
 mod sink;
 mod style_rules;
 mod table;
+mod teasers;
 mod title;
 
 use dom_query::Document;

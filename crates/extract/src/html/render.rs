@@ -3,8 +3,8 @@
 use dom_query::{NodeRef, Selection};
 
 use super::code::code_block;
-use super::inline::{Inline, SILENT, balanced, image, target};
-use super::measure::{is_block, weight};
+use super::inline::{Inline, balanced, image, target};
+use super::measure::{SILENT, is_block, weight};
 use super::table;
 use crate::blocks::push_escaped;
 

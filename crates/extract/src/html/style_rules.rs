@@ -9,8 +9,8 @@ const MAX_SHEET_BYTES: usize = 512 << 10;
 /// Maximum number of selectors of hiding rules examined.
 const MAX_RULES: usize = 64;
 
-/// Returns elements that rules hide permanently. The selector must be one element name, class or id, or a compound of
-/// these, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
+/// Returns elements that rules hide permanently. The selector must be a class or id, or a compound of these with an
+/// element name, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
 /// accordions, menus.
 pub(super) fn hidden<'a>(page: &'a Document) -> Vec<NodeRef<'a>> {
     let sheets = texts(page, "style:not([media=print])");
