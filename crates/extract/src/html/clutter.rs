@@ -207,7 +207,7 @@ impl<'a> Clutter<'a> {
             self.drop(around);
             return true;
         }
-        let section = self.section_of(&heading, prompt);
+        let section = self.section_of(&heading, prompt, passed);
         let nothing_follows = heading.next_element_sibling().is_none();
         if section.is_empty() && !nothing_follows {
             return false;
@@ -255,8 +255,9 @@ impl<'a> Clutter<'a> {
         found
     }
 
-    /// Returns the blocks below a heading that belong to it.
-    fn section_of(&self, heading: &NodeRef<'a>, prompt: Prompt) -> Vec<NodeRef<'a>> {
+    /// Returns the blocks below a heading that belong to it. Behind the text of an article, further articles do, however
+    /// long they are.
+    fn section_of(&self, heading: &NodeRef<'a>, prompt: Prompt, passed: f64) -> Vec<NodeRef<'a>> {
         let mut section = Vec::new();
         let mut running = 0.0;
         let mut next = heading.next_element_sibling();
@@ -264,6 +265,7 @@ impl<'a> Clutter<'a> {
             let measure = self.measures.get(&block);
             running += measure.running;
             let belongs = match prompt {
+                Prompt::Links if passed >= teasers::MIN_LEFT && block.has_name("article") => true,
                 Prompt::Links => {
                     let links = measure.anchors > 0 && measure.link_share() >= MIN_LISTED_LINKS;
                     (measure.text == 0.0 || links) && running <= self.all * MAX_BOX_SHARE

@@ -9,7 +9,7 @@ const MIN_TEASERS: usize = 3;
 /// Maximum weight of one teaser.
 const MAX_TEASER: f64 = 800.0;
 /// Minimum running text that must remain: without it the teasers are the content.
-const MIN_LEFT: f64 = 500.0;
+pub(super) const MIN_LEFT: f64 = 500.0;
 /// Maximum weight of the label of a list.
 const MAX_LABEL: f64 = 40.0;
 /// Maximum number of characters behind the ellipsis: `Read more`.

@@ -89,6 +89,22 @@ fn truncated_teasers_beside_an_article_are_dropped() {
 }
 
 #[test]
+fn further_articles_below_an_article_are_dropped() {
+    let others = |heading: &str| {
+        format!(
+            "<h3>{heading}</h3><article class='post'>{}</article><article class='post'>{}</article>",
+            prose("tar"),
+            prose("wax")
+        )
+    };
+    reads(&article(&others("You might also like ...")), &KEPT, &["You might also like", "about tar,", "about wax,"]);
+    reads(&article(&others("The other banks")), &["about salt,", "about tar,", "about wax,"], &[]);
+    // Without an article above them they are the content.
+    let body = format!("<main><div><h1>Low Ford</h1>{}</div></main>", others("Latest posts"));
+    reads(&site("Low Ford", &body), &["about tar,", "about wax,"], &[]);
+}
+
+#[test]
 fn date_above_the_text_is_dropped_and_dates_inside_stay() {
     let dated = |date: &str| format!("<div class='a1'><span>Updated:</span> <time>{date}</time></div>");
     let body = format!(
