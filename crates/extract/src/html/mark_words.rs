@@ -102,7 +102,7 @@ pub(super) const BOILERPLATE_WORDS: [&str; 98] = [
     "werbung",
 ];
 /// Pairs of words that mark boilerplate only together.
-pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 54] = [
+pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 52] = [
     ("image", "subtitle"),
     ("image", "description"),
     ("img", "description"),
@@ -153,9 +153,7 @@ pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 54] = [
     ("latest", "articles"),
     ("top", "stories"),
     ("app", "download"),
-    ("letters", "cta"),
     ("user", "info"),
-    ("entry", "utility"),
     ("post", "info"),
 ];
 /// Words for parts beside the content, which may have more text than a short page.
