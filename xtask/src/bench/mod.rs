@@ -87,7 +87,7 @@ pub struct Options {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    fairness: fairness::Options,
+    fairness: fairness::FairnessOptions,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]

@@ -15,7 +15,7 @@ pub struct Pages {
     /// Loopback address; sites of different addresses are different hosts.
     pub host: &'static str,
     pub content_type: &'static str,
-    /// Delay of every response.
+    /// Delay of every page.
     pub delay: Duration,
     pub bodies: Vec<Vec<u8>>,
 }
@@ -59,12 +59,14 @@ fn answer(mut stream: &TcpStream, pages: &Pages) -> Option<()> {
     lines.find(String::is_empty)?;
     let number = path.rsplit('/').next().and_then(|number| number.parse::<usize>().ok());
     let (status, page) = match number {
-        Some(number) => ("200 OK", pages.bodies[number % pages.bodies.len()].as_slice()),
+        Some(number) => {
+            std::thread::sleep(pages.delay);
+            ("200 OK", pages.bodies[number % pages.bodies.len()].as_slice())
+        }
         None => ("404 Not Found", b"".as_slice()),
     };
     let (content_type, length) = (pages.content_type, page.len());
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n");
-    std::thread::sleep(pages.delay);
     stream.set_nodelay(true).ok()?;
     stream.write_all(&[head.as_bytes(), page].concat()).ok()
 }

@@ -2,15 +2,15 @@
 
 use super::stage::{self, Stage};
 use super::{Scenario, setup::Setup};
+use crate::bench::installation::Installation;
 use crate::bench::workspace::{File, Workspace};
 use crate::shell;
 use anyhow::Context;
 use serde_json::json;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "disk-full",
@@ -28,27 +28,29 @@ const NOTICE: Duration = Duration::from_secs(15);
 
 /// Disk in memory, unmounted on drop.
 struct Disk {
-    folder: TempDir,
+    folder: PathBuf,
 }
 
 impl Disk {
-    fn mount() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("retrieval-bench-disk-").tempdir()?;
-        shell::output(Command::new("mount").args(["-t", "tmpfs", "-o", DISK, "tmpfs"]).arg(folder.path()))?;
+    fn mount(folder: PathBuf) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(&folder)?;
+        shell::output(Command::new("mount").args(["-t", "tmpfs", "-o", DISK, "tmpfs"]).arg(&folder))?;
         Ok(Self { folder })
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        if let Err(error) = shell::output(Command::new("umount").arg("--lazy").arg(self.folder.path())) {
-            eprintln!("warning: `{}` remains mounted: {error:#}", self.folder.path().display());
+        if let Err(error) = shell::output(Command::new("umount").arg("--lazy").arg(&self.folder)) {
+            eprintln!("warning: `{}` remains mounted: {error:#}", self.folder.display());
         }
     }
 }
 
 fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
-    let disk = match Disk::mount() {
+    // Only the data folder is on the disk, not the server's log.
+    let installation = Installation::new(stage.program)?;
+    let disk = match Disk::mount(installation.data()) {
         Ok(disk) => disk,
         Err(error) => {
             eprintln!("  disk-full was NOT measured: {error:#}");
@@ -56,25 +58,32 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
             return Ok(());
         }
     };
-    let setup = stage.set_up_in(Some(disk.folder.path()), DOCUMENTS)?;
+    let setup = stage.set_up_in(installation, DOCUMENTS)?;
+    let measured = measure_on(&disk, &setup, stage);
+    // Before the folder of the installation is removed.
+    drop(disk);
+    measured
+}
+
+fn measure_on(disk: &Disk, setup: &Setup, stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let server = setup.installation.serve_with(&[MIN_FREE])?;
-    let filler = disk.folder.path().join("filler");
+    let filler = disk.folder.join("filler");
     let time = stage.time();
     let (ready, uploaded) = stage.measure(&server, &[setup.search_probe()], || {
         fill(&filler)?;
-        let ready = await_readiness(&setup, false)?;
-        let uploaded = upload(&setup).is_ok();
+        let ready = await_readiness(setup, false)?;
+        let uploaded = upload(setup).is_ok();
         stage::sleep(time)?;
         Ok((ready, uploaded))
     })?;
     std::fs::remove_file(&filler)?;
-    let recovered = await_readiness(&setup, true)?;
+    let recovered = await_readiness(setup, true)?;
     let found = setup.installation.client(&setup.bystander).call("/v1/search", &json!({"query": setup.queries[0]}));
     stage.section.number("ready while the disk is full", f64::from(ready)).target_below(1.0);
     stage.section.number("uploads accepted while the disk is full", f64::from(uploaded)).target_below(1.0);
     stage.section.number("ready afterwards", f64::from(recovered)).target_at_least(1.0);
     stage.section.number("searches answered afterwards", f64::from(found.is_ok())).target_at_least(1.0);
-    stage.section.number("uploads accepted afterwards", f64::from(upload(&setup).is_ok())).target_at_least(1.0);
+    stage.section.number("uploads accepted afterwards", f64::from(upload(setup).is_ok())).target_at_least(1.0);
     Ok(())
 }
 

@@ -40,7 +40,7 @@ const DESCRIPTORS: u64 = 4_096;
 const FEW_DOCUMENTS: usize = 10_000;
 
 #[derive(clap::Args)]
-pub struct Options {
+pub struct FairnessOptions {
     /// `fairness` only: scenarios to run [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,

@@ -5,7 +5,6 @@ use super::probe::{Phase, Probe};
 use super::setup::Setup;
 use super::web_index::WebIndexes;
 use super::{memory, targets};
-use crate::bench::engine::Engine;
 use crate::bench::installation::Installation;
 use crate::bench::report::Section;
 use crate::bench::server::Server;
@@ -51,16 +50,15 @@ impl Stage<'_> {
     ///
     /// Returns an error if the import or a command of the server fails.
     pub fn set_up(&mut self, documents: usize) -> anyhow::Result<Setup> {
-        self.set_up_in(None, documents)
+        self.set_up_in(Installation::new(self.program)?, documents)
     }
 
-    /// Creates an installation in an existing folder.
+    /// Fills an empty installation with web documents and two organizations.
     ///
     /// # Errors
     ///
     /// Returns an error if the import or a command of the server fails.
-    pub fn set_up_in(&mut self, folder: Option<&Path>, documents: usize) -> anyhow::Result<Setup> {
-        let installation = Installation::with(self.program, &Engine::Embedded, folder)?;
+    pub fn set_up_in(&mut self, installation: Installation, documents: usize) -> anyhow::Result<Setup> {
         let queries = self.web.copy_into(&installation, self.scaled(documents))?;
         let (heavy, bystander) = (installation.tenant()?, installation.tenant()?);
         Ok(Setup { installation, heavy, bystander, queries })

@@ -21,6 +21,8 @@ const CLIENTS: usize = 64;
 /// Time after which the connections count as open forever.
 const LIMIT: Duration = Duration::from_secs(100);
 const CLOSED_S: f64 = 90.0;
+/// Variation of the server's other descriptors.
+const OTHER_DESCRIPTORS: usize = 4;
 const POLL: Duration = Duration::from_millis(100);
 
 fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
@@ -53,10 +55,9 @@ fn abandon(setup: &Setup, request: &[u8], clients: usize, pid: u32) -> anyhow::R
     let mut open = clients;
     while begun.elapsed() < LIMIT {
         check_interrupt()?;
-        // A client cannot see the end of a connection behind a response that it does not read. Other descriptors of the
-        // server vary by a few.
+        // A client cannot see the end of a connection behind a response that it does not read.
         open = process::descriptors(pid)?.saturating_sub(before);
-        if open <= clients / 16 {
+        if open <= OTHER_DESCRIPTORS {
             break;
         }
         std::thread::sleep(POLL);
