@@ -4,6 +4,7 @@ use super::probe::Probe;
 use super::setup::Setup;
 use super::stage::{self, Stage};
 use super::{FEW_DOCUMENTS, Scenario};
+use crate::bench::client::Client;
 use crate::bench::descriptors;
 use crate::bench::workspace::{File, Workspace};
 use serde_json::json;
@@ -40,19 +41,19 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
 
 /// Returns probes that open a connection for each request.
 fn probes(setup: &Setup) -> [Probe<'_>; 3] {
-    let search = |number: usize| {
+    let search = |_: &Client, number: usize| {
         let query = &setup.queries[number % setup.queries.len()];
         setup.installation.client(&setup.bystander).call("/v1/search", &json!({"query": query})).map(drop)
     };
-    let upload = |number: usize| {
+    let upload = |_: &Client, number: usize| {
         let file = File { name: format!("{number}.txt"), bytes: b"One line.".to_vec() };
         Workspace::of(&setup.installation, setup.bystander.clone()).upload(&[file], 1).map(drop)
     };
-    let ready = |_| setup.installation.operations().get("/readyz").map(drop);
+    let ready = |_: &Client, _| setup.installation.operations().get("/readyz").map(drop);
     [
-        Probe::new("search", INTERVAL, search),
-        Probe::new("upload", INTERVAL, upload),
-        Probe::new("readyz", INTERVAL, ready),
+        Probe::new("search", INTERVAL, setup.clients(), search),
+        Probe::new("upload", INTERVAL, setup.clients(), upload),
+        Probe::new("readyz", INTERVAL, setup.clients(), ready),
     ]
 }
 

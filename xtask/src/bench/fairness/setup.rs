@@ -1,6 +1,7 @@
 //! Installation with a heavy organization and a bystander.
 
-use super::probe::Probe;
+use super::probe::{CONNECTIONS, Probe};
+use crate::bench::client::Client;
 use crate::bench::installation::{Installation, Tenant};
 use crate::bench::site::Site;
 use crate::bench::swarm::{Load, Refusal};
@@ -41,10 +42,14 @@ impl Setup {
         Load { address, requests, clients, timeout: PATIENCE, time, refusal: Refusal::Obey }
     }
 
+    /// Returns clients of the bystander for a probe.
+    pub fn clients(&self) -> Vec<Client> {
+        (0..CONNECTIONS).map(|_| self.installation.client(&self.bystander)).collect()
+    }
+
     /// Returns web searches of the bystander.
     pub fn search_probe(&self) -> Probe<'_> {
-        let client = self.installation.client(&self.bystander);
-        Probe::new("search", SEARCH_INTERVAL, move |number| {
+        Probe::new("search", SEARCH_INTERVAL, self.clients(), move |client, number| {
             let query = &self.queries[number % self.queries.len()];
             client.call("/v1/search", &json!({"query": query})).map(drop)
         })
@@ -52,8 +57,7 @@ impl Setup {
 
     /// Returns reads of the bystander, each of a page that was never read before.
     pub fn page_probe<'a>(&'a self, site: &'a Site) -> Probe<'a> {
-        let client = self.installation.client(&self.bystander);
-        Probe::new("page", READ_INTERVAL, move |number| {
+        Probe::new("page", READ_INTERVAL, self.clients(), move |client, number| {
             let answer = client.call("/v1/document", &json!({"canonical_url": site.url(number)}))?;
             ensure!(answer["content"].is_object(), "a page has no content: {}", answer["warnings"]);
             Ok(())
