@@ -8,6 +8,7 @@ mod commands;
 mod compose;
 mod data_folder;
 mod database_use;
+mod descriptors;
 mod disk;
 mod files;
 mod folder_permissions;
@@ -52,6 +53,7 @@ fn run(cli: Cli) -> Result<(), Vec<anyhow::Error>> {
     let config = cli.config.as_deref();
     let settings = Settings::load(config, environment())
         .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
+    descriptors::raise_limit();
     let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

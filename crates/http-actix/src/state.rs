@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use app::App;
 use app::clock::to_date_time;
+use connections::{Limits, Pace};
 use model::Clock;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
@@ -25,9 +26,32 @@ pub struct Options {
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
+    /// Limits of the public listener's connections.
+    pub connections: Limits,
+    /// Least speeds of clients.
+    pub paces: Paces,
     pub clock: Arc<dyn Clock>,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
+}
+
+/// Least speeds of clients.
+#[derive(Clone, Copy, Debug)]
+pub struct Paces {
+    /// Of reading a response.
+    pub reading: Pace,
+    /// Of sending the body of a request.
+    pub sending: Pace,
+}
+
+impl Default for Paces {
+    fn default() -> Self {
+        Paces {
+            // Large responses take memory while they are sent.
+            reading: Pace { patience: Duration::from_secs(30), bytes_per_second: 16 << 10 },
+            sending: Pace { patience: Duration::from_secs(10), bytes_per_second: 4 << 10 },
+        }
+    }
 }
 
 /// State shared by all workers.

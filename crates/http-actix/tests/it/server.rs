@@ -4,7 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_actix::{Listeners, Options, Running, serve};
+use connections::{Limits, Pace};
+use http_actix::{Listeners, Options, Paces, Running, serve};
 use model::{Scope, SystemClock};
 use test_support::{Tenant, TestApp, page, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,6 +22,10 @@ struct Served {
 }
 
 async fn start() -> Served {
+    start_with(1024, Paces::default()).await
+}
+
+async fn start_with(connections: usize, paces: Paces) -> Served {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
@@ -32,6 +37,8 @@ async fn start() -> Served {
         mcp_allow_origins: vec![],
         workers: 2,
         drain: Duration::from_secs(5),
+        connections: Limits { connections, per_address: 0, trusted: vec![] },
+        paces,
         clock: Arc::new(SystemClock),
         metrics: None,
     };
@@ -170,4 +177,73 @@ async fn a_client_that_hangs_up_is_counted_and_its_use_case_ends() {
     let usage = world.recorded_requests(&tenant).await;
     let statuses: Vec<_> = usage.into_iter().map(|(_, status)| status).collect();
     assert!(statuses == [200] || statuses == [499], "{statuses:?}");
+}
+
+/// Sends a request on a new connection and reads its response.
+async fn ask_once(address: SocketAddr, request: &str) -> String {
+    ask(&mut TcpStream::connect(address).await.unwrap(), request).await
+}
+
+const PUBLIC_PAGE: &str = "GET /llms.txt HTTP/1.1\r\nHost: x\r\n\r\n";
+const READY: &str = "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[tokio::test]
+async fn idle_connections_make_room_for_new_ones() {
+    let Served { world: _world, running, public, operations, .. } = start_with(4, Paces::default()).await;
+    let mut used = TcpStream::connect(public).await.unwrap();
+    ask(&mut used, PUBLIC_PAGE).await;
+    let mut idle = Vec::new();
+    for _ in 0..12 {
+        idle.push(TcpStream::connect(public).await.unwrap());
+    }
+    // Heads that never end do not protect a connection.
+    for stream in &mut idle {
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\n").await;
+    }
+    assert!(ask_once(public, PUBLIC_PAGE).await.starts_with("HTTP/1.1 200 "));
+    assert!(ask_once(operations, READY).await.starts_with("HTTP/1.1 200 "));
+    // The connection that waited longest was closed.
+    assert_eq!(used.read(&mut [0; 16]).await.unwrap_or(0), 0);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn probes_are_answered_while_every_public_connection_is_in_use() {
+    let Served { world, running, public, operations, key, .. } = start_with(3, Paces::default()).await;
+    world.engine.hold();
+    let mut busy = Vec::new();
+    for _ in 0..3 {
+        let mut stream = TcpStream::connect(public).await.unwrap();
+        stream.write_all(post("/v1/search", &key, r#"{"query": "x"}"#).as_bytes()).await.unwrap();
+        busy.push(stream);
+    }
+    world.engine.reached(3).await;
+    let mut refused = TcpStream::connect(public).await.unwrap();
+    assert_eq!(refused.read(&mut [0; 16]).await.unwrap_or(0), 0, "closed at once");
+    let health = ask_once(operations, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    assert!(health.starts_with("HTTP/1.1 200 "), "{health}");
+    // Further probers are admitted, too: idle ones make room.
+    let mut probers = Vec::new();
+    for _ in 0..http_actix::OPERATIONS_CONNECTIONS + 8 {
+        probers.push(TcpStream::connect(operations).await.unwrap());
+    }
+    assert!(ask_once(operations, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.starts_with("HTTP/1.1 200 "));
+    world.engine.release();
+    for mut stream in busy {
+        assert!(response(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answers_is_closed() {
+    let impatient = Pace { patience: Duration::from_millis(300), bytes_per_second: 1 << 20 };
+    let paces = Paces { reading: impatient, ..Paces::default() };
+    let Served { world: _world, running, public, .. } = start_with(16, paces).await;
+    let mut stream = TcpStream::connect(public).await.unwrap();
+    // Pipelined requests without reading, until the buffers of both sides are full and the server closes.
+    let request = "GET /openapi/public.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(64);
+    let closed = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(30), closed).await.unwrap();
+    running.stop().await.unwrap();
 }
