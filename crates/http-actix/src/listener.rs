@@ -71,6 +71,8 @@ where
             .keep_alive(options.keep_alive)
             .client_request_timeout(options.head_timeout)
             .client_disconnect_timeout(Duration::from_secs(1))
+            // A client that closes its side has left, and its work stops.
+            .h1_allow_half_closed(false)
             .local_addr(address)
             .on_connect_ext(|stream: &Guarded<TcpStream>, data| {
                 data.insert(stream.requests());

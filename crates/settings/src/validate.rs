@@ -21,6 +21,7 @@ impl Settings {
             self.check_workers(),
             connections("server.max_connections", self.server.max_connections),
             connections("storage.max_connections", self.storage.max_connections),
+            positive("server.request_timeout_ms", self.server.request_timeout_ms),
             self.check_binds(),
             self.check_origins(),
             self.check_database(),
