@@ -7,8 +7,10 @@ mod compression;
 mod endpoint;
 mod failure;
 mod handlers;
+mod json;
 mod listener;
 mod mcp;
+mod memory;
 mod metered;
 mod numbers;
 mod operations;
@@ -27,6 +29,7 @@ mod static_file;
 mod times;
 mod usage_record;
 
+pub use memory::MemoryLimits;
 pub use operations::create_operations_app;
 pub use routes::create_app;
 pub use server::{Listeners, OPERATIONS_CONNECTIONS, Running, serve};

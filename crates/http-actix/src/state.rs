@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use crate::mcp::{Origins, Servers};
+use crate::memory::{Memory, MemoryLimits};
 use crate::skill_files::SkillFiles;
 
 /// Renders the metrics in the text format of Prometheus.
@@ -30,6 +31,7 @@ pub struct Options {
     pub connections: Limits,
     /// Least speeds of clients.
     pub paces: Paces,
+    pub memory: MemoryLimits,
     pub clock: Arc<dyn Clock>,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
@@ -62,6 +64,9 @@ pub struct State {
     pub(crate) metrics: Option<MetricsText>,
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
+    pub(crate) memory: Memory,
+    /// Least speed of sending the body of a request.
+    pub(crate) sending: Pace,
     pub(crate) skills: Option<SkillFiles>,
     pub(crate) mcp: Servers,
     pub(crate) origins: Origins,
@@ -78,6 +83,8 @@ impl State {
             clock: options.clock.clone(),
             metrics: options.metrics.clone(),
             runtime: Handle::current(),
+            memory: Memory::new(&options.memory),
+            sending: options.paces.sending,
             skills: SkillFiles::new(&public_url),
             mcp: Servers::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),

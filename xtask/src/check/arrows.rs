@@ -77,6 +77,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "http-actix",
         &[
+            "admission",
             "api-types",
             "app",
             "connections",

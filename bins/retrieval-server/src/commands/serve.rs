@@ -148,6 +148,7 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
         drain: Duration::from_secs(settings.server.drain_seconds),
         connections: compose::connection_limits(settings, plan.api),
         paces: http_actix::Paces::default(),
+        memory: http_actix::MemoryLimits::default(),
         clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connections::{Limits, Pace};
-use http_actix::{Listeners, Options, Paces, Running, serve};
+use http_actix::{Listeners, MemoryLimits, Options, Paces, Running, serve};
 use model::{Scope, SystemClock};
 use test_support::{Tenant, TestApp, page, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,10 +22,29 @@ struct Served {
 }
 
 async fn start() -> Served {
-    start_with(1024, Paces::default()).await
+    start_with(Limited::default()).await
 }
 
-async fn start_with(connections: usize, paces: Paces) -> Served {
+/// Limits of the listener under test.
+struct Limited {
+    connections: usize,
+    paces: Paces,
+    memory: MemoryLimits,
+}
+
+impl Default for Limited {
+    fn default() -> Self {
+        Self { connections: 1024, paces: Paces::default(), memory: MemoryLimits::default() }
+    }
+}
+
+/// A wait for memory that a test can wait for.
+const SHORT: Duration = Duration::from_millis(50);
+
+/// A pace that a test can wait for.
+const IMPATIENT: Pace = Pace { patience: Duration::from_millis(300), bytes_per_second: 1 << 20 };
+
+async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
@@ -39,6 +58,7 @@ async fn start_with(connections: usize, paces: Paces) -> Served {
         drain: Duration::from_secs(5),
         connections: Limits { connections, per_address: 0, trusted: vec![] },
         paces,
+        memory,
         clock: Arc::new(SystemClock),
         metrics: None,
     };
@@ -189,7 +209,8 @@ const READY: &str = "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[tokio::test]
 async fn idle_connections_make_room_for_new_ones() {
-    let Served { world: _world, running, public, operations, .. } = start_with(4, Paces::default()).await;
+    let Served { world: _world, running, public, operations, .. } =
+        start_with(Limited { connections: 4, ..Limited::default() }).await;
     let mut used = TcpStream::connect(public).await.unwrap();
     ask(&mut used, PUBLIC_PAGE).await;
     let mut idle = Vec::new();
@@ -209,7 +230,8 @@ async fn idle_connections_make_room_for_new_ones() {
 
 #[tokio::test]
 async fn probes_are_answered_while_every_public_connection_is_in_use() {
-    let Served { world, running, public, operations, key, .. } = start_with(3, Paces::default()).await;
+    let Served { world, running, public, operations, key, .. } =
+        start_with(Limited { connections: 3, ..Limited::default() }).await;
     world.engine.hold();
     let mut busy = Vec::new();
     for _ in 0..3 {
@@ -237,13 +259,94 @@ async fn probes_are_answered_while_every_public_connection_is_in_use() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_its_answers_is_closed() {
-    let impatient = Pace { patience: Duration::from_millis(300), bytes_per_second: 1 << 20 };
-    let paces = Paces { reading: impatient, ..Paces::default() };
-    let Served { world: _world, running, public, .. } = start_with(16, paces).await;
+    let paces = Paces { reading: IMPATIENT, ..Paces::default() };
+    let Served { world: _world, running, public, .. } = start_with(Limited { paces, ..Limited::default() }).await;
     let mut stream = TcpStream::connect(public).await.unwrap();
     // Pipelined requests without reading, until the buffers of both sides are full and the server closes.
     let request = "GET /openapi/public.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(64);
     let closed = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(30), closed).await.unwrap();
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn memory_of_answers_is_free_once_they_are_read_or_their_client_is_closed() {
+    let paces =
+        Paces { reading: Pace { patience: Duration::from_secs(2), bytes_per_second: 1 << 20 }, ..Paces::default() };
+    // One answer of this document at a time.
+    let memory = MemoryLimits { large_response: 64, responses: 256, max_wait: SHORT, ..MemoryLimits::default() };
+    let Served { world, running, public, key, .. } = start_with(Limited { paces, memory, ..Limited::default() }).await;
+    world.import_one(page("https://example.com/", &"The tides. ".repeat(16_000))).await;
+    let body = r#"{"canonical_url": "https://example.com/", "content": {"selection": "full_document"}}"#;
+    let read = post("/v1/document", &key, body);
+    for _ in 0..3 {
+        let answer = ask_once(public, &read).await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.len() > 128 << 10, "{}", &answer[..200]);
+    }
+    // Requests without reading, until the buffers are full and an answer keeps its memory.
+    let mut stalled = TcpStream::connect(public).await.unwrap();
+    let pipelined = read.repeat(16);
+    let refused = async {
+        loop {
+            if tokio::time::timeout(Duration::from_millis(20), stalled.write_all(pipelined.as_bytes())).await.is_ok() {
+                continue;
+            }
+            let answer = ask_once(public, &read).await;
+            if answer.starts_with("HTTP/1.1 503 ") {
+                return answer;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(60), refused).await.unwrap();
+    assert!(refused.contains("\"overloaded\"") && refused.to_lowercase().contains("retry-after: "), "{refused}");
+    // The stalled client is closed while it still holds its side open.
+    until("free memory", async || ask_once(public, &read).await.starts_with("HTTP/1.1 200 ").then_some(())).await;
+    drop(stalled);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_body_in_a_trickle_is_refused_and_its_connection_closed() {
+    let paces = Paces { sending: IMPATIENT, ..Paces::default() };
+    let Served { world: _world, running, public, key, .. } = start_with(Limited { paces, ..Limited::default() }).await;
+    let mut stream = TcpStream::connect(public).await.unwrap();
+    let head = post("/v1/search", &key, "").replace("Content-Length: 0", "Content-Length: 100000");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (mut reader, mut writer) = stream.into_split();
+    let trickle = tokio::spawn(async move {
+        while writer.write_all(b"{").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut answer = String::new();
+    let _ = tokio::time::timeout(Duration::from_secs(20), reader.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("arrives too slowly"), "{answer}");
+    trickle.await.unwrap();
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn large_bodies_beyond_their_memory_are_refused() {
+    let memory = MemoryLimits { large_request: 1, requests: 16, max_wait: SHORT, ..MemoryLimits::default() };
+    let Served { world: _world, running, public, key, .. } = start_with(Limited { memory, ..Limited::default() }).await;
+    let large = post("/v1/search", &key, &format!("{{\"query\": \"{}\"}}", "x".repeat(7_000)));
+    // The head announces the body, which takes its memory before it arrives.
+    let (head, _) = large.split_once("\r\n\r\n").unwrap();
+    let mut first = TcpStream::connect(public).await.unwrap();
+    first.write_all(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
+    let refused = async {
+        loop {
+            let answer = ask_once(public, &large).await;
+            if answer.starts_with("HTTP/1.1 503 ") {
+                return answer;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(20), refused).await.unwrap();
+    assert!(refused.contains("\"overloaded\""), "{refused}");
+    let small = post("/v1/search", &key, r#"{"query": "x"}"#);
+    assert!(ask_once(public, &small).await.starts_with("HTTP/1.1 200 "));
+    drop(first);
+    until("free memory", async || ask_once(public, &large).await.starts_with("HTTP/1.1 2").then_some(())).await;
     running.stop().await.unwrap();
 }
