@@ -42,6 +42,7 @@ async fn idle_connections_and_rejected_uploads_make_room() {
     let store = server.store();
     store.put("k", vec![1; 100_000].into()).await.unwrap();
     assert_eq!(store.get("k", u64::MAX).await.unwrap().unwrap().1.len(), 100_000);
+    drop(idle);
     server.stop().await;
 }
 
