@@ -13,7 +13,7 @@ const STORAGE_CONNECTIONS: u64 = 1024;
 /// Fewest connections with which a listener is of use.
 const FEWEST_CONNECTIONS: u64 = 16;
 /// Connections of this process to the embedded store.
-pub const INTERNAL_STORAGE_CONNECTIONS: usize = 128;
+pub const INTERNAL_STORAGE_CONNECTIONS: usize = 64;
 /// Descriptors per connection of the embedded store: the socket and the file of an object.
 const PER_STORAGE_CONNECTION: u64 = 2;
 /// Descriptors of the database, the index, logs, locks and the runtimes.
@@ -111,7 +111,11 @@ pub fn plan(settings: &Settings, limit: u64) -> anyhow::Result<Plan> {
 fn reserved(settings: &Settings) -> u64 {
     let cpus = available_parallelism().map_or(1, usize::from) as u64;
     let workers = u64::from(settings.server.workers).max(cpus.min(8));
-    BASE + OUTGOING + OPERATIONS_CONNECTIONS as u64 + PER_CPU * cpus + PER_WORKER * workers
+    let internal = match settings.storage.backend {
+        StorageBackend::Embedded => INTERNAL_STORAGE_CONNECTIONS as u64 * PER_STORAGE_CONNECTION,
+        StorageBackend::S3 => 0,
+    };
+    internal + BASE + OUTGOING + OPERATIONS_CONNECTIONS as u64 + PER_CPU * cpus + PER_WORKER * workers
 }
 
 #[cfg(test)]
