@@ -49,10 +49,8 @@ impl<S> Guarded<S> {
     ) -> Poll<io::Result<T>> {
         match &progress {
             Poll::Ready(Ok(written)) => {
-                if self.writing.is_waiting() {
-                    self.writing.progress(bytes(written));
-                    self.pending_write = None;
-                }
+                self.writing.progress(bytes(written));
+                self.pending_write = None;
                 progress
             }
             Poll::Ready(Err(_)) => progress,

@@ -48,10 +48,6 @@ impl Waiting {
         });
         timer.as_mut().poll(context)
     }
-
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.current.is_some()
-    }
 }
 
 #[cfg(test)]
