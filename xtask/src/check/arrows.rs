@@ -28,7 +28,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fetcher", &["error-causes", "file-types"]),
     ("models", &[]),
     ("rate-limit", &[]),
-    ("s3-server", &[]),
+    ("connections", &[]),
+    ("s3-server", &["connections"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
@@ -75,7 +76,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The edge.
     (
         "http-actix",
-        &["api-types", "app", "error-causes", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"],
+        &[
+            "admission",
+            "api-types",
+            "app",
+            "connections",
+            "error-causes",
+            "mcp",
+            "model",
+            "openapi",
+            "rate-limit",
+            "retrieval-core",
+            "skills",
+        ],
     ),
     ("xtask", &["api-types", "openapi"]),
     // The application with test doubles behind its seams.
