@@ -70,14 +70,11 @@ fn on(
     section.per_second("requests/s recorded", count as f64, recorded);
     let _server = installation.serve()?;
     let client = installation.client(&tenant);
-    let now = OffsetDateTime::now_utc();
-    // Both ends lie within an hour, so that individual requests of two hours are counted.
     let windows = [("30 days", Duration::days(30)), ("7 days", Duration::days(7)), ("24 hours", Duration::days(1))];
     let mut seen = 0;
     for (name, length) in windows {
         for group in ["none", "api_key", "endpoint", "status_class"] {
-            let (from, to) = ((now - length).format(&Rfc3339)?, now.format(&Rfc3339)?);
-            let path = format!("/v1/usage?from={from}&to={to}&group_by={group}");
+            let path = format!("{}&group_by={group}", path_of_last(length)?);
             let mut samples = Samples::default();
             for _ in 0..CALLS {
                 check_interrupt()?;
@@ -104,6 +101,12 @@ fn on(
 /// Returns the URL of an installation's embedded database.
 pub fn sqlite_url(installation: &Installation) -> String {
     format!("sqlite://{}", installation.data().join("retrieval.db").display())
+}
+
+/// Returns the path of an overview of the time until now. Both ends lie within an hour, so that parts of two hours are counted.
+pub fn path_of_last(length: Duration) -> anyhow::Result<String> {
+    let now = OffsetDateTime::now_utc();
+    Ok(format!("/v1/usage?from={}&to={}", (now - length).format(&Rfc3339)?, now.format(&Rfc3339)?))
 }
 
 /// Records `count` requests of the last `hours`.

@@ -10,13 +10,15 @@ const STEP: Duration = Duration::from_millis(20);
 /// Connections of a probe, which take its requests in turn.
 pub const CONNECTIONS: usize = 16;
 
+/// Sends the request with this number.
+type Ask<'a> = dyn Fn(&Client, usize) -> anyhow::Result<()> + Send + Sync + 'a;
+
 /// Repeated request of a bystander.
 pub struct Probe<'a> {
     pub name: &'static str,
     interval: Duration,
     clients: Vec<Client>,
-    /// Sends the request with this number.
-    ask: Box<dyn Fn(&Client, usize) -> anyhow::Result<()> + Send + Sync + 'a>,
+    ask: Box<Ask<'a>>,
     next: AtomicUsize,
 }
 

@@ -6,11 +6,10 @@ use super::{FEW_DOCUMENTS, Scenario, targets, throughput};
 use crate::bench::installation::Tenant;
 use crate::bench::samples::Samples;
 use crate::bench::swarm;
-use crate::bench::usage_job::{build_recorder, record, sqlite_url};
+use crate::bench::usage_job::{build_recorder, path_of_last, record, sqlite_url};
 use serde_json::Value;
-use std::time::{Duration, Instant};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use std::time::Instant;
+use time::Duration;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "usage",
@@ -33,7 +32,7 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         record(&recorder, &database, tenant, std::slice::from_ref(&tenant.key_id), count, HOURS)?;
     }
     let server = setup.installation.serve()?;
-    let path = path()?;
+    let path = path_of_last(Duration::HOUR)?;
     let (few, counted_few) = one_client(&setup, &setup.bystander, &path)?;
     let (many, counted_many) = one_client(&setup, &setup.heavy, &path)?;
     let limit = targets::beside(few.median()).as_secs_f64() * 1e3;
@@ -48,13 +47,6 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let tally = stage.measure(&server, &[setup.search_probe()], || swarm::run(&load))?;
     throughput::report(&tally, stage.section);
     Ok(())
-}
-
-/// Returns the path of an overview whose ends lie within an hour.
-fn path() -> anyhow::Result<String> {
-    let now = OffsetDateTime::now_utc();
-    let from = now - Duration::from_secs(3_600 * HOURS as u64);
-    Ok(format!("/v1/usage?from={}&to={}", from.format(&Rfc3339)?, now.format(&Rfc3339)?))
 }
 
 /// Returns the latencies of one client, and the number of requests that the overview counts.
