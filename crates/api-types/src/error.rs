@@ -62,10 +62,11 @@ pub enum ErrorCode {
     ProviderUnavailable,
     /// Shares its code with [`ErrorCode::ProviderUnavailable`]; the status tells them apart.
     RetrievalNotConfigured,
+    QuotaExceeded,
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 17] = [
+    pub const ALL: [ErrorCode; 18] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -83,6 +84,7 @@ impl ErrorCode {
         ErrorCode::InternalError,
         ErrorCode::ProviderUnavailable,
         ErrorCode::RetrievalNotConfigured,
+        ErrorCode::QuotaExceeded,
     ];
 
     /// Code, HTTP status, meaning.
@@ -112,6 +114,9 @@ impl ErrorCode {
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {
                 ("provider_unavailable", 503, "search is not configured on this server")
+            }
+            ErrorCode::QuotaExceeded => {
+                ("quota_exceeded", 507, "a quota of the organization is used up, or the server's disk is almost full")
             }
         }
     }

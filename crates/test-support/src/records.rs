@@ -11,7 +11,7 @@ impl TestApp {
     pub async fn recorded_requests(&self, tenant: &Tenant) -> Vec<(String, i32)> {
         self.app.close().await;
         let events =
-            self.store.list_usage_events(tenant.organization_id, Timestamp::MIN, Timestamp::MAX).await.unwrap();
+            self.store.list_usage_events(tenant.organization_id, Timestamp::MIN, Timestamp::MAX, i64::MAX).await.unwrap();
         events.into_iter().map(|event| (event.route, event.status)).collect()
     }
 
