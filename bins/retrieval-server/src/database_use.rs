@@ -55,6 +55,11 @@ pub async fn migrate(store: &Docstore, database: &Path) -> anyhow::Result<(Datab
     }
 }
 
+/// Returns true if a server uses the database.
+pub fn is_used(database: &Path) -> anyhow::Result<bool> {
+    Ok(try_lock(&lock_path(database), File::try_lock)?.is_none())
+}
+
 fn lock_path(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".lock");

@@ -1,6 +1,16 @@
 //! Free space of the data folder's disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use app::disk::SpaceCheck;
+use settings::Settings;
+
+/// Returns the check of the data folder's disk by the settings.
+pub fn checker(settings: &Settings) -> SpaceCheck {
+    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
+    Arc::new(move || check(&folder, min_free_bytes).map(Some))
+}
 
 /// Compares the free space of the disk that holds `folder` with the minimum.
 ///

@@ -113,7 +113,7 @@ impl ErrorCode {
             ErrorCode::InternalError => ("internal_error", 500, "internal server error; safe to retry"),
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {
-                ("provider_unavailable", 503, "search is not configured on this server")
+                ("provider_unavailable", 503, "search is not configured on this server, or cannot be charged")
             }
             ErrorCode::QuotaExceeded => {
                 ("quota_exceeded", 507, "a quota of the organization is used up, or the server's disk is almost full")

@@ -1,21 +1,32 @@
 //! Charges and refunds of single searches. Searches lost in a crash are refunded by [`crate::refunds`].
 
+use std::time::Duration;
+
 use model::{BalanceReason, SearchId};
 
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
 
+/// Time to wait for the ledger.
+const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
+
 impl App {
     /// Charges a billed organization for a search.
     ///
     /// # Errors
-    /// `InsufficientBalance` if the balance does not cover the price.
+    /// `InsufficientBalance` if the balance does not cover the price; `NotCharged` if the ledger cannot be written in time. A
+    /// charge that is written later is refunded as that of a lost search.
     pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<()> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return Ok(());
         }
-        let balance = self.post_search(viewer, -cents, BalanceReason::Search, search_id).await?;
+        let charging = self.post_search(viewer, -cents, BalanceReason::Search, search_id);
+        let balance = match tokio::time::timeout(CHARGE_TIMEOUT, charging).await {
+            Ok(Ok(balance)) => balance,
+            Ok(Err(error)) => return Err(Error::NotCharged(error.into())),
+            Err(elapsed) => return Err(Error::NotCharged(elapsed.into())),
+        };
         balance.map(|_| ()).ok_or(Error::InsufficientBalance)
     }
 

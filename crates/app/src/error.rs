@@ -27,6 +27,11 @@ pub enum Error {
     UnsupportedFileType { extension: String, supported: String },
     #[error("the prepaid balance does not cover this search")]
     InsufficientBalance,
+    /// The database cannot be written, so the search cannot be charged. It was not run.
+    #[error("the search cannot be charged at the moment")]
+    NotCharged(#[source] BoxError),
+    #[error("{0}")]
+    QuotaExceeded(Quota),
     /// A backend that the request needs is unavailable; retries may succeed.
     #[error("the {backend} backend is unavailable")]
     Unavailable {
@@ -42,6 +47,18 @@ pub enum Error {
     Internal(#[source] BoxError),
 }
 
+/// Limit that a request would exceed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Quota {
+    #[error("the organization has {used} files; the quota is {limit}")]
+    Files { used: u64, limit: u64 },
+    #[error("the file has {size} bytes, and the organization has {used}; the quota is {limit}")]
+    Bytes { size: u64, used: u64, limit: u64 },
+    /// The server has too little free disk space.
+    #[error("the disk of the server is almost full: uploads and indexing are paused, searches continue")]
+    Disk,
+}
+
 impl Error {
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Error::Invalid { field: field.into(), message: message.into() }
@@ -53,7 +70,7 @@ impl Error {
 
     /// Returns true if the request failed through no fault of the caller.
     pub fn is_server_fault(&self) -> bool {
-        matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Internal(_))
+        matches!(self, Error::Unavailable { .. } | Error::NotCharged(_) | Error::NoRetrieval | Error::Internal(_))
     }
 }
 

@@ -16,11 +16,14 @@ const FIRST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// Refunds lost searches at start and then periodically. Safe to run on several instances at once.
-pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>) {
-    let mut window = FIRST_WINDOW;
+///
+/// `retention` is that of recorded searches: beyond it nothing tells an answered search from a lost one.
+pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>, retention: Option<Duration>) {
+    let longest = retention.map_or(Duration::MAX, |retention| retention / 2);
+    let mut window = FIRST_WINDOW.min(longest);
     loop {
         match sweep(&store, clock.now(), window).await {
-            Ok(()) => window = WINDOW,
+            Ok(()) => window = WINDOW.min(longest),
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,

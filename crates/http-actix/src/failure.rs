@@ -1,4 +1,5 @@
 use api_types::{ErrorBody, ErrorCode};
+use app::Quota;
 use app::error::BoxError;
 use serde_json::{Map, Value};
 
@@ -57,6 +58,20 @@ fn clipped(text: String) -> String {
     }
 }
 
+/// Names the quota, its limit and its use. The free space of the server's disk is no business of its tenants.
+fn quota_exceeded(quota: Quota, message: String) -> Failure {
+    let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+    match quota {
+        Quota::Files { used, limit } => {
+            failure.with("field", "filename").with("quota", "files").with("used", used).with("limit", limit)
+        }
+        Quota::Bytes { size: _, used, limit } => {
+            failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
+        }
+        Quota::Disk => failure.with("quota", "disk"),
+    }
+}
+
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         use app::Error;
@@ -71,6 +86,10 @@ impl From<app::Error> for Failure {
                 .with("max_object_bytes", max_object_bytes),
             Error::UnsupportedFileType { .. } => {
                 Failure::new(ErrorCode::UnsupportedFileType, clipped(message)).with("field", "filename")
+            }
+            Error::QuotaExceeded(quota) => quota_exceeded(quota, message),
+            Error::NotCharged(source) => {
+                Failure { cause: Some(source), ..Failure::new(ErrorCode::RetrievalNotConfigured, message) }
             }
             Error::InsufficientBalance => Failure::new(ErrorCode::InsufficientBalance, message),
             Error::Unavailable { backend: _, source } => {

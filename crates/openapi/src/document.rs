@@ -1,4 +1,5 @@
 use api_types::schemas;
+use model::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::examples::Example;
@@ -67,7 +68,7 @@ fn describe(operation: &Spec) -> Value {
         "tags": [operation.tag.as_str()],
         "summary": operation.summary,
         "description": operation.description,
-        "security": [{"apiKey": [operation.scope.as_str()]}],
+        "security": [{"apiKey": operation.scope.map(Scope::as_str).into_iter().collect::<Vec<_>>()}],
         "parameters": own.chain(shared).collect::<Vec<_>>(),
         "responses": errors::responses(operation),
     });

@@ -1,5 +1,7 @@
 //! Lookup of a target among the documents that the viewer may see.
 
+use std::time::Duration;
+
 use docstore::{Grant, NewPage, VisibleDocument};
 use model::DocId;
 use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
@@ -7,6 +9,9 @@ use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, worksp
 use super::Target;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
+
+/// Age at which a grant is renewed. More than the docstore's day, which would ignore the renewal.
+const RENEWAL: Duration = Duration::from_hours(25);
 
 impl App {
     /// Finds the target. A web page that is neither listed nor known to the viewer's organization is registered for it, so
@@ -17,8 +22,15 @@ impl App {
     pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<VisibleDocument> {
         match target {
             Target::DocId(doc_id) => {
-                let found = self.store.find_granted_document(viewer.organization_id, *doc_id).await?;
-                found.ok_or(Error::DocumentNotFound)
+                let organization_id = viewer.organization_id;
+                if let Some(found) = self.store.find_granted_document(organization_id, *doc_id).await? {
+                    self.grant(viewer, *doc_id).await?;
+                    return Ok(found);
+                }
+                if !self.unrecorded_grants.contains(organization_id, *doc_id) {
+                    return Err(Error::DocumentNotFound);
+                }
+                self.store.find_document(organization_id, *doc_id).await?.ok_or(Error::DocumentNotFound)
             }
             Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
                 self.find_workspace_document(viewer, url).await
@@ -58,12 +70,19 @@ impl App {
         Ok(found)
     }
 
+    /// Grants a document, or renews its grant once a day: unused grants expire. A database that cannot be written does not
+    /// fail the read.
     async fn grant(&self, viewer: &Viewer, doc_id: DocId) -> Result<()> {
-        let organization_id = viewer.organization_id;
-        if self.store.is_granted(organization_id, doc_id).await? {
+        let (organization_id, now) = (viewer.organization_id, self.clock.now());
+        let granted_at = self.store.find_grant_time(organization_id, doc_id).await?;
+        if granted_at.is_some_and(|at| now < at + RENEWAL) {
             return Ok(());
         }
-        let grant = Grant { organization_id, doc_id, granted_at: self.clock.now() };
-        Ok(self.store.grant_document(grant).await?)
+        let grant = Grant { organization_id, doc_id, granted_at: now };
+        if let Err(error) = self.store.grant_document(grant.clone()).await {
+            tracing::warn!(%doc_id, error = &error as &dyn std::error::Error, "the grant was not stored");
+            self.unrecorded_grants.remember(&[grant]);
+        }
+        Ok(())
     }
 }

@@ -7,12 +7,13 @@ use ingest::clock::to_date_time;
 use model::{ApiKeyId, KeyState, Timestamp};
 use time::OffsetDateTime;
 
-use super::window::{Part, Window};
+use super::read::Counter;
+use super::window::Window;
 use crate::error::Result;
 use crate::{App, Identity, Viewer};
 
 /// Billed route.
-const SEARCH: &str = "POST /v1/search";
+pub(super) const SEARCH: &str = "POST /v1/search";
 
 /// A validated usage request.
 #[derive(Clone, Debug)]
@@ -101,42 +102,9 @@ impl App {
     pub async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview> {
         let organization_id = viewer.organization_id;
         let mut counts = Counts::new(&request);
-        for part in request.window.parts() {
-            match part {
-                Part::Rollups { period, from, to } => {
-                    for row in self.store.list_usage_rollups(organization_id, period, from, to).await? {
-                        let one = Count {
-                            requests: row.requests,
-                            client_errors: row.client_errors,
-                            server_errors: row.server_errors,
-                            duration_us: row.duration_us,
-                            spend_cents: row.spend_cents,
-                            durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
-                        };
-                        counts.add(row.start, row.identity, row.route, &one);
-                    }
-                }
-                Part::Requests { from, to } => {
-                    for event in self.store.list_usage_events(organization_id, from, to).await? {
-                        let mut durations = DurationHistogram::default();
-                        durations.record(u64::try_from(event.duration_us).unwrap_or(0));
-                        let one = Count {
-                            requests: 1,
-                            client_errors: i64::from((400..500).contains(&event.status)),
-                            server_errors: i64::from(event.status >= 500),
-                            duration_us: event.duration_us,
-                            spend_cents: 0,
-                            durations,
-                        };
-                        counts.add(event.created_at, event.identity, event.route, &one);
-                    }
-                    for (at, identity, spend_cents) in self.store.list_spending(organization_id, from, to).await? {
-                        let one = Count { spend_cents, ..Count::default() };
-                        counts.add(at, identity, SEARCH.to_owned(), &one);
-                    }
-                }
-            }
-        }
+        let exact_since = request.window.now - self.options.usage_retention;
+        let counter = Counter { store: &self.store, organization_id, exact_since };
+        counter.read(&request.window, |at, identity, route, one| counts.add(at, identity, route, one)).await?;
         let keys = self.store.list_api_keys(organization_id).await?;
         Ok(counts.overview(&request, keys, self.clock.now()))
     }
@@ -144,13 +112,13 @@ impl App {
 
 /// Aggregated counts of any set of requests.
 #[derive(Clone, Debug, Default)]
-struct Count {
-    requests: i64,
-    client_errors: i64,
-    server_errors: i64,
-    duration_us: i64,
-    spend_cents: i64,
-    durations: DurationHistogram,
+pub(super) struct Count {
+    pub requests: i64,
+    pub client_errors: i64,
+    pub server_errors: i64,
+    pub duration_us: i64,
+    pub spend_cents: i64,
+    pub durations: DurationHistogram,
 }
 
 impl Count {

@@ -33,6 +33,7 @@ pub fn server_options(root: &Path) -> S3ServerOptions {
         secret_access_key: SECRET.to_owned(),
         max_object_bytes: MAX_OBJECT_BYTES,
         durability: Durability::Process,
+        is_full: Arc::new(|| false),
     }
 }
 

@@ -16,8 +16,13 @@ async fn every_operation_of_the_table_is_routed_with_its_scope() {
         let ask = || TestRequest::with_uri(&path).method(method.parse().unwrap());
         api.send(ask()).await.expect_error(401, "missing_api_key");
         let answer = api.send(ask().insert_header(("Authorization", without_scopes.as_str()))).await;
+        let Some(scope) = operation.scope else {
+            assert_eq!(answer.status, 200, "{}", operation.id);
+            routes.push((operation.route.to_owned(), 200));
+            continue;
+        };
         let details = answer.expect_error(403, "insufficient_scope");
-        assert_eq!(details["scope"], operation.scope.as_str(), "{}", operation.id);
+        assert_eq!(details["scope"], scope.as_str(), "{}", operation.id);
         routes.push((operation.route.to_owned(), 403));
     }
     assert_eq!(api.recorded().await, routes);
