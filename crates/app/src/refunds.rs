@@ -69,7 +69,14 @@ mod tests {
         store.migrate().await.unwrap();
         let clock = ManualClock::starting_at(Timestamp::from_millis(1_790_000_000_000));
         let id = OrganizationId(Uuid::from_u128(1));
-        let organization = Organization { id, name: "test".to_owned(), billed: true, created_at: clock.now(), deleted_at: None, removed_at: None };
+        let organization = Organization {
+            id,
+            name: "test".to_owned(),
+            billed: true,
+            created_at: clock.now(),
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry =
             audit::entry("test", clock.now(), AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
         store.create_organization(organization, None, entry).await.unwrap();

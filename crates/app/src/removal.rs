@@ -27,8 +27,11 @@ pub(crate) async fn remove_deleted(
     clock: Arc<dyn Clock>,
 ) {
     loop {
+        tokio::time::sleep(INTERVAL).await;
         match store.list_organizations_to_remove(clock.now() - LATE).await {
-            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "listing deleted organizations failed"),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "listing deleted organizations failed")
+            }
             Ok(organizations) => {
                 for organization in organizations {
                     let organization_id = organization.id;
@@ -46,7 +49,6 @@ pub(crate) async fn remove_deleted(
                 }
             }
         }
-        tokio::time::sleep(INTERVAL).await;
     }
 }
 

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
-    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest, PresignResponse,
-    RequestBody, SearchRequest, SearchResponse, UsageOverview,
+    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest,
+    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview,
 };
 use bytes::Bytes;
 use openapi::parameters::{FileName, SyncId, UsageQuery};

@@ -56,7 +56,8 @@ impl S3Server {
     /// # Errors
     /// Invalid bucket name or credentials, a folder in use by another process, or an I/O error.
     pub fn open(options: S3ServerOptions) -> Result<Self, S3ServerError> {
-        let S3ServerOptions { root, bucket, access_key_id, secret_access_key, max_object_bytes, durability, is_full } = options;
+        let S3ServerOptions { root, bucket, access_key_id, secret_access_key, max_object_bytes, durability, is_full } =
+            options;
         if !s3s::path::check_bucket_name(&bucket) {
             return Err(S3ServerError::BucketName(bucket));
         }

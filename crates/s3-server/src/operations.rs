@@ -120,8 +120,10 @@ fn other_length(declared: u64, received: u64, options: &PutOptions) -> S3Error {
 
 /// Refuses an upload before its URL is used up, so that it can be repeated once there is room.
 fn disk_full() -> S3Error {
-    let mut error =
-        S3Error::with_message(S3ErrorCode::Custom("InsufficientStorage".into()), "The disk is almost full: uploads are paused");
+    let mut error = S3Error::with_message(
+        S3ErrorCode::Custom("InsufficientStorage".into()),
+        "The disk is almost full: uploads are paused",
+    );
     error.set_status_code(http::StatusCode::INSUFFICIENT_STORAGE);
     error
 }

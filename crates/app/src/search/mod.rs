@@ -189,13 +189,7 @@ impl App {
 
     /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
     /// `doc_id` at once. A database that cannot be written does not fail the search: this process then remembers the grants.
-    async fn record_search(
-        &self,
-        viewer: &Viewer,
-        request: &SearchRequest,
-        search_id: SearchId,
-        doc_ids: &[DocId],
-    ) {
+    async fn record_search(&self, viewer: &Viewer, request: &SearchRequest, search_id: SearchId, doc_ids: &[DocId]) {
         let now = self.clock.now();
         let organization_id = viewer.organization_id;
         let row = Search {

@@ -21,11 +21,7 @@ pub struct Counter<'a> {
 
 impl Counter<'_> {
     /// Passes the counts of the window to `add`, each with its time, identity and route.
-    pub async fn read(
-        &self,
-        window: &Window,
-        mut add: impl FnMut(Timestamp, String, String, &Count),
-    ) -> Result<()> {
+    pub async fn read(&self, window: &Window, mut add: impl FnMut(Timestamp, String, String, &Count)) -> Result<()> {
         for part in window.parts() {
             match part {
                 Part::Rollups { period, from, to } => self.read_rollups(period, from, to, &mut add).await?,

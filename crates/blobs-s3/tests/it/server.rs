@@ -1,6 +1,7 @@
 //! Embedded store on a free loopback port.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
@@ -87,8 +88,12 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn start() -> Self {
+        Self::start_with(|options| options).await
+    }
+
+    pub async fn start_with(change: impl FnOnce(S3ServerOptions) -> S3ServerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path()).await;
+        let server = Server::start_with(change(server_options(folder.path()))).await;
         let store = server.store();
         Self { server, store, http: http_client(), folder }
     }

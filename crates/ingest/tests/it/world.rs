@@ -36,8 +36,14 @@ impl World {
         store.migrate().await.unwrap();
         let organization_id = OrganizationId(Uuid::new_v4());
         let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
-        let organization =
-            Organization { id: organization_id, name: "test".into(), billed: false, created_at: clock.now(), deleted_at: None, removed_at: None };
+        let organization = Organization {
+            id: organization_id,
+            name: "test".into(),
+            billed: false,
+            created_at: clock.now(),
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry =
             AuditEntry::new(AuditEntryId(Uuid::new_v4()), clock.now(), "test", AuditAction::OrganizationCreated);
         store.create_organization(organization, None, entry).await.unwrap();

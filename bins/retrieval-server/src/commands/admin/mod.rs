@@ -18,7 +18,9 @@ use crate::{actor, data_folder, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     let command = match command {
-        Admin::Org(Org::Delete { organization_id, yes }) => return organizations::delete(settings, organization_id, yes).await,
+        Admin::Org(Org::Delete { organization_id, yes }) => {
+            return organizations::delete(settings, organization_id, yes).await;
+        }
         command => command,
     };
     let store = match &command {
@@ -55,7 +57,7 @@ async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyho
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
             let organization = accounts::create_organization(store, &actor, now, &name, prepaid_cents).await?;
-            output::json(&organizations::json(&organization));
+            organizations::print_new(organization, settings);
         }
         Admin::Org(Org::List { json }) => organizations::list(store, settings, json).await?,
         // Run by the caller, with the settings of storage and index.

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stdin, stdout};
 
 use anyhow::{Context, bail};
 use app::{accounts, removal};
-use docstore::{Docstore, Location, Organization, OrganizationSize};
+use docstore::{Docstore, Location, Organization, OrganizationSize, StorageTotals};
 use indicatif::ProgressBar;
 use model::{Clock, IndexName, OrganizationId, SystemClock};
 use serde_json::{Value, json};
@@ -15,13 +15,27 @@ use crate::commands::catch_up::catch_up;
 use crate::compose::{self, EmbeddedStorage};
 use crate::{actor, data_folder, database_use, logging, output};
 
-pub fn json(organization: &Organization) -> Value {
+/// Returns the line of an organization, with its size and quotas.
+fn line(size: &OrganizationSize, settings: &Settings) -> Value {
+    let OrganizationSize { organization, totals, documents } = size;
     json!({
         "organization_id": organization.id.0,
         "name": organization.name,
         "billed": organization.billed,
         "created_at": time(Some(organization.created_at)),
+        "state": state(organization),
+        "deleted_at": time(organization.deleted_at),
+        "files": totals.files,
+        "max_files": settings.files.max_per_organization,
+        "bytes": totals.bytes,
+        "max_bytes": Some(settings.quotas.bytes_per_organization).filter(|bytes| *bytes > 0),
+        "documents": documents,
     })
+}
+
+/// Prints a new organization.
+pub fn print_new(organization: Organization, settings: &Settings) {
+    output::json(&line(&OrganizationSize { organization, totals: StorageTotals::default(), documents: 0 }, settings));
 }
 
 /// Returns the state: `active`, `deleting` while data is being removed, `deleted`.
@@ -40,18 +54,7 @@ pub async fn list(store: &Docstore, settings: &Settings, json: bool) -> anyhow::
         let _ = stdout().write_all(table(&sizes).as_bytes());
         return Ok(());
     }
-    let max_bytes = Some(settings.quotas.bytes_per_organization).filter(|bytes| *bytes > 0);
-    for OrganizationSize { organization, totals, documents } in &sizes {
-        let mut line = self::json(organization);
-        line["state"] = state(organization).into();
-        line["deleted_at"] = time(organization.deleted_at).into();
-        line["files"] = totals.files.into();
-        line["bytes"] = totals.bytes.into();
-        line["documents"] = (*documents).into();
-        line["max_files"] = settings.files.max_per_organization.into();
-        line["max_bytes"] = max_bytes.into();
-        output::json(&line);
-    }
+    sizes.iter().for_each(|size| output::json(&line(size, settings)));
     Ok(())
 }
 
@@ -69,7 +72,7 @@ fn table(sizes: &[OrganizationSize]) -> String {
     }));
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..5).map(width).collect();
-    let line = |[id, state, files, bytes, documents, name]: &[String; 6]| {
+    let row = |[id, state, files, bytes, documents, name]: &[String; 6]| {
         format!(
             "{id:w0$}  {state:w1$}  {files:>w2$}  {bytes:>w3$}  {documents:>w4$}  {name}\n",
             w0 = widths[0],
@@ -79,7 +82,7 @@ fn table(sizes: &[OrganizationSize]) -> String {
             w4 = widths[4],
         )
     };
-    rows.iter().map(line).collect()
+    rows.iter().map(row).collect()
 }
 
 /// Marks an organization as deleted. A running server removes its data in the background; without one this command does.
@@ -100,11 +103,10 @@ pub async fn delete(settings: &Settings, organization_id: OrganizationId, yes: b
             false => output::note("keys are revoked; a running server, or the next one to start, removes the data"),
         }
     }
-    let now = store.find_organization(organization_id).await?.unwrap_or(deleted);
-    let mut line = json(&now);
-    line["state"] = state(&now).into();
-    line["deleted_at"] = time(now.deleted_at).into();
-    output::json(&line);
+    let sizes = store.list_organization_sizes().await?;
+    if let Some(left) = sizes.iter().find(|size| size.organization.id == organization_id) {
+        output::json(&line(left, settings));
+    }
     output::note(&data_folder::described(settings));
     Ok(())
 }
@@ -156,7 +158,6 @@ async fn remove_here(settings: &Settings, store: &Docstore, organization_id: Org
 
 #[cfg(test)]
 mod tests {
-    use docstore::StorageTotals;
     use model::Timestamp;
     use uuid::Uuid;
 
