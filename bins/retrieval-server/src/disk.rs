@@ -24,7 +24,10 @@ pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
     // Blocks that are reserved for the superuser do not count.
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < min_free_bytes {
-        return Err(format!("{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}"));
+        return Err(format!(
+            "{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}: uploads and imports are \
+             refused, searches continue"
+        ));
     }
     Ok(format!("{free} bytes are free"))
 }

@@ -63,10 +63,11 @@ pub enum ErrorCode {
     /// Shares its code with [`ErrorCode::ProviderUnavailable`]; the status tells them apart.
     RetrievalNotConfigured,
     QuotaExceeded,
+    Overloaded,
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 18] = [
+    pub const ALL: [ErrorCode; 19] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -85,6 +86,7 @@ impl ErrorCode {
         ErrorCode::ProviderUnavailable,
         ErrorCode::RetrievalNotConfigured,
         ErrorCode::QuotaExceeded,
+        ErrorCode::Overloaded,
     ];
 
     /// Code, HTTP status, meaning.
@@ -113,11 +115,16 @@ impl ErrorCode {
             ErrorCode::InternalError => ("internal_error", 500, "internal server error; safe to retry"),
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {
-                ("provider_unavailable", 503, "search is not configured on this server, or cannot be charged")
+                ("provider_unavailable", 503, "search is not configured on this server")
             }
             ErrorCode::QuotaExceeded => {
                 ("quota_exceeded", 507, "a quota of the organization is used up, or the server's disk is almost full")
             }
+            ErrorCode::Overloaded => (
+                "overloaded",
+                503,
+                "the server is busy, or the request took too long; the header Retry-After says when to retry",
+            ),
         }
     }
 

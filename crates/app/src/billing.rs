@@ -1,55 +1,110 @@
-//! Charges and refunds of single searches. Searches lost in a crash are refunded by [`crate::refunds`].
+//! Charges of single searches, and their refunds. Searches lost in a crash are refunded by [`crate::refunds`].
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use model::{BalanceReason, SearchId};
+use docstore::Docstore;
+use model::{BalanceReason, Clock, SearchId};
+use tokio::runtime::Handle;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
 
 /// Time to wait for the ledger.
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time after which a search that could not be charged may be retried.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 impl App {
-    /// Charges a billed organization for a search.
+    /// Charges a billed organization for a search. Returns `None` for others.
     ///
     /// # Errors
-    /// `InsufficientBalance` if the balance does not cover the price; `NotCharged` if the ledger cannot be written in time. A
-    /// charge that is written later is refunded as that of a lost search.
-    pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<()> {
+    /// `InsufficientBalance` if the balance does not cover the price; `Overloaded` if the ledger cannot be written in time.
+    pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<Option<Charge>> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
-            return Ok(());
+            return Ok(None);
         }
-        let charging = self.post_search(viewer, -cents, BalanceReason::Search, search_id);
-        let balance = match tokio::time::timeout(CHARGE_TIMEOUT, charging).await {
-            Ok(Ok(balance)) => balance,
-            Ok(Err(error)) => return Err(Error::NotCharged(error.into())),
-            Err(elapsed) => return Err(Error::NotCharged(elapsed.into())),
+        let payment = Payment {
+            store: self.store.clone(),
+            clock: Arc::clone(&self.clock),
+            viewer: viewer.clone(),
+            search_id,
+            cents,
+            runtime: self.runtime.clone(),
         };
-        balance.map(|_| ()).ok_or(Error::InsufficientBalance)
+        // A task of its own: if the caller leaves before the debit is stored, the charge is dropped here, which refunds it.
+        let paying = self.runtime.spawn(async move {
+            let balance = payment.post(-payment.cents, BalanceReason::Search).await.map_err(not_charged)?;
+            balance.map(|_| Charge(Some(payment))).ok_or(Error::InsufficientBalance)
+        });
+        let paid = tokio::time::timeout(CHARGE_TIMEOUT, paying).await.map_err(not_charged)?;
+        paid.map_err(Error::internal)?.map(Some)
+    }
+}
+
+/// Returns the error of a search that was not run because the ledger cannot be written.
+fn not_charged(cause: impl std::error::Error + 'static) -> Error {
+    tracing::warn!(error = error_causes::describe(&cause), "a search was not charged");
+    let message = "the search cannot be charged at the moment".to_owned();
+    Error::Overloaded { message, retry_after: RETRY_AFTER }
+}
+
+/// Price that an organization has paid for one search. Dropping it refunds the search, unless its answer was [kept](Self::keep).
+#[must_use = "dropping a charge refunds it"]
+pub struct Charge(Option<Payment>);
+
+/// The parts of a ledger entry, and the means to post it.
+struct Payment {
+    store: Docstore,
+    clock: Arc<dyn Clock>,
+    viewer: Viewer,
+    search_id: SearchId,
+    cents: i64,
+    runtime: Handle,
+}
+
+impl Charge {
+    /// Keeps the charge. To be called once the answer is complete.
+    pub fn keep(mut self) {
+        self.0 = None;
     }
 
-    /// Refunds a charged search that ends without an answer, such as one that cannot meet its budget. A failure is logged.
-    pub async fn refund_search(&self, viewer: &Viewer, search_id: SearchId) {
-        let cents = i64::from(self.options.search_cents);
-        if !viewer.billed || cents == 0 {
-            return;
+    /// Refunds the search, and returns once that is stored.
+    pub async fn refund(mut self) {
+        if let Some(payment) = self.0.take() {
+            payment.refund().await;
         }
-        if let Err(error) = self.post_search(viewer, cents, BalanceReason::Refund, search_id).await {
-            let organization_id = viewer.organization_id;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        let Some(payment) = self.0.take() else { return };
+        let runtime = payment.runtime.clone();
+        runtime.spawn(async move { payment.refund().await });
+    }
+}
+
+impl fmt::Debug for Charge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let search_id = self.0.as_ref().map(|payment| payment.search_id);
+        f.debug_tuple("Charge").field(&search_id).finish()
+    }
+}
+
+impl Payment {
+    async fn post(&self, cents: i64, reason: BalanceReason) -> Result<Option<i64>> {
+        let search = Some((self.search_id, &self.viewer.identity));
+        accounts::post(&self.store, self.viewer.organization_id, cents, reason, search, self.clock.now()).await
+    }
+
+    /// Refunds the search. A failure is logged.
+    async fn refund(&self) {
+        if let Err(error) = self.post(self.cents, BalanceReason::Refund).await {
+            let (organization_id, search_id) = (self.viewer.organization_id, self.search_id);
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
         }
-    }
-
-    async fn post_search(
-        &self,
-        viewer: &Viewer,
-        cents: i64,
-        reason: BalanceReason,
-        search_id: SearchId,
-    ) -> Result<Option<i64>> {
-        let search = Some((search_id, &viewer.identity));
-        accounts::post(&self.store, viewer.organization_id, cents, reason, search, self.clock.now()).await
     }
 }

@@ -16,13 +16,16 @@ mod refunds;
 pub mod removal;
 mod retention;
 pub mod search;
+mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
 
+pub use billing::Charge;
 pub use error::{Error, Quota, Result};
 pub use ingest::{clock, supervisor};
 pub use retention::Retention;
+pub use shares::{ShareLimits, Work};
 pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;
@@ -83,6 +86,9 @@ pub struct Options {
     /// Retention of single usage events; counts of hours and days are kept forever.
     pub usage_retention: Duration,
     pub retention: Retention,
+    /// Maximum time of a request, with its wait for a turn.
+    pub request_timeout: Duration,
+    pub shares: ShareLimits,
 }
 
 /// The use cases, shared by all listeners.
@@ -108,6 +114,7 @@ pub struct App {
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
+    shares: shares::Shares,
     /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
     runtime: Handle,
 }
@@ -141,7 +148,6 @@ impl App {
             feeder,
             runner,
             pages,
-            options,
             keys: authentication::KeyCache::new(),
             tokens: tokens.map(|verifier| authentication::TokenAuthenticator::new(verifier, Arc::clone(&clock))),
             usage,
@@ -155,8 +161,10 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
+            shares: shares::Shares::new(&options.shares),
             runtime: Handle::current(),
             clock,
+            options,
         }
     }
 

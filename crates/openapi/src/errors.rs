@@ -61,6 +61,7 @@ fn example(code: ErrorCode, invalid: Option<InvalidRequest>) -> Value {
             json!({"field": "size", "quota": "bytes", "used": 10_737_000_000_i64, "limit": 10_737_418_240_i64})
         }
         ErrorCode::InsufficientScope => json!({"scope": "search:read"}),
+        ErrorCode::Overloaded => json!({"retry_after_seconds": 2}),
         _ => json!({}),
     };
     let at_admission = matches!(code.status(), 401 | 403 | 429);

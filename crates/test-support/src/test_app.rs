@@ -6,7 +6,7 @@ use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts, Retention};
+use app::{App, Options, Parts, Retention, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -51,6 +51,8 @@ impl Default for Setup {
                 },
                 usage_retention: Duration::from_hours(24),
                 retention: Retention::default(),
+                request_timeout: Duration::from_secs(60),
+                shares: ShareLimits::for_cores(2),
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,

@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("file-types", &[]),
     // Seams and what stands on its own.
     ("access-tokens", &["error-causes"]),
+    ("admission", &["model"]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
     ("docstore", &["model"]),
@@ -41,6 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "ingest",
         &[
+            "admission",
             "blobs",
             "docstore",
             "engine",
@@ -56,6 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "app",
         &[
+            "admission",
             "blobs",
             "docstore",
             "engine",

@@ -15,6 +15,7 @@ mod reads;
 mod removal;
 mod search;
 mod second_stage;
+mod shares;
 mod source_policy;
 mod tenants;
 mod tokens;

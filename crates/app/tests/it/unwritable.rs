@@ -44,6 +44,6 @@ async fn search_that_cannot_be_charged_is_refused() {
     let tenant = world.billed_tenant(10).await;
     fill_disk(&world);
     let error = world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
-    assert!(matches!(error, Error::NotCharged(_)), "{error:?}");
+    assert!(matches!(error, Error::Overloaded { .. }), "{error:?}");
     assert_eq!(world.balance(&tenant).await, 10);
 }

@@ -89,20 +89,13 @@ pub async fn grant_document(connection: &mut Conn, granted: Grant) -> Result<()>
 }
 
 pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
-    Ok(find_grant_time(connection, organization_id, doc_id).await?.is_some())
-}
-
-pub async fn find_grant_time(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    doc_id: DocId,
-) -> Result<Option<Timestamp>> {
-    Ok(grants::table
+    let found: Option<DocId> = grants::table
         .find((Bind(organization_id), Bind(doc_id)))
-        .select(grants::granted_at)
+        .select(grants::doc_id)
         .first(connection)
         .await
-        .optional()?)
+        .optional()?;
+    Ok(found.is_some())
 }
 
 pub async fn export_feedback(

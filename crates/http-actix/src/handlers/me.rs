@@ -1,5 +1,6 @@
 use api_types::timestamp::rfc3339;
 use api_types::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
+use app::Work;
 use app::clock::to_date_time;
 use app::me::{Me, Usage};
 use openapi::{Input, operations};
@@ -11,7 +12,7 @@ use crate::numbers::wire_int;
 
 impl Endpoint for operations::GetMe {
     async fn handle(context: &Context, _: Input<Self>) -> Result<MeResponse, Failure> {
-        let me = context.run(|service, viewer| async move { service.me(&viewer).await }).await?;
+        let me = context.run(Work::Small, |service, viewer| async move { service.me(&viewer).await }).await?;
         Ok(response(context, me))
     }
 }

@@ -1,0 +1,157 @@
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::OrganizationId;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::queues::{Queues, Ticket};
+use crate::{Limits, Overloaded};
+
+/// Weighted permits that organizations share fairly: the next ones go to the waiting organization that holds the least, then to
+/// the one that was served longest ago. Cheap to clone.
+#[derive(Clone)]
+pub struct FairSemaphore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    queues: Mutex<Queues<oneshot::Sender<Permit>>>,
+    permits: u32,
+}
+
+/// Permits of an organization. Dropping it returns them.
+pub struct Permit {
+    shared: Arc<Shared>,
+    organization: OrganizationId,
+    weight: u32,
+}
+
+impl FairSemaphore {
+    pub fn new(limits: Limits) -> Self {
+        let limits = Limits { permits: limits.permits.max(1), ..limits };
+        Self { shared: Arc::new(Shared { queues: Mutex::new(Queues::new(limits)), permits: limits.permits }) }
+    }
+
+    /// Waits for `weight` permits, or for all if there are fewer. Dropping the future leaves the queue.
+    ///
+    /// # Errors
+    /// The request would wait too long.
+    pub async fn acquire(&self, organization: OrganizationId, weight: u32) -> Result<Permit, Overloaded> {
+        let place = self.enter(organization, weight, |queues| queues.check_wait(organization, Instant::now()))?;
+        Ok(place.granted().await)
+    }
+
+    /// Waits for permits like [`acquire`](Self::acquire), however long that takes. For background work.
+    pub async fn wait(&self, organization: OrganizationId, weight: u32) -> Permit {
+        match self.enter(organization, weight, |_| Ok::<_, Infallible>(())) {
+            Ok(place) => place.granted().await,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Takes permits if they are free and no request waits.
+    pub fn try_acquire(&self, organization: OrganizationId, weight: u32) -> Option<Permit> {
+        let weight = weight.min(self.shared.permits);
+        let taken = self.shared.lock().try_take(organization, weight);
+        taken.then(|| self.shared.permit(organization, weight))
+    }
+
+    /// Returns the number of free permits.
+    pub fn available(&self) -> u32 {
+        self.shared.lock().available()
+    }
+
+    /// Returns the number of waiting requests.
+    pub fn waiting(&self) -> usize {
+        self.shared.lock().waiting()
+    }
+
+    /// Takes permits, or a place in the queue if `check` permits that.
+    fn enter<E>(
+        &self,
+        organization: OrganizationId,
+        weight: u32,
+        check: impl FnOnce(&Queues<oneshot::Sender<Permit>>) -> Result<(), E>,
+    ) -> Result<Place, E> {
+        let weight = weight.min(self.shared.permits);
+        let mut queues = self.shared.lock();
+        if queues.try_take(organization, weight) {
+            drop(queues);
+            return Ok(Place::Granted(self.shared.permit(organization, weight)));
+        }
+        check(&queues)?;
+        let (notify, granted) = oneshot::channel();
+        let ticket = queues.push(organization, weight, Instant::now(), notify);
+        drop(queues);
+        // Others may wait only because their organizations have their share.
+        self.shared.grant();
+        let leaving = Leaving { shared: Arc::clone(&self.shared), organization, ticket };
+        Ok(Place::Waiting { granted, leaving })
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queues<oneshot::Sender<Permit>>> {
+        // Code under this lock does not panic.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn permit(self: &Arc<Self>, organization: OrganizationId, weight: u32) -> Permit {
+        Permit { shared: Arc::clone(self), organization, weight }
+    }
+
+    /// Grants permits as long as there are enough for the next request.
+    fn grant(self: &Arc<Self>) {
+        loop {
+            let next = self.lock().grant(Instant::now());
+            let Some((organization, weight, notify)) = next else { return };
+            // The permit of a client that has just left is dropped here, outside the lock, and returned.
+            let _ = notify.send(self.permit(organization, weight));
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.shared.lock().put_back(self.organization, self.weight);
+        self.shared.grant();
+    }
+}
+
+/// Outcome of a request for permits.
+enum Place {
+    Granted(Permit),
+    Waiting { granted: oneshot::Receiver<Permit>, leaving: Leaving },
+}
+
+impl Place {
+    async fn granted(self) -> Permit {
+        match self {
+            Place::Granted(permit) => permit,
+            Place::Waiting { granted, leaving } => match granted.await {
+                Ok(permit) => permit,
+                // The queue drops a waiting request only when it leaves, and `leaving` is still here.
+                Err(_) => {
+                    let _still_here = leaving;
+                    std::future::pending().await
+                }
+            },
+        }
+    }
+}
+
+/// Leaves the queue on drop.
+struct Leaving {
+    shared: Arc<Shared>,
+    organization: OrganizationId,
+    ticket: Ticket,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.shared.lock().leave(self.organization, self.ticket, Instant::now());
+        // A request that needed much may have been all that the others waited for.
+        self.shared.grant();
+    }
+}

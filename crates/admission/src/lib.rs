@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod compute;
+mod fair_semaphore;
+mod limits;
+mod patience;
+mod queues;
+
+pub use compute::{Compute, ComputeError, Stop};
+pub use fair_semaphore::{FairSemaphore, Permit};
+pub use limits::{Limits, Overloaded};

@@ -1,0 +1,174 @@
+//! Queues of waiting requests by organization, and the order in which they are served.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+use model::OrganizationId;
+use tokio::time::Instant;
+
+use crate::limits::{Limits, Overloaded};
+use crate::patience::Patience;
+
+/// Least time that a refused client is asked to wait.
+const SHORTEST_RETRY: Duration = Duration::from_secs(1);
+
+/// Identifies a waiting request.
+pub type Ticket = u64;
+
+/// A waiting request of any kind of notification `N`.
+struct Waiter<N> {
+    ticket: Ticket,
+    weight: u32,
+    since: Instant,
+    notify: N,
+}
+
+/// Requests of one organization.
+struct Queue<N> {
+    waiting: VecDeque<Waiter<N>>,
+    /// Permits held.
+    held: u32,
+    /// Number of the last grant: among organizations that hold the same, the one served longest ago is next.
+    last_grant: u64,
+    patience: Patience,
+}
+
+impl<N> Default for Queue<N> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), held: 0, last_grant: 0, patience: Patience::default() }
+    }
+}
+
+/// All queues of a semaphore. Pure: it neither waits nor locks.
+pub struct Queues<N> {
+    limits: Limits,
+    available: u32,
+    queues: HashMap<OrganizationId, Queue<N>>,
+    /// Organizations with waiting requests, the next to be served first: by permits held, then by last grant.
+    order: BTreeSet<(u32, u64, OrganizationId)>,
+    grants: u64,
+    tickets: Ticket,
+    waiting: usize,
+}
+
+impl<N> Queues<N> {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            available: limits.permits,
+            queues: HashMap::new(),
+            order: BTreeSet::new(),
+            grants: 0,
+            tickets: 0,
+            waiting: 0,
+        }
+    }
+
+    pub fn available(&self) -> u32 {
+        self.available
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Takes permits without waiting. Never overtakes a waiting request.
+    pub fn try_take(&mut self, organization: OrganizationId, weight: u32) -> bool {
+        let held = self.queues.get(&organization).map_or(0, |queue| queue.held);
+        let fits = self.order.is_empty() && weight <= self.available && self.is_within_share(held, weight);
+        if fits {
+            self.take(organization, weight);
+        }
+        fits
+    }
+
+    /// Refuses a request that would wait too long.
+    pub fn check_wait(&self, organization: OrganizationId, now: Instant) -> Result<(), Overloaded> {
+        let Some(queue) = self.queues.get(&organization) else { return Ok(()) };
+        let expected = queue.patience.expected_wait(queue.waiting.len());
+        if queue.waiting.len() < self.limits.max_waiting
+            && expected <= queue.patience.permitted(now, self.limits.max_wait)
+        {
+            return Ok(());
+        }
+        Err(Overloaded { retry_after: expected.max(SHORTEST_RETRY) })
+    }
+
+    /// Queues a request.
+    pub fn push(&mut self, organization: OrganizationId, weight: u32, now: Instant, notify: N) -> Ticket {
+        self.tickets += 1;
+        self.waiting += 1;
+        let ticket = self.tickets;
+        let queue = self.queues.entry(organization).or_default();
+        queue.waiting.push_back(Waiter { ticket, weight, since: now, notify });
+        self.order.insert((queue.held, queue.last_grant, organization));
+        ticket
+    }
+
+    /// Removes a request whose client has left. Does nothing if it has been granted.
+    pub fn leave(&mut self, organization: OrganizationId, ticket: Ticket, now: Instant) {
+        let Some(queue) = self.queues.get_mut(&organization) else { return };
+        let Some(position) = queue.waiting.iter().position(|waiter| waiter.ticket == ticket) else { return };
+        if let Some(waiter) = queue.waiting.remove(position) {
+            self.waiting -= 1;
+            queue.patience.left(now - waiter.since, now, self.limits.max_wait);
+        }
+        if queue.waiting.is_empty() {
+            self.order.remove(&(queue.held, queue.last_grant, organization));
+            self.forget_if_idle(organization);
+        }
+    }
+
+    /// Returns permits.
+    pub fn put_back(&mut self, organization: OrganizationId, weight: u32) {
+        self.available += weight;
+        let Some(queue) = self.queues.get_mut(&organization) else { return };
+        let is_waiting = self.order.remove(&(queue.held, queue.last_grant, organization));
+        queue.held -= weight;
+        if is_waiting {
+            self.order.insert((queue.held, queue.last_grant, organization));
+        } else {
+            self.forget_if_idle(organization);
+        }
+    }
+
+    /// Grants permits to the next request if there are enough: to the organization that holds the least. If its request needs
+    /// more than is available, the others wait too, so that a large request is not overtaken forever.
+    pub fn grant(&mut self, now: Instant) -> Option<(OrganizationId, u32, N)> {
+        let next = self.order.iter().find_map(|(held, _, organization)| {
+            let weight = self.queues.get(organization)?.waiting.front()?.weight;
+            self.is_within_share(*held, weight).then_some((*organization, weight))
+        });
+        let (organization, weight) = next.filter(|(_, weight)| *weight <= self.available)?;
+        let queue = self.queues.get_mut(&organization)?;
+        self.order.remove(&(queue.held, queue.last_grant, organization));
+        let waiter = queue.waiting.pop_front()?;
+        self.waiting -= 1;
+        queue.patience.granted(now, queue.waiting.len());
+        let waits = !queue.waiting.is_empty();
+        self.take(organization, weight);
+        if waits && let Some(queue) = self.queues.get(&organization) {
+            self.order.insert((queue.held, queue.last_grant, organization));
+        }
+        Some((organization, weight, waiter.notify))
+    }
+
+    fn take(&mut self, organization: OrganizationId, weight: u32) {
+        self.available -= weight;
+        self.grants += 1;
+        let queue = self.queues.entry(organization).or_default();
+        queue.held += weight;
+        queue.last_grant = self.grants;
+    }
+
+    /// Returns true if an organization that holds `held` permits may hold `weight` more. One request is always possible.
+    fn is_within_share(&self, held: u32, weight: u32) -> bool {
+        held == 0 || held.saturating_add(weight) <= self.limits.per_organization
+    }
+
+    fn forget_if_idle(&mut self, organization: OrganizationId) {
+        if self.queues.get(&organization).is_some_and(|queue| queue.held == 0 && queue.waiting.is_empty()) {
+            self.queues.remove(&organization);
+        }
+    }
+}

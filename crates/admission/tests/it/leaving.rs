@@ -1,0 +1,48 @@
+//! Requests whose clients leave.
+
+use std::time::Duration;
+
+use admission::{FairSemaphore, Limits};
+use futures_util::FutureExt;
+
+use super::organization;
+
+#[tokio::test]
+async fn dropped_request_leaves_the_queue() {
+    let semaphore = FairSemaphore::new(Limits::shared(1, 10, Duration::from_secs(60)));
+    let held = semaphore.acquire(organization(1), 1).await.unwrap();
+    let mut leaving = Box::pin(semaphore.acquire(organization(2), 1));
+    let mut staying = Box::pin(semaphore.acquire(organization(3), 1));
+    assert!((&mut leaving).now_or_never().is_none() && (&mut staying).now_or_never().is_none());
+    assert_eq!(semaphore.waiting(), 2);
+    drop(leaving);
+    assert_eq!(semaphore.waiting(), 1);
+    drop(held);
+    assert!(staying.now_or_never().unwrap().is_ok());
+    assert_eq!(semaphore.available(), 1);
+}
+
+#[tokio::test]
+async fn permit_granted_to_a_client_that_left_goes_to_the_next() {
+    let semaphore = FairSemaphore::new(Limits::shared(1, 10, Duration::from_secs(60)));
+    let held = semaphore.acquire(organization(1), 1).await.unwrap();
+    let mut leaving = Box::pin(semaphore.acquire(organization(2), 1));
+    let mut staying = Box::pin(semaphore.acquire(organization(3), 1));
+    assert!((&mut leaving).now_or_never().is_none() && (&mut staying).now_or_never().is_none());
+    // Granted, but not polled again before it is dropped.
+    drop(held);
+    drop(leaving);
+    assert!(staying.now_or_never().unwrap().is_ok());
+    assert_eq!((semaphore.available(), semaphore.waiting()), (1, 0));
+}
+
+#[tokio::test]
+async fn large_request_that_leaves_unblocks_the_others() {
+    let semaphore = FairSemaphore::new(Limits::shared(2, 10, Duration::from_secs(60)));
+    let _held = semaphore.acquire(organization(1), 1).await.unwrap();
+    let mut large = Box::pin(semaphore.acquire(organization(2), 2));
+    let mut small = Box::pin(semaphore.acquire(organization(3), 1));
+    assert!((&mut large).now_or_never().is_none() && (&mut small).now_or_never().is_none());
+    drop(large);
+    assert!(small.now_or_never().unwrap().is_ok());
+}
