@@ -225,6 +225,9 @@ operations! {
     read storage_totals::find_storage_totals(organization_id: OrganizationId) -> StorageTotals;
     /// Lists files whose upload URL has expired and whose objects have not been measured since, of one organization or all.
     read storage_totals::list_expired_uploads(organization_id: Option<OrganizationId>, now: Timestamp, limit: i64) -> Vec<File>;
+    /// Stops counting the bytes of a deleted file, if they are those of its last upload: its object was deleted, and the URL
+    /// was used.
+    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
     /// Stores the measured bytes of objects, by key. Skips files with an upload URL that is valid at `now`.
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<(String, i64)>, now: Timestamp) -> ();
     read files::find_file(organization_id: OrganizationId, object_key: String) -> Option<File>;

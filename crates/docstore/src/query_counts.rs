@@ -31,7 +31,14 @@ impl Observed {
         let store = Docstore::open(&Location::Sqlite(file.clone()), 1).unwrap();
         store.migrate().await.unwrap();
         let organization_id = OrganizationId(Uuid::new_v4());
-        let organization = Organization { id: organization_id, name: "acme".into(), billed: false, created_at: NOW, deleted_at: None, removed_at: None };
+        let organization = Organization {
+            id: organization_id,
+            name: "acme".into(),
+            billed: false,
+            created_at: NOW,
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry = AuditEntry {
             id: model::AuditEntryId(Uuid::new_v4()),
             created_at: NOW,

@@ -154,8 +154,11 @@ impl App {
             feeder.wake();
         }
         let object = self.blobs.head(&object_key).await?;
-        if object.is_some() {
+        if let Some(object) = &object {
             self.blobs.delete(&object_key).await?;
+            let (bytes, uploaded_at) =
+                (i64::try_from(object.size).unwrap_or(i64::MAX), from_date_time(object.last_modified));
+            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
         }
         // Start the run last: an earlier one could delete the object before `head` sees it.
         if queued {

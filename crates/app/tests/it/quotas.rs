@@ -57,7 +57,6 @@ async fn a_deleted_file_makes_room() {
     let tenant = world.tenant().await;
     world.upload(&tenant, "a.txt", &"x".repeat(90)).await;
     world.index_files(&tenant, RunMode::Incremental).await;
-    world.clock.advance(Duration::from_mins(16));
     assert!(presign(&world, &tenant, "b.txt", 20).await.is_err());
     assert!(world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
     assert_eq!(used(&world, &tenant).await, 0);

@@ -94,6 +94,7 @@ async fn background_tasks_are_reported() {
     let world = TestApp::start().await;
     let tasks = world.app.background_tasks();
     let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
-    assert_eq!(names, ["usage_writer", "usage_pruner", "recorder", "refunds"]);
+    let upkeep = ["refunds", "retention", "file_sizes", "removal"];
+    assert_eq!(names, [&["usage_writer", "usage_pruner", "recorder"][..], &upkeep].concat());
     assert!(tasks.iter().all(|task| task.phase == Phase::Running && task.panics == 0), "{tasks:?}");
 }

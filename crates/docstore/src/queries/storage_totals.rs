@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{OrganizationId, Timestamp};
@@ -7,6 +9,9 @@ use crate::error::Result;
 use crate::rows::{File, StorageTotals};
 use crate::schema::{files, storage_totals};
 use crate::types::Bind;
+
+/// Precision of the times of uploads, which storage states in whole seconds.
+const UPLOAD_PRECISION: Duration = Duration::from_secs(1);
 
 /// Locks the totals of an organization until the end of the transaction, and returns them. Call it before reading files that
 /// the transaction changes: it serializes the changes of an organization's files.
@@ -94,4 +99,24 @@ pub async fn settle_uploads(
         added.bytes += bytes - before;
     }
     add(connection, organization_id, added).await
+}
+
+pub async fn release_upload(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    object_key: String,
+    bytes: i64,
+    uploaded_at: Timestamp,
+) -> Result<()> {
+    lock(connection, organization_id).await?;
+    let deleted = files::table
+        .find(object_key)
+        .filter(files::organization_id.eq(Bind(organization_id)))
+        .filter(files::withdrawn_at.is_not_null())
+        .filter(files::bytes.eq(bytes))
+        .filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
+    // It stays unmeasured: stores that accept a URL again may get another upload.
+    let released = diesel::update(deleted).set(files::bytes.eq(0)).execute(connection).await?;
+    let removed = if released > 0 { StorageTotals { files: 0, bytes: -bytes } } else { StorageTotals::default() };
+    add(connection, organization_id, removed).await
 }

@@ -115,6 +115,16 @@ async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
     register(&db, ours, "a", 50).await;
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(1)).await.unwrap().unwrap();
     assert_eq!(totals(&db, ours).await, (0, 50));
+    let release = async |bytes, uploaded_at| {
+        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at).await.unwrap();
+        totals(&db, ours).await.1
+    };
+    // Objects of earlier uploads: the URL may still be used.
+    assert_eq!((release(49, at(1)).await, release(50, at(-1_001)).await), (50, 50));
+    assert_eq!(release(50, at(1)).await, 0);
+    assert_eq!(db.list_expired_uploads(None, at(EXPIRY), 10).await.unwrap().len(), 1, "it is measured once more");
+    register(&db, ours, "a", 50).await;
+    assert_eq!(release(50, at(1)).await, 50, "a file that was not deleted");
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
     assert_eq!(totals(&db, ours).await, (0, 0));
     register(&db, ours, "a", 70).await;

@@ -54,6 +54,7 @@ async fn examples_of_rejections_are_what_the_server_answers() {
             "startIndexRun" => ("/v1/files/index", json!({"mode": "all"})),
             "getIndexRun" => (&*format!("/v1/files/index/{}", "x".repeat(129)), Value::Null),
             "getUsage" => ("/v1/usage?interval=week", Value::Null),
+            "getMe" => ("/v1/me?page=2", Value::Null),
             other => panic!("no rejected request of {other}"),
         };
         let request = TestRequest::with_uri(path).method(operation.method.as_str().parse().unwrap());
