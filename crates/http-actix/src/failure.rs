@@ -73,7 +73,7 @@ fn clipped(text: String) -> String {
     }
 }
 
-/// Names the quota, its limit and its use. The free space of the server's disk is no business of its tenants.
+/// Names the quota, its limit and its use. Omits the numbers of the server's disk, which concern its operator only.
 fn quota_exceeded(quota: Quota, message: String) -> Failure {
     let failure = Failure::new(ErrorCode::QuotaExceeded, message);
     match quota {

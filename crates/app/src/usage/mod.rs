@@ -1,5 +1,6 @@
 //! Usage of each organization: recorded in the background, reported as an overview.
 
+mod count;
 pub mod overview;
 mod read;
 mod window;

@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use docstore::{ApiKey, DurationHistogram};
+use docstore::ApiKey;
 use ingest::clock::to_date_time;
 use model::{ApiKeyId, KeyState, Timestamp};
 use time::OffsetDateTime;
 
+pub use super::count::Totals;
+use super::count::{Count, SEARCH};
 use super::read::Counter;
 use super::window::Window;
 use crate::error::Result;
 use crate::{App, Identity, Viewer};
-
-/// Billed route.
-pub(super) const SEARCH: &str = "POST /v1/search";
 
 /// A validated usage request.
 #[derive(Clone, Debug)]
@@ -48,16 +47,6 @@ pub struct UsageOverview {
     pub search: Totals,
     /// One point per group and bucket.
     pub series: Vec<SeriesPoint>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    pub requests: i64,
-    /// Responses with status 400 or above.
-    pub errors: i64,
-    pub avg_duration_ms: f64,
-    pub p95_duration_ms: f64,
-    pub spend_cents: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -107,40 +96,6 @@ impl App {
         counter.read(&request.window, |at, identity, route, one| counts.add(at, identity, route, one)).await?;
         let keys = self.store.list_api_keys(organization_id).await?;
         Ok(counts.overview(&request, keys, self.clock.now()))
-    }
-}
-
-/// Aggregated counts of any set of requests.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Count {
-    pub requests: i64,
-    pub client_errors: i64,
-    pub server_errors: i64,
-    pub duration_us: i64,
-    pub spend_cents: i64,
-    pub durations: DurationHistogram,
-}
-
-impl Count {
-    fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.client_errors += other.client_errors;
-        self.server_errors += other.server_errors;
-        self.duration_us = self.duration_us.saturating_add(other.duration_us);
-        self.spend_cents += other.spend_cents;
-        self.durations.merge(&other.durations);
-    }
-
-    fn totals(&self) -> Totals {
-        let milliseconds = |microseconds: f64| (microseconds.round() / 1e3 * 1e3).round() / 1e3;
-        let average = if self.requests > 0 { self.duration_us as f64 / self.requests as f64 } else { 0.0 };
-        Totals {
-            requests: self.requests,
-            errors: self.client_errors + self.server_errors,
-            avg_duration_ms: milliseconds(average),
-            p95_duration_ms: milliseconds(self.durations.percentile(95.0)),
-            spend_cents: self.spend_cents,
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use docstore::{Docstore, DurationHistogram, MINUTE};
 use model::{OrganizationId, Timestamp};
 
-use super::overview::{Count, SEARCH};
+use super::count::{Count, SEARCH};
 use super::window::{Part, Window, round_down, round_up};
 use crate::error::Result;
 
