@@ -7,10 +7,11 @@ use std::time::Duration;
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
 use anyhow::Context;
 use app::authentication::TokenVerifier;
+use app::disk::FreeSpace;
 use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
-use connections::Limits;
+use connections::{Connections, Limits};
 use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
@@ -28,7 +29,7 @@ use tokio::net::TcpListener;
 
 use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
-use crate::{folder_permissions, storage_keys};
+use crate::{descriptors, disk, folder_permissions, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -139,6 +140,12 @@ pub struct EmbeddedStorage {
     pub internal: TcpListener,
 }
 
+/// Returns the connections of this process to its embedded store.
+pub fn internal_connections() -> Connections {
+    let limits = Limits { connections: descriptors::INTERNAL_STORAGE_CONNECTIONS, per_address: 0, trusted: vec![] };
+    Connections::new("storage_internal", limits)
+}
+
 /// Returns the client of an external object store.
 pub fn external_storage(settings: &Settings) -> anyhow::Result<S3Store> {
     Ok(S3Store::new(s3_options(settings))?)
@@ -160,8 +167,16 @@ fn s3_options(settings: &Settings) -> S3Options {
     }
 }
 
-/// Returns the client of the object store and, with embedded storage, its server.
-pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+/// Returns the guard of uploads and imports.
+pub fn free_space(settings: &Settings) -> Arc<FreeSpace> {
+    Arc::new(FreeSpace::new(disk::checker(settings)))
+}
+
+/// Returns the client of the object store and, with embedded storage, its server, which refuses uploads without free space.
+pub async fn storage(
+    settings: &Settings,
+    free_space: &Arc<FreeSpace>,
+) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
     let storage = &settings.storage;
     if storage.backend == StorageBackend::S3 {
         return Ok((Arc::new(external_storage(settings)?), None));
@@ -181,6 +196,10 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         max_object_bytes: settings.files.max_object_bytes,
         durability: Durability::Power,
         paces: s3_server::Paces::default(),
+        is_full: {
+            let free_space = Arc::clone(free_space);
+            Arc::new(move || free_space.is_low())
+        },
     };
     let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
     let public = TcpListener::bind(&storage.bind)

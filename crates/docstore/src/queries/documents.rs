@@ -51,18 +51,18 @@ pub async fn find_document(
                 Option::<PageRead>::as_select(),
                 shared.field(captures::captured_at).nullable(),
                 own.field(captures::captured_at).nullable(),
-                grants::doc_id.nullable(),
+                grants::granted_at.nullable(),
             ))
             .first(connection)
             .await
             .optional()?;
-    Ok(row.and_then(|(document, read, shared, own, granted)| {
-        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted.is_some())
+    Ok(row.and_then(|(document, read, shared, own, granted_at)| {
+        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted_at)
     }))
 }
 
 /// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
-type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<DocId>);
+type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>);
 
 pub async fn find_granted_document(
     connection: &mut Conn,
@@ -70,7 +70,7 @@ pub async fn find_granted_document(
     doc_id: DocId,
 ) -> Result<Option<VisibleDocument>> {
     let found = find_document(connection, organization_id, doc_id).await?;
-    Ok(found.filter(|visible| visible.is_granted))
+    Ok(found.filter(|visible| visible.granted_at.is_some()))
 }
 
 pub async fn read_document(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument};
+use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument, StorageQuotas};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
@@ -66,8 +66,10 @@ async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocum
         reason: None,
         last_run_id: None,
         withdrawn_at: None,
+        bytes: 0,
+        upload_expires_at: None,
     };
-    db.register_file(file).await.unwrap();
+    db.register_file(file, StorageQuotas::NONE).await.unwrap();
 }
 
 fn result(key: &str, doc_id: DocId, run: &IndexRun, document: Option<NewDocument>) -> FileResult {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blobs::BlobStore;
-use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization};
+use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization, StorageQuotas};
 use engine::{Filters, FirstStageRequest, SearchEngine};
 use extract_worker::InProcess;
 use ingest::clock::from_date_time;
@@ -36,8 +36,14 @@ impl World {
         store.migrate().await.unwrap();
         let organization_id = OrganizationId(Uuid::new_v4());
         let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
-        let organization =
-            Organization { id: organization_id, name: "test".into(), billed: false, created_at: clock.now() };
+        let organization = Organization {
+            id: organization_id,
+            name: "test".into(),
+            billed: false,
+            created_at: clock.now(),
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry =
             AuditEntry::new(AuditEntryId(Uuid::new_v4()), clock.now(), "test", AuditAction::OrganizationCreated);
         store.create_organization(organization, None, entry).await.unwrap();
@@ -99,8 +105,10 @@ impl World {
             reason: None,
             last_run_id: None,
             withdrawn_at: None,
+            bytes: 0,
+            upload_expires_at: None,
         };
-        self.store.register_file(file).await.unwrap();
+        self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
         self.clock.set(from_date_time(object.last_modified).max(self.clock.now()));
     }
