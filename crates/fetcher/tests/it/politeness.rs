@@ -98,7 +98,7 @@ async fn fetch_that_waits_too_long_is_refused() {
 async fn slow_host_leaves_the_permits_of_the_fetcher() {
     let site = Site::start(|path, _| if path == "/quick" { bytes(page("x")) } else { silence() }).await;
     let mut few = options();
-    few.max_concurrent = 8;
+    few.max_concurrent = 12;
     few.politeness.concurrent = 4;
     let fetcher = fetcher(few);
     let readers: Vec<_> = (0..64)

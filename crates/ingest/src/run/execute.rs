@@ -126,16 +126,21 @@ impl Runner {
         Ok(())
     }
 
-    /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout`.
+    /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout` after the first failure: the attempt
+    /// may have waited long for its turn.
     async fn retry_transient<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
     where
         F: Future<Output = Result<T, RunError>>,
     {
-        let deadline = Instant::now() + self.options.retry_timeout;
+        let mut deadline: Option<Instant> = None;
         let mut pause = MIN_BACKOFF;
         loop {
             match attempt().await {
-                Err(error) if is_transient(&error) && Instant::now() + pause < deadline => {
+                Err(error)
+                    if is_transient(&error)
+                        && Instant::now() + pause
+                            < *deadline.get_or_insert_with(|| Instant::now() + self.options.retry_timeout) =>
+                {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         "a backend of the run is unavailable, retrying"

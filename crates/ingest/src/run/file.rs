@@ -44,7 +44,8 @@ impl FileProcessor {
     /// # Errors
     /// Failures of storage or of the temporary directory.
     pub async fn process(&self, planned: PlannedFile) -> Result<Processed, RunError> {
-        self.process_in(Lane::Runs, &planned).await
+        let permit = self.runner.shares.bytes(self.organization_id, planned.object.size).await;
+        self.process_in(Lane::Runs, &planned, permit).await
     }
 
     /// Processes a file that was postponed.
@@ -52,16 +53,16 @@ impl FileProcessor {
     /// # Errors
     /// As [`process`](Self::process).
     pub async fn process_postponed(&self, planned: PlannedFile) -> Result<Processed, RunError> {
-        let _turn = self.runner.shares.postponed(self.organization_id).await;
-        self.process_in(Lane::PostponedRuns, &planned).await
+        let permit = self.runner.shares.postponed(self.organization_id).await;
+        self.process_in(Lane::PostponedRuns, &planned, permit).await
     }
 
-    async fn process_in(&self, lane: Lane, planned: &PlannedFile) -> Result<Processed, RunError> {
-        let permit = self.runner.shares.bytes(self.organization_id, planned.object.size).await;
+    async fn process_in(&self, lane: Lane, planned: &PlannedFile, permit: Permit) -> Result<Processed, RunError> {
         let reading = AssertUnwindSafe(self.read(lane, planned)).catch_unwind().await.unwrap_or_else(|panic| {
             report_panic("runner", panic.as_ref());
             Ok(Some(self.failed(planned, 1, "crashed", "an internal error")))
         });
+        // Of the input, whose place the text takes.
         drop(permit);
         let Some(result) = reading? else { return Ok(Processed::Postponed) };
         let permit = self.runner.shares.bytes(self.organization_id, result_bytes(&result)).await;

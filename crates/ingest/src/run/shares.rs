@@ -9,7 +9,8 @@ use model::OrganizationId;
 const UNIT: u64 = 1 << 20;
 /// Share of the memory that one organization holds at most: 1 in this number.
 const MEMORY_SHARE: u32 = 4;
-/// Postponed files that are in progress at a time. Further ones wait without holding their bytes.
+/// Postponed files that are in progress at a time, in addition to the bytes of others: an organization's slow files must not use up
+/// the share of its quick ones. Further ones wait without holding bytes.
 const POSTPONED: u32 = 4;
 
 /// Permits of all runs.
