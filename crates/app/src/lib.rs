@@ -12,12 +12,15 @@ mod keys;
 pub mod readiness;
 mod refunds;
 pub mod search;
+mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
 
+pub use billing::Charge;
 pub use error::{Error, Result};
 pub use ingest::{clock, supervisor};
+pub use shares::{ShareLimits, Work};
 pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;
@@ -72,6 +75,9 @@ pub struct Options {
     pub capture_lifetimes: CaptureLifetimes,
     /// Retention of single usage events; aggregated counts are kept forever.
     pub usage_retention: Duration,
+    /// Maximum time of a request, with its wait for a turn.
+    pub request_timeout: Duration,
+    pub shares: ShareLimits,
 }
 
 /// The use cases, shared by all listeners.
@@ -96,6 +102,7 @@ pub struct App {
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
+    shares: shares::Shares,
     /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
     runtime: Handle,
 }
@@ -130,7 +137,6 @@ impl App {
             feeder,
             runner,
             pages,
-            options,
             keys: authentication::KeyCache::new(),
             tokens: tokens.map(|verifier| authentication::TokenAuthenticator::new(verifier, Arc::clone(&clock))),
             usage,
@@ -143,8 +149,10 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
+            shares: shares::Shares::new(&options.shares),
             runtime: Handle::current(),
             clock,
+            options,
         }
     }
 

@@ -13,6 +13,8 @@ mod migrations;
 mod nul;
 mod operations;
 mod outbox_work;
+#[cfg(test)]
+mod query_counts;
 mod rows;
 mod schema;
 mod types;

@@ -24,6 +24,7 @@ use crate::outbox_work::OutboxWork;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.
+#[derive(Clone)]
 pub struct Stored<T>(PhantomData<T>);
 
 /// Domain type that can be stored in a column.

@@ -6,7 +6,7 @@ use app::authentication::TokenVerifier;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts};
+use app::{App, Options, Parts, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -48,6 +48,8 @@ impl Default for Setup {
                     document: Duration::from_hours(24),
                 },
                 usage_retention: Duration::from_hours(24),
+                request_timeout: Duration::from_secs(60),
+                shares: ShareLimits::for_cores(2),
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,

@@ -180,8 +180,8 @@ impl App {
             match self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request)).await {
                 Ok(()) => {}
                 Err(PageError::Unreadable(reason)) => failure = Some(reason),
-                Err(error @ PageError::Overloaded { .. }) => {
-                    return Err(Error::Unavailable { backend: "page reader", source: error.into() });
+                Err(error @ PageError::Overloaded { retry_after }) => {
+                    return Err(Error::Overloaded { message: format!("the server is busy: {error}"), retry_after });
                 }
                 Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
             }
@@ -190,17 +190,6 @@ impl App {
             failure = failure.filter(|_| self.must_fetch(&visible, stored.as_ref(), &request));
         }
         Ok(outcome(&visible.document, stored.as_ref(), failure, &request))
-    }
-
-    /// Returns the document and its latest capture.
-    async fn load_document(
-        &self,
-        viewer: &Viewer,
-        target: &Target,
-    ) -> Result<(VisibleDocument, Option<StoredCapture>)> {
-        let visible = self.find_document(viewer, target).await?;
-        let stored = self.store.find_latest_capture(viewer.organization_id, visible.document.doc_id).await?;
-        Ok((visible, stored))
     }
 
     /// Returns true if the page must be fetched before the request can be answered.

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use admission::Stop;
 use docstore::{Grant, LoadedDocument, Search};
 use engine::SearchEngine;
 pub use engine::UnknownValues;
@@ -22,7 +23,7 @@ use retrieval_core::blend;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::{App, Error, Viewer};
+use crate::{App, Charge, Error, Viewer};
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
 use second_stage::Order;
@@ -58,9 +59,11 @@ pub enum Detail {
 }
 
 /// A complete answer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SearchOutcome {
     pub search_id: SearchId,
+    /// Price of the search, for a billed organization; refunded unless the caller keeps it.
+    pub charge: Option<Charge>,
     /// Best first.
     pub hits: Vec<SearchHit>,
     pub ranker_version: String,
@@ -76,19 +79,24 @@ pub struct SearchOutcome {
 }
 
 impl App {
-    /// Searches. Refunds a billed search that fails through no fault of the caller.
+    /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
         let collections = collections(viewer, &request)?;
         let search_id = SearchId(Uuid::now_v7());
-        self.charge_search(viewer, search_id).await?;
+        let charge = self.charge_search(viewer, search_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
-        if let Err(error) = &outcome
-            && error.is_server_fault()
-        {
-            self.refund_search(viewer, search_id).await;
+        match outcome {
+            Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),
+            Err(error) => {
+                match charge {
+                    Some(charge) if error.is_server_fault() => charge.refund().await,
+                    Some(charge) => charge.keep(),
+                    None => {}
+                }
+                Err(error)
+            }
         }
-        outcome
     }
 
     async fn run_search(
@@ -109,7 +117,7 @@ impl App {
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
         let mut empty_indexes: Vec<IndexName> =
             lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(&request, lists).await?;
+        let (best, order) = self.rank(viewer, &request, lists).await?;
         let hits = self.build_and_record(viewer, &request, search_id, best).await?;
         if !hits.is_empty() {
             empty_indexes.clear();
@@ -117,6 +125,7 @@ impl App {
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
         Ok(SearchOutcome {
             search_id,
+            charge: None,
             hits,
             ranker_version: order.ranker_version,
             workspace_total,
@@ -128,16 +137,17 @@ impl App {
     }
 
     /// Ranks the candidates and blends the best of each collection into one list. Ranking and making snippets are
-    /// computation, so they run on blocking threads.
+    /// computation, so they leave the runtime's threads.
     async fn rank(
         &self,
+        viewer: &Viewer,
         request: &Arc<SearchRequest>,
         mut lists: Vec<CandidateList>,
     ) -> Result<(Vec<Candidate>, Order)> {
-        let ranking = self.runtime.spawn_blocking({
+        let ranking = self.shares.compute().run(viewer.organization_id, {
             let request = Arc::clone(request);
             let now = self.clock.now();
-            move || {
+            move |_| {
                 rank::rank(&request.query, &mut lists, now);
                 lists
             }
@@ -164,8 +174,8 @@ impl App {
         let building = async {
             let loaded = self.load_missing(viewer, &best).await?;
             let request = Arc::clone(request);
-            let building = self.runtime.spawn_blocking(move || hit::build_hits(&request, best, loaded));
-            building.await.map_err(Error::internal)
+            let building = move |_: &Stop| hit::build_hits(&request, best, loaded);
+            self.shares.compute().run(viewer.organization_id, building).await.map_err(Error::internal)
         };
         let (hits, ()) = futures_util::try_join!(building, recording)?;
         Ok(hits)
