@@ -89,7 +89,6 @@ fn check(options: &FetcherOptions) -> Result<(), OptionsError> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
     #[test]
