@@ -1,8 +1,9 @@
 //! Slots for workers: which documents are read at a time.
 //!
 //! Each lane has slots for documents that are quick and slots for those that are not. Every document begins in a quick slot. One
-//! that takes longer moves to a slow slot if one is free. Otherwise it stays until another document waits for its quick slot,
-//! and then gives way: a document waits for the quick time of others, never for all of their time.
+//! that takes longer moves to a slow slot if one is free. Otherwise it stays until another document of its organization, or of one
+//! with fewer slots, waits for a quick slot, and then gives way: a document waits for the quick time of others, never for all of
+//! their time.
 
 use std::time::Duration;
 
@@ -54,12 +55,16 @@ impl Lanes {
 
 impl Slots {
     fn new(options: &WorkerOptions, max_wait: Option<Duration>) -> Self {
-        let slots = |count: usize| {
-            let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
-            let limits = Limits::shared(count, MAX_WAITING_PAGES, max_wait.unwrap_or(Duration::MAX));
-            (FairSemaphore::new(limits), count)
+        let max_wait_or_none = max_wait.unwrap_or(Duration::MAX);
+        let slots = |count: usize, reserved: u32| {
+            let per_organization = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
+            let permits = per_organization.saturating_add(reserved);
+            let limits =
+                Limits { permits, per_organization, max_waiting: MAX_WAITING_PAGES, max_wait: max_wait_or_none };
+            (FairSemaphore::new(limits), permits)
         };
-        let ((quick, quick_count), (slow, slow_count)) = (slots(options.workers), slots(options.slow_workers));
+        // One organization leaves a quick slot to the others.
+        let ((quick, quick_count), (slow, slow_count)) = (slots(options.workers, 1), slots(options.slow_workers, 0));
         Self { quick, slow, all: quick_count.saturating_add(slow_count), quick_time: options.quick_time, max_wait }
     }
 
@@ -81,7 +86,7 @@ impl Slots {
                 drop(quick);
                 return std::future::pending().await;
             }
-            if self.quick.waiting() > 0 {
+            if self.quick.is_wanted(organization) {
                 return;
             }
             tokio::time::sleep(CHECK).await;

@@ -13,7 +13,7 @@ pub struct WorkerOptions {
     pub args: Vec<OsString>,
     /// Workers refuse to run unless the system confines them: no files, no network, no programs.
     pub sandbox_required: bool,
-    /// Quick documents that are read at a time, in each lane. At least 1.
+    /// Quick documents of one organization that are read at a time, in each lane. At least 1. One more is read of the others.
     pub workers: usize,
     /// Slow documents that are read at a time, in each lane and in addition. At least 1.
     pub slow_workers: usize,
@@ -37,8 +37,8 @@ pub struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Returns limits that suffice for real documents of up to 100 MiB, for workers that run `program` with `args`. Each lane has
-    /// a quick worker per core and half as many slow ones, as far as half of the memory holds them.
+    /// Returns limits that suffice for real documents of up to 100 MiB, for workers that run `program` with `args`. In each lane an
+    /// organization has a quick worker per core, and all have half as many slow ones, as far as half of the memory holds them.
     pub fn new(program: PathBuf, args: Vec<OsString>) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let Shares { workers, slow_workers, memory_bytes } = shares(cores, system_memory::total());
@@ -73,13 +73,13 @@ struct Shares {
 }
 
 /// Returns the workers of each lane that fit both the cores and half of the memory. A small machine has smaller workers, since both
-/// lanes need a quick and a slow one.
+/// lanes need two quick ones and a slow one.
 fn shares(cores: usize, memory: Option<u64>) -> Shares {
     let budget = memory.map_or(u64::MAX, |memory| memory / 2);
-    let per_lane = usize::try_from(budget / WORKER_BYTES / 2).unwrap_or(usize::MAX).max(2);
-    let slow_workers = cores.div_ceil(2).min(per_lane / 2);
-    let workers = cores.min(per_lane - slow_workers).max(1);
-    let all = (workers + slow_workers) as u64 * 2;
+    let per_lane = usize::try_from(budget / WORKER_BYTES / 2).unwrap_or(usize::MAX).max(3);
+    let slow_workers = cores.div_ceil(2).min(per_lane / 3);
+    let workers = cores.min(per_lane - slow_workers - 1);
+    let all = (workers + 1 + slow_workers) as u64 * 2;
     Shares { workers, slow_workers, memory_bytes: (budget / all).clamp(SMALL_WORKER_BYTES, WORKER_BYTES) }
 }
 
@@ -95,10 +95,10 @@ mod tests {
             (workers, slow_workers, memory_bytes)
         };
         assert_eq!(shares(2, Some(64 * GIB)), (2, 1, GIB));
-        assert_eq!(shares(16, Some(32 * GIB)), (4, 4, GIB));
+        assert_eq!(shares(16, Some(32 * GIB)), (5, 2, GIB));
         assert_eq!(shares(8, None), (8, 4, GIB));
-        assert_eq!(shares(4, Some(8 * GIB)), (1, 1, GIB));
-        assert_eq!(shares(2, Some(4 * GIB)), (1, 1, GIB / 2), "smaller ones");
+        assert_eq!(shares(4, Some(12 * GIB)), (1, 1, GIB));
+        assert_eq!(shares(2, Some(6 * GIB)), (1, 1, GIB / 2), "smaller ones");
         assert_eq!(shares(2, Some(GIB)), (1, 1, SMALL_WORKER_BYTES), "a small machine still has one of each");
     }
 }
