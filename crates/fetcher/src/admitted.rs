@@ -9,11 +9,11 @@ use tokio::time::Instant;
 
 use crate::body;
 use crate::error::{FetchError, TimeoutStage};
-use crate::fetcher::Shared;
 use crate::host_limiter::HostPermit;
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
 use crate::page_kind::{self, Declared};
 use crate::redirects::{RedirectChain, is_redirect};
+use crate::shared::Shared;
 use crate::targets::Target;
 
 /// Fetch that has its permits. Dropping it returns them: keep it while the page is in memory.

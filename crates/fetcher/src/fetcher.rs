@@ -9,20 +9,13 @@ use crate::page::{FetchRequest, Fetched};
 use crate::permits::Permits;
 use crate::resolver::{Resolver, SystemResolver};
 use crate::robots::RobotsCache;
+use crate::shared::Shared;
 use crate::targets::TargetPolicy;
 
 /// Fetcher for public pages. Clones share connections, cached robots.txt files and limits.
 #[derive(Clone)]
 pub struct Fetcher {
     shared: Arc<Shared>,
-}
-
-pub(crate) struct Shared {
-    pub client: Arc<Client>,
-    /// `None` if robots.txt is ignored.
-    pub robots: Option<RobotsCache>,
-    pub permits: Permits,
-    pub options: FetcherOptions,
 }
 
 impl Fetcher {

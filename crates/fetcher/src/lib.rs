@@ -15,6 +15,7 @@ mod permits;
 mod redirects;
 mod resolver;
 mod robots;
+mod shared;
 mod targets;
 
 pub use admitted::AdmittedFetch;

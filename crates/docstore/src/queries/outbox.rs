@@ -87,16 +87,19 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
 }
 
 /// Lists the oldest entries of each organization, in equal numbers. Among many organizations, those with the oldest entries.
+///
+/// Work on whole indexes has no organization and comes first: an entry must not be processed before an older clearing.
 async fn share(
     connection: &mut Conn,
     index: IndexName,
     mut waiting: Vec<(Option<OrganizationId>, Option<i64>)>,
     limit: i64,
 ) -> Result<Vec<OutboxEntry>> {
-    waiting.sort_unstable_by_key(|(_, oldest)| *oldest);
+    waiting.sort_unstable_by_key(|(organization_id, oldest)| (organization_id.is_some(), *oldest));
     let count = i64::try_from(waiting.len()).unwrap_or(i64::MAX);
     let share = (limit / count).max(LEAST_SHARE.min(limit));
-    let mut entries = Vec::new();
+    let mut entries: Vec<OutboxEntry> = Vec::new();
+    let mut newest = i64::MAX;
     for (organization_id, _) in waiting.into_iter().take(usize::try_from(limit / share).unwrap_or(1)) {
         let mut query = outbox::table
             .filter(outbox::index_name.eq(Bind(index)))
@@ -108,8 +111,12 @@ async fn share(
             Some(organization_id) => query.filter(outbox::organization_id.eq(Bind(Some(organization_id)))),
             None => query.filter(outbox::organization_id.is_null()),
         };
-        entries.extend(query.load(connection).await?);
+        entries.extend(query.load::<OutboxEntry>(connection).await?);
+        if organization_id.is_none() && i64::try_from(entries.len()).is_ok_and(|count| count == share) {
+            newest = entries.last().map_or(newest, |entry| entry.id);
+        }
     }
+    entries.retain(|entry| entry.id <= newest);
     entries.sort_unstable_by_key(|entry| entry.id);
     Ok(entries)
 }
