@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
+use admission::Compute;
 use anyhow::Context;
 use app::authentication::TokenVerifier;
 use app::disk::FreeSpace;
@@ -297,8 +298,8 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     }
 }
 
-/// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory.
-const PAGES_AT_A_TIME: usize = 32;
+/// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.
+const PAGES_AT_A_TIME: usize = 48;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -311,7 +312,12 @@ pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),
         allow_ports: fetch.allow_ports.clone(),
-        time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, total: whole },
+        time_limits: TimeLimits {
+            connect: TimeLimits::default().connect.min(whole),
+            first_byte: whole,
+            total: whole,
+            ..TimeLimits::default()
+        },
         max_bytes: usize::try_from(fetch.max_bytes).unwrap_or(usize::MAX),
         max_concurrent: PAGES_AT_A_TIME,
         // As a browser does: users request these pages, so this is not a crawl.
@@ -326,12 +332,21 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
     let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
         clock: Arc::new(SystemClock),
-        concurrent: PAGES_AT_A_TIME,
+        compute: Compute::new(cores()),
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
     };
     let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(PageReader::new(store.clone(), fetcher, extractor, options)))
+}
+
+/// Runs of different organizations in progress. A run that waits for its turn takes little more than the ids of its files.
+const RUNS_AT_A_TIME: usize = 128;
+/// Bytes of the files of all runs in progress, in memory and on disk.
+const RUN_BYTES: u64 = 512 << 20;
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 pub fn runner(
@@ -348,8 +363,11 @@ pub fn runner(
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
         clock: Arc::new(SystemClock),
-        parallel_files: std::thread::available_parallelism().map_or(2, usize::from) * 2,
-        parallel_runs: 2,
+        // Half of the cores: searches come first.
+        compute: Compute::new(cores().div_ceil(2)),
+        parallel_files: cores() * 2,
+        parallel_runs: RUNS_AT_A_TIME,
+        max_bytes_in_progress: RUN_BYTES.max(settings.files.max_object_bytes),
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
         lease: RUN_LEASE,

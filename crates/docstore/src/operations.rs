@@ -257,6 +257,8 @@ operations! {
     write runs::expire_run_leases() -> usize;
     /// Extends the lease of a run. Returns false if another worker owns the run.
     write runs::extend_run_lease(sync_id: SyncId, owner: String, lease_expires_at: Timestamp) -> bool;
+    /// Extends the leases of runs that their owners still hold. Returns these runs.
+    write runs::extend_run_leases(held: Vec<(SyncId, String)>, lease_expires_at: Timestamp) -> Vec<SyncId>;
     /// Moves a run from planning to running, with `enumerated` files. Returns false if another worker owns the run.
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
     /// Stores the results of a batch of files and adds them to the run's counters. Returns false and stores nothing if
@@ -268,8 +270,9 @@ operations! {
     /// Ends a run as completed, or as failed with the error. Returns false if another worker owns the run.
     write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp) -> bool;
 
-    /// Lists the oldest outbox entries of an index.
-    read outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
+    /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
+    /// of each organization in equal numbers.
+    snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
     /// Enqueues documents for reindexing.
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, before the entries that follow.
@@ -284,6 +287,8 @@ operations! {
     bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
+    /// Returns the lowest and the highest entry id of an organization's documents; `None` if none is pending.
+    read outbox::outbox_bounds_of(index: IndexName, organization_id: OrganizationId) -> Option<(i64, i64)>;
     /// Counts the outbox entries of an index.
     read outbox::count_outbox(index: IndexName) -> i64;
     /// Acquires or renews a lease. Returns false while another owner's lease has not expired.

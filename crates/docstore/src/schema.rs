@@ -264,6 +264,7 @@ diesel::table! {
         index_name -> Stored<IndexName>,
         doc_id -> Stored<OutboxWork>,
         created_at -> Stored<Timestamp>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
     }
 }
 

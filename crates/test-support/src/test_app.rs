@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Compute;
 use app::authentication::TokenVerifier;
 use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
@@ -134,8 +135,10 @@ fn runner(
     clock: Arc<dyn Clock>,
 ) -> Runner {
     let options = RunnerOptions {
+        compute: Compute::new(2),
         parallel_files: 4,
-        parallel_runs: 1,
+        parallel_runs: 4,
+        max_bytes_in_progress: 16 << 20,
         max_object_bytes: 1 << 20,
         temp_dir: database.folder().to_owned(),
         lease: Duration::from_secs(15),
@@ -154,6 +157,7 @@ fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> Page
         politeness: Politeness { concurrent: 8, delay: Duration::ZERO, ..Politeness::default() },
         ..FetcherOptions::new("test", "1.0", None)
     });
-    let options = PageReaderOptions { concurrent: 8, extract_timeout: Duration::from_secs(10), failure_ttl, clock };
+    let options =
+        PageReaderOptions { compute: Compute::new(2), extract_timeout: Duration::from_secs(10), failure_ttl, clock };
     PageReader::new(store.clone(), fetcher.unwrap(), Arc::new(InProcess), options)
 }

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
-use super::outbox::enqueue_documents;
+use super::outbox::enqueue_documents_of;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
@@ -255,7 +255,7 @@ pub async fn hide_workspace_document(
     .await?;
     if hidden > 0 {
         diesel::delete(grants::table.filter(grants::doc_id.eq(Bind(doc_id)))).execute(connection).await?;
-        enqueue_documents(connection, IndexName::Workspace, vec![doc_id], now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), vec![doc_id], now).await?;
     }
     Ok(hidden > 0)
 }
@@ -286,7 +286,7 @@ pub async fn purge_workspace_documents(
             .execute(connection)
             .await?;
         purged += known.len();
-        enqueue_documents(connection, IndexName::Workspace, known, now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), known, now).await?;
     }
     Ok(purged)
 }

@@ -20,6 +20,7 @@ on_both_backends!(
     expired_run_is_resumed_by_another_worker,
     concurrent_takeovers_are_exclusive,
     former_owner_cannot_write,
+    leases_are_extended_together,
     concurrent_results_are_counted_exactly,
     unreadable_file_deletes_document,
     only_actual_deletions_are_counted,
@@ -441,4 +442,15 @@ async fn finished_run_is_final(db: Database) {
         assert_eq!(claim(&db, "worker", at(6)).await.unwrap().sync_id, next.sync_id);
         assert!(db.finish_run(next.sync_id, "worker".to_owned(), None, at(7)).await.unwrap());
     }
+}
+
+async fn leases_are_extended_together(db: Database) {
+    let ((_, first), (_, second)) = (claimed_run(&db).await, claimed_run(&db).await);
+    let lost = claim(&db, "thief", at(11)).await.unwrap();
+    let kept = if lost.sync_id == first.sync_id { &second } else { &first };
+    let held = [&first, &second].map(|run| (run.sync_id, "worker".to_owned())).to_vec();
+    assert_eq!(db.extend_run_leases(held, at(30)).await.unwrap(), [kept.sync_id]);
+    assert_eq!(find(&db, kept).await.lease_expires_at, Some(at(30)));
+    assert_eq!(find(&db, &lost).await.lease_expires_at, Some(at(21)));
+    assert!(db.extend_run_leases(Vec::new(), at(40)).await.unwrap().is_empty());
 }
