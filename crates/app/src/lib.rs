@@ -4,8 +4,10 @@ pub mod accounts;
 pub mod audit;
 pub mod authentication;
 mod billing;
+mod content_budget;
 pub mod documents;
 pub mod error;
+mod excerpt;
 pub mod feedback;
 pub mod files;
 mod keys;
@@ -16,6 +18,7 @@ pub mod usage;
 pub mod viewer;
 pub mod web;
 
+pub use content_budget::ReadLimits;
 pub use error::{Error, Result};
 pub use ingest::{clock, supervisor};
 pub use viewer::{Identity, Viewer};
@@ -25,6 +28,7 @@ use std::time::Duration;
 
 use authentication::TokenVerifier;
 use blobs::BlobStore;
+use content_budget::ContentBudget;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
@@ -33,7 +37,6 @@ use model::Clock;
 use rate_limit::RateLimiter;
 use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
-use tokio::runtime::Handle;
 
 /// Dependencies of the use cases, filled in by the composition root.
 pub struct Parts {
@@ -70,6 +73,7 @@ pub struct Options {
     /// Timeout of a first-stage search, after which the engine counts as unavailable.
     pub engine_timeout: Duration,
     pub capture_lifetimes: CaptureLifetimes,
+    pub read_limits: ReadLimits,
     /// Retention of single usage events; aggregated counts are kept forever.
     pub usage_retention: Duration,
 }
@@ -96,8 +100,7 @@ pub struct App {
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
-    /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
-    runtime: Handle,
+    contents: ContentBudget,
 }
 
 impl App {
@@ -143,7 +146,7 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            runtime: Handle::current(),
+            contents: ContentBudget::new(),
             clock,
         }
     }

@@ -5,7 +5,7 @@ use app::authentication::TokenVerifier;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts};
+use app::{App, Options, Parts, ReadLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -47,6 +47,7 @@ impl Default for Setup {
                     document: Duration::from_hours(24),
                 },
                 usage_retention: Duration::from_hours(24),
+                read_limits: ReadLimits::default(),
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts};
+use app::{App, Options, Parts, ReadLimits};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -161,6 +161,7 @@ fn options(settings: &Settings) -> Options {
             snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
+        read_limits: ReadLimits::default(),
         usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
     }
 }

@@ -7,6 +7,7 @@ mod blending;
 mod feedback;
 mod files;
 mod keys;
+mod long_documents;
 mod readiness;
 mod reads;
 mod search;

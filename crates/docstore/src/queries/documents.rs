@@ -6,6 +6,7 @@ use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::activity::is_granted;
 use super::outbox::enqueue_documents;
+use super::parts::passages_of;
 use super::{Conn, page_reads};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
@@ -68,12 +69,7 @@ pub async fn find_latest_capture(
         .await
         .optional()?;
     let Some(capture) = capture else { return Ok(None) };
-    let passages = passages::table
-        .filter(passages::capture_id.eq(Bind(capture.capture_id)))
-        .order(passages::ordinal)
-        .select(Passage::as_select())
-        .load(connection)
-        .await?;
+    let passages = passages_of(connection, &capture, 0..1).await?;
     Ok(Some(StoredCapture { capture, passages }))
 }
 
@@ -129,7 +125,9 @@ async fn passages_by_capture(
     connection: &mut Conn,
     rows: &[(Document, Capture)],
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {
-    let capture_ids: Vec<CaptureId> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
+    let (whole, divided): (Vec<_>, Vec<_>) =
+        rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
+    let capture_ids = whole.iter().map(|capture| capture.capture_id);
     let found = passages::table
         .filter(passages::capture_id.eq_any(bind_all(capture_ids)))
         .order((passages::capture_id, passages::ordinal))
@@ -139,6 +137,9 @@ async fn passages_by_capture(
     let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
     for passage in found {
         by_capture.entry(passage.capture_id).or_default().push(passage);
+    }
+    for capture in divided {
+        by_capture.insert(capture.capture_id, passages_of(connection, capture, 0..1).await?);
     }
     Ok(by_capture)
 }
