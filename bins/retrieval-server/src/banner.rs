@@ -1,39 +1,53 @@
 //! Instructions printed on the first start.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+
+use crate::{files, output};
 
 /// File of the data folder with the first key.
 pub const KEY_FILE: &str = "first-key";
 
 /// Place of the first key.
-enum Shown<'a> {
-    /// Printed with the instructions.
-    Here(&'a str),
+pub enum KeyPlace {
+    /// Printed with the instructions. The file receives the key if they cannot be printed.
+    Printed { key: String, file: PathBuf },
     /// Written to a file: standard output may end in a log that others read.
     File(PathBuf),
 }
 
-/// Prints the base URL, the key and three commands to paste. Without a terminal the key is written to a file of the data
-/// folder instead, unless `print_key`.
-pub fn print(base: &str, organization_id: &str, key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<()> {
+/// Writes the key to a file of the data folder, or leaves it to be printed on a terminal or if `print_key`.
+pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeyPlace> {
+    let file = std::path::absolute(data_dir.join(KEY_FILE))?;
+    if print_key || io::stdout().is_terminal() {
+        return Ok(KeyPlace::Printed { key: key.to_owned(), file });
+    }
+    write_key(&file, key)?;
+    Ok(KeyPlace::File(file))
+}
+
+/// Prints the base URL, the key or its file, and three commands to paste.
+pub fn print(base: &str, organization_id: &str, place: KeyPlace) -> anyhow::Result<()> {
     let mut out = io::stdout();
-    let is_terminal = out.is_terminal();
-    let shown = if is_terminal || print_key {
-        Shown::Here(key)
-    } else {
-        let path = std::path::absolute(data_dir.join(KEY_FILE))?;
-        write_key(&path, key).with_context(|| format!("writing the first key to `{}`", path.display()))?;
-        Shown::File(path)
-    };
+    let text = instructions(base, organization_id, &place, out.is_terminal());
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let (Err(error), KeyPlace::Printed { key, file }) = (printed, place) {
+        write_key(&file, &key)?;
+        output::warn(&format!("printing the first key failed ({error}): it is in the file `{}`", file.display()));
+    }
+    Ok(())
+}
+
+fn instructions(base: &str, organization_id: &str, place: &KeyPlace, is_terminal: bool) -> String {
     let (bold, dim, reset) = if is_terminal { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
-    let (line, variable) = match &shown {
-        Shown::Here(key) => (format!("{bold}{key}{reset}   {dim}(shown once: store it){reset}"), (*key).to_owned()),
-        Shown::File(path) => {
+    let (line, variable) = match place {
+        KeyPlace::Printed { key, .. } => {
+            (format!("{bold}{key}{reset}   {dim}(shown once: store it){reset}"), key.to_owned())
+        }
+        KeyPlace::File(path) => {
             let quoted = format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
             (
                 format!("in the file {} (mode 600): store it and delete the file", path.display()),
@@ -41,7 +55,7 @@ pub fn print(base: &str, organization_id: &str, key: &str, data_dir: &Path, prin
             )
         }
     };
-    let text = format!(
+    format!(
         r#"
 {bold}Ready.{reset} First start: created an organization and an API key with all scopes.
 
@@ -61,19 +75,16 @@ run=$(curl -s {base}/v1/files/index -H 'Authorization: Bearer {variable}' -H 'Co
 curl -s {base}/v1/search -H 'Authorization: Bearer {variable}' -H 'Content-Type: application/json' -d '{{"query":"what does the walrus eat","scope":{{"indexes":["workspace"],"workspace_id":"{organization_id}"}}}}'
 
 "#
-    );
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
-    Ok(())
+    )
 }
 
-/// Writes the key to a new file that only its owner may read. An older file is of a database that is gone.
-fn write_key(path: &Path, key: &str) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    writeln!(file, "{key}")?;
-    file.sync_all()
+/// Writes the key to a new file. An older one is of a database that is gone, or of a first start that failed.
+fn write_key(path: &Path, key: &str) -> anyhow::Result<()> {
+    let removed = match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    removed
+        .and_then(|()| files::write_new(path, &format!("{key}\n")))
+        .with_context(|| format!("writing the first key to `{}`", path.display()))
 }

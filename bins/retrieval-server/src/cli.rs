@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -18,6 +19,25 @@ pub struct Cli {
     pub serve: Serve,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// Returns the command: `serve` unless another one is given. Its options may precede it.
+    ///
+    /// # Errors
+    /// An option of `serve` precedes another command, which would ignore it.
+    pub fn into_command(self) -> Result<Command, clap::Error> {
+        let Self { serve: before, command, .. } = self;
+        match command {
+            None => Ok(Command::Serve(before)),
+            Some(Command::Serve(after)) => Ok(Command::Serve(Serve { print_key: before.print_key || after.print_key })),
+            Some(_) if before.print_key => {
+                let message = "`--print-key` is an option of `serve`: leave it out";
+                Err(Self::command().error(ErrorKind::ArgumentConflict, message))
+            }
+            Some(command) => Ok(command),
+        }
+    }
 }
 
 #[derive(Args, Debug, Default)]
@@ -253,3 +273,6 @@ fn rfc3339(text: &str) -> Result<OffsetDateTime, String> {
     OffsetDateTime::parse(text, &Rfc3339)
         .map_err(|_| format!("`{text}` is not an RFC 3339 time such as 2027-01-31T00:00:00Z"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,13 +11,18 @@ use anyhow::{Context, bail};
 use docstore::{Docstore, StoreError};
 use tokio::time::Instant;
 
+use crate::files;
+
 /// Time to wait for a process that migrates the database.
 const MIGRATION_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time to wait for commands that only look at the database before a running server is assumed.
 const READERS_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Shared lock on the database. A server holds it while it runs.
+/// Ending of the name of the lock file.
+pub const LOCK_SUFFIX: &str = ".lock";
+
+/// Lock on the database: shared by running servers, exclusive for a restore.
 pub struct DatabaseUse {
     _lock: File,
 }
@@ -49,15 +54,35 @@ pub async fn migrate(store: &Docstore, database: &Path) -> anyhow::Result<(Datab
                 );
             }
         } else if started.elapsed() > MIGRATION_TIMEOUT {
-            bail!("another process has been migrating the database `{}` for too long", database.display());
+            bail!("another process has been migrating or restoring the database `{}` for too long", database.display());
         }
         tokio::time::sleep(RETRY).await;
     }
 }
 
+/// Takes the lock for a command that creates the database: until it is released, no server starts on it. `None` if its
+/// folder does not exist.
+///
+/// # Errors
+/// Another process uses the database.
+pub fn exclusive(database: &Path) -> anyhow::Result<Option<DatabaseUse>> {
+    if !files::parent(database).is_dir() {
+        return Ok(None);
+    }
+    match try_lock(&lock_path(database), File::try_lock)? {
+        Some(lock) => Ok(Some(DatabaseUse { _lock: lock })),
+        None => bail!("another process uses the database `{}`: stop it first", database.display()),
+    }
+}
+
 fn lock_path(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".lock");
+    with_suffix(database, LOCK_SUFFIX)
+}
+
+/// Appends to the name of a file.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
     name.into()
 }
 

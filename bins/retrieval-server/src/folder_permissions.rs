@@ -1,13 +1,14 @@
 //! Permissions of the data folder: only its owner may read it.
 
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::{banner, files, output, storage_keys};
+use crate::database_use::{self, with_suffix};
+use crate::{banner, draft, files, output, storage_keys};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -19,8 +20,10 @@ pub const INDEX: &str = "index";
 pub const OBJECTS: &str = "objects";
 /// Entries that the server creates, besides the database.
 const OWN: [&str; 5] = [INDEX, OBJECTS, "tmp", storage_keys::FILE, banner::KEY_FILE];
+/// Endings of the names of a SQLite database and the files that SQLite keeps beside it.
+pub const OF_DATABASE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Entries that a file system creates.
-const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
+pub const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
 
 /// Makes every file that this process creates private to its user. Call it before the first thread starts.
 pub fn restrict_new_files() {
@@ -36,11 +39,8 @@ pub fn restrict_new_files() {
 pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
     let own = Own { database: database.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()) };
     if !folder.is_dir() {
-        let created = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
         // The new folder survives a power failure, as what is acknowledged in it does.
-        created
-            .and_then(|()| files::sync_parent(folder))
-            .with_context(|| format!("creating the data folder `{}`", folder.display()))?;
+        files::create_folder(folder).with_context(|| format!("creating the data folder `{}`", folder.display()))?;
     }
     let mode = fs::metadata(folder)?.mode();
     let is_open = mode & FOREIGN != 0;
@@ -75,9 +75,11 @@ struct Own {
 impl Own {
     /// Returns true for entries of this service, including `retrieval.db-wal`, locks and temporary files.
     fn contains(&self, name: &str) -> bool {
-        let name = name.strip_prefix('.').unwrap_or(name);
-        let is = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']));
-        OWN.iter().copied().chain(self.database.as_deref()).any(is)
+        let is_temporary = |rest: &str| rest.starts_with(storage_keys::FILE);
+        OWN.contains(&name)
+            || name.starts_with(draft::PREFIX)
+            || name.strip_prefix('.').is_some_and(is_temporary)
+            || self.database.as_deref().and_then(|database| name.strip_prefix(database)).is_some_and(is_of_database)
     }
 
     /// Returns an entry that neither this service nor the file system creates.
@@ -108,13 +110,16 @@ impl Own {
     }
 }
 
+/// Returns true for the endings of a database's files.
+fn is_of_database(suffix: &str) -> bool {
+    OF_DATABASE.contains(&suffix) || suffix == database_use::LOCK_SUFFIX
+}
+
 /// Closes a database, with the files that SQLite keeps beside it.
 fn close_database(database: &Path) -> io::Result<usize> {
     let mut changed = 0;
-    for suffix in ["", "-wal", "-shm"] {
-        let mut name = database.as_os_str().to_owned();
-        name.push(suffix);
-        changed += close_if_open(Path::new(&name))?;
+    for suffix in OF_DATABASE {
+        changed += close_if_open(&with_suffix(database, suffix))?;
     }
     Ok(changed)
 }
@@ -186,6 +191,17 @@ mod tests {
             assert_eq!(mode(&folder.join(inner)), 0o700, "{inner}");
         }
         assert_eq!(Own { database: Some("retrieval.db".to_owned()) }.close(&folder).unwrap(), 0);
+    }
+
+    #[test]
+    fn similar_names_are_not_of_this_service() {
+        let own = Own { database: Some("retrieval.db".to_owned()) };
+        for name in ["index", "retrieval.db", "retrieval.db-wal", "retrieval.db.lock", ".storage-credentials.7"] {
+            assert!(own.contains(name), "{name}");
+        }
+        for name in ["index.html", "objects-2026", "tmp.tar", ".index", "retrieval.db.bak", "first-key.txt"] {
+            assert!(!own.contains(name), "{name}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod compose;
 mod data_folder;
 mod database_use;
 mod disk;
+mod draft;
 mod files;
 mod folder_permissions;
 mod logging;
@@ -19,6 +20,7 @@ mod sandbox;
 mod storage_keys;
 mod tokens;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -30,12 +32,14 @@ fn main() -> ExitCode {
     memory::configure_allocator();
     folder_permissions::restrict_new_files();
     let cli = Cli::parse();
+    let config = cli.config.clone();
+    let command = cli.into_command().unwrap_or_else(|error| error.exit());
     // The worker limits its own memory and threads before it reads anything, so it starts before the runtime,
     // the log and the settings.
-    if matches!(cli.command, Some(Command::ExtractWorker)) {
+    if matches!(command, Command::ExtractWorker) {
         return extract_worker::run();
     }
-    let errors = match run(cli) {
+    let errors = match run(command, config.as_deref()) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(errors) => errors,
     };
@@ -48,11 +52,9 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-fn run(cli: Cli) -> Result<(), Vec<anyhow::Error>> {
-    let config = cli.config.as_deref();
+fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
     let settings = Settings::load(config, environment())
         .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
-    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))

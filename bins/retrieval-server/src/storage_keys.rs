@@ -1,7 +1,5 @@
 //! Credentials of the embedded object store, generated on the first start.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
@@ -31,14 +29,15 @@ pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
 
 /// Writes new keys to a temporary file and links it into place, so that one of two concurrent processes wins.
 fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
-    let temporary = data_dir.join(format!(".{FILE}.{}", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    writeln!(file, "{}\n{}", random(20), random(40))?;
-    file.sync_all()?;
+    let temporary = data_dir.join(format!(".{FILE}.{}", random(8)));
+    files::write_new(&temporary, &format!("{}\n{}\n", random(20), random(40)))
+        .with_context(|| format!("writing `{}`", temporary.display()))?;
     let linked = std::fs::hard_link(&temporary, path);
     std::fs::remove_file(&temporary)?;
     match linked {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.into()),
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("writing `{}`", path.display()))
+        }
         _ => Ok(files::sync_parent(path)?),
     }
 }

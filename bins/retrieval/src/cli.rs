@@ -320,6 +320,27 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    #[test]
+    fn global_options_are_accepted_before_and_after_a_command() {
+        let options = "--base-url http://a --api-key k --session s --config c --timeout 7 --json --quiet --color never";
+        let options: Vec<&str> = options.split(' ').collect();
+        for command in [&["files", "list"][..], &["usage"]] {
+            let before = [&["retrieval"], &options[..], command].concat();
+            let between = [&["retrieval"], &command[..1], &options[..], &command[1..]].concat();
+            let after = [&["retrieval"], command, &options[..]].concat();
+            let parsed = [before, between, after].map(|arguments| Cli::try_parse_from(arguments).unwrap().common);
+            for common in &parsed {
+                assert_eq!(format!("{common:?}"), format!("{:?}", parsed[0]));
+                assert_eq!(
+                    (common.timeout, common.json, common.quiet, common.color),
+                    (7, true, true, ColorChoice::Never)
+                );
+                let texts = [&common.base_url, &common.api_key, &common.session].map(|text| text.as_deref().unwrap());
+                assert_eq!((texts, common.config.as_deref()), (["http://a", "k", "s"], Some("c".as_ref())));
+            }
+        }
+    }
+
     /// Agents run the commands of the skills literally.
     #[test]
     fn commands_in_skills_parse() {

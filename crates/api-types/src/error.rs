@@ -62,10 +62,11 @@ pub enum ErrorCode {
     ProviderUnavailable,
     /// Shares its code with [`ErrorCode::ProviderUnavailable`]; the status tells them apart.
     RetrievalNotConfigured,
+    Overloaded,
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 17] = [
+    pub const ALL: [ErrorCode; 18] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -83,6 +84,7 @@ impl ErrorCode {
         ErrorCode::InternalError,
         ErrorCode::ProviderUnavailable,
         ErrorCode::RetrievalNotConfigured,
+        ErrorCode::Overloaded,
     ];
 
     /// Code, HTTP status, meaning.
@@ -113,6 +115,11 @@ impl ErrorCode {
             ErrorCode::RetrievalNotConfigured => {
                 ("provider_unavailable", 503, "search is not configured on this server")
             }
+            ErrorCode::Overloaded => (
+                "overloaded",
+                503,
+                "the server is busy, or the request took too long; the header Retry-After says when to retry",
+            ),
         }
     }
 

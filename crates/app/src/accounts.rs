@@ -2,7 +2,7 @@
 //!
 //! Each change is recorded in the audit log with its `actor`.
 
-use docstore::{ApiKey, BalanceEntry, Details, Docstore, Organization};
+use docstore::{ApiKey, AuditEntry, BalanceEntry, Details, Docstore, Organization};
 use ingest::clock::to_date_time;
 use model::{ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, Scope, SearchId, Timestamp};
 use time::format_description::well_known::Rfc3339;
@@ -41,6 +41,14 @@ pub async fn create_organization(
     if name.trim().is_empty() {
         return Err(Error::invalid("name", "the name must not be empty"));
     }
+    let (organization, entry) = new_organization(actor, now, name, prepaid_cents);
+    let prepaid = prepaid_cents.map(signed).transpose()?;
+    let prepaid = prepaid.map(|cents| balance_entry(organization.id, cents, BalanceReason::Prepaid, None, now));
+    store.create_organization(organization.clone(), prepaid, entry).await?;
+    Ok(organization)
+}
+
+fn new_organization(actor: &str, now: Timestamp, name: &str, prepaid_cents: Option<u64>) -> (Organization, AuditEntry) {
     let organization = Organization {
         id: OrganizationId(Uuid::new_v4()),
         name: name.to_owned(),
@@ -48,12 +56,42 @@ pub async fn create_organization(
         created_at: now,
     };
     let id = organization.id;
-    let prepaid =
-        prepaid_cents.map(signed).transpose()?.map(|cents| balance_entry(id, cents, BalanceReason::Prepaid, None, now));
     let details = Details::default().with("name", name).with("prepaid_cents", prepaid_cents);
     let entry = audit::entry(actor, now, AuditAction::OrganizationCreated, Some(id), id.0, details);
-    store.create_organization(organization.clone(), prepaid, entry).await?;
-    Ok(organization)
+    (organization, entry)
+}
+
+/// Organization with its first key, before it is stored. The key can be kept first, so that no failure loses it.
+pub struct FirstOrganization {
+    organization: (Organization, AuditEntry),
+    key: (CreatedKey, AuditEntry),
+}
+
+impl FirstOrganization {
+    /// Generates both.
+    ///
+    /// # Errors
+    /// As [`create_key`].
+    pub fn new(actor: &str, now: Timestamp, name: &str, key: NewKey) -> Result<Self> {
+        let organization = new_organization(actor, now, name, None);
+        let key = new_key(actor, now, organization.0.id, key)?;
+        Ok(Self { organization, key })
+    }
+
+    pub fn organization_id(&self) -> OrganizationId {
+        self.organization.0.id
+    }
+
+    /// Returns the secret of the key, which is valid once it is stored.
+    pub fn key(&self) -> &str {
+        &self.key.0.key
+    }
+
+    /// Stores both in one transaction.
+    pub async fn store(self, store: &Docstore) -> Result<()> {
+        let (key, key_created) = self.key;
+        Ok(store.create_first_organization(self.organization, (key.row, key_created)).await?)
+    }
 }
 
 /// Creates an API key for an organization.
@@ -68,6 +106,17 @@ pub async fn create_key(
     new: NewKey,
 ) -> Result<CreatedKey> {
     require_organization(store, organization_id).await?;
+    let (created, entry) = new_key(actor, now, organization_id, new)?;
+    store.create_api_key(created.row.clone(), entry).await?;
+    Ok(created)
+}
+
+fn new_key(
+    actor: &str,
+    now: Timestamp,
+    organization_id: OrganizationId,
+    new: NewKey,
+) -> Result<(CreatedKey, AuditEntry)> {
     let key = keys::generate();
     let scopes = new.scopes.unwrap_or_else(|| Scope::ALL.to_vec());
     let scope_names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
@@ -96,8 +145,7 @@ pub async fn create_key(
         .with("limit_rps", row.limit_rps)
         .with("expires_at", row.expires_at.and_then(|at| to_date_time(at).format(&Rfc3339).ok()));
     let entry = audit::entry(actor, now, AuditAction::KeyCreated, Some(organization_id), row.id.0, details);
-    store.create_api_key(row.clone(), entry).await?;
-    Ok(CreatedKey { key, row })
+    Ok((CreatedKey { key, row }, entry))
 }
 
 /// Returns all keys of an organization, revoked ones included.

@@ -1,7 +1,5 @@
 //! Memory and computation for stored contents, shared fairly between organizations.
 
-use std::num::NonZero;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
@@ -38,12 +36,10 @@ pub struct ContentBudget {
 }
 
 impl ContentBudget {
-    /// Must be called on a runtime, whose blocking threads compute.
-    pub fn new() -> Self {
-        let threads = available_parallelism().map_or(2, NonZero::get);
+    pub fn new(compute: Compute) -> Self {
         // Requests were admitted before, so that the queue is short and refuses nothing.
         let limits = Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX);
-        Self { kibibytes: FairSemaphore::new(limits), compute: Compute::new(threads) }
+        Self { kibibytes: FairSemaphore::new(limits), compute }
     }
 
     /// Waits until this many bytes may be loaded. A caller must not wait again while it holds the permit: two callers

@@ -1,5 +1,7 @@
 use std::error::Error as StdError;
+use std::time::Duration;
 
+use admission::Overloaded;
 use blobs::{BlobError, BlobErrorKind};
 use docstore::StoreError;
 use engine::{EngineError, EngineErrorKind};
@@ -37,6 +39,9 @@ pub enum Error {
     /// The deployment runs without a search index.
     #[error("this deployment has no retrieval configured")]
     NoRetrieval,
+    /// Too much work is waiting, or the request took too long.
+    #[error("{message}")]
+    Overloaded { message: String, retry_after: Duration },
     /// Bug or broken invariant. The cause is logged and never sent to the caller.
     #[error("internal error")]
     Internal(#[source] BoxError),
@@ -53,7 +58,13 @@ impl Error {
 
     /// Returns true if the request failed through no fault of the caller.
     pub fn is_server_fault(&self) -> bool {
-        matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Internal(_))
+        matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Overloaded { .. } | Error::Internal(_))
+    }
+}
+
+impl From<Overloaded> for Error {
+    fn from(refused: Overloaded) -> Self {
+        Error::Overloaded { message: format!("the server is busy: {refused}"), retry_after: refused.retry_after }
     }
 }
 

@@ -14,13 +14,16 @@ mod keys;
 pub mod readiness;
 mod refunds;
 pub mod search;
+mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
 
+pub use billing::Charge;
 pub use content_budget::ReadLimits;
 pub use error::{Error, Result};
 pub use ingest::{clock, supervisor};
+pub use shares::{ShareLimits, Work};
 pub use viewer::{Identity, Viewer};
 
 use std::sync::Arc;
@@ -37,6 +40,7 @@ use model::Clock;
 use rate_limit::RateLimiter;
 use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
+use tokio::runtime::Handle;
 
 /// Dependencies of the use cases, filled in by the composition root.
 pub struct Parts {
@@ -76,6 +80,9 @@ pub struct Options {
     pub read_limits: ReadLimits,
     /// Retention of single usage events; aggregated counts are kept forever.
     pub usage_retention: Duration,
+    /// Maximum time of a request, with its wait for a turn.
+    pub request_timeout: Duration,
+    pub shares: ShareLimits,
 }
 
 /// The use cases, shared by all listeners.
@@ -100,7 +107,10 @@ pub struct App {
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
+    shares: shares::Shares,
     contents: ContentBudget,
+    /// Runs what must not end with its request.
+    runtime: Handle,
 }
 
 impl App {
@@ -126,6 +136,7 @@ impl App {
         let refunding = (store.clone(), Arc::clone(&clock));
         supervisor
             .spawn("refunds", move || refunds::refund_lost_searches(refunding.0.clone(), Arc::clone(&refunding.1)));
+        let shares = shares::Shares::new(&options.shares);
         Self {
             store,
             blobs,
@@ -133,7 +144,6 @@ impl App {
             feeder,
             runner,
             pages,
-            options,
             keys: authentication::KeyCache::new(),
             tokens: tokens.map(|verifier| authentication::TokenAuthenticator::new(verifier, Arc::clone(&clock))),
             usage,
@@ -146,8 +156,11 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            contents: ContentBudget::new(),
+            contents: ContentBudget::new(shares.compute().clone()),
+            shares,
+            runtime: Handle::current(),
             clock,
+            options,
         }
     }
 

@@ -14,6 +14,8 @@ mod nul;
 mod operations;
 mod outbox_work;
 mod parts;
+#[cfg(test)]
+mod query_counts;
 mod rows;
 mod schema;
 mod types;

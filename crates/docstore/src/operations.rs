@@ -96,6 +96,8 @@ operations! {
     read inventory::list_documents_without_file(after: Option<DocId>, limit: i64) -> Vec<DocId>;
     /// Creates an organization, with its first balance if it is billed.
     write accounts::create_organization(organization: Organization, prepaid: Option<BalanceEntry>, entry: AuditEntry) -> ();
+    /// Creates an organization together with its first key.
+    write accounts::create_first_organization(organization: (Organization, AuditEntry), key: (ApiKey, AuditEntry)) -> ();
     /// Lists all organizations, oldest first.
     read accounts::list_organizations() -> Vec<Organization>;
     read accounts::find_organization(organization_id: OrganizationId) -> Option<Organization>;
@@ -129,9 +131,13 @@ operations! {
 
     /// Finds a document that the organization may read by its URL: a listed page, a page that it looked up before, or a
     /// document of its workspace. Excludes removed documents.
-    snapshot documents::find_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    read documents::find_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
     /// Finds a document like `find_document` if it was granted to the organization.
-    snapshot documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    /// Finds a document like `find_document`, with its latest capture.
+    snapshot documents::read_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
+    /// Finds a document like `find_granted_document`, with its latest capture.
+    snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
     /// Returns the latest capture, with its passages, of a document as `find_document` sees it. Does not check grants.
     /// Of a divided content it loads the first part.
     snapshot documents::find_latest_capture(organization_id: OrganizationId, doc_id: DocId) -> Option<StoredCapture>;

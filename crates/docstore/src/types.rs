@@ -25,6 +25,7 @@ use crate::parts::PartMap;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.
+#[derive(Clone)]
 pub struct Stored<T>(PhantomData<T>);
 
 /// Domain type that can be stored in a column.

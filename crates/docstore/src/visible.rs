@@ -2,7 +2,7 @@
 
 use std::cmp::{max, min};
 
-use model::{CaptureId, Timestamp};
+use model::Timestamp;
 
 use crate::rows::{Document, PageRead};
 
@@ -13,34 +13,40 @@ pub struct VisibleDocument {
     pub document: Document,
     /// Time at which the organization reported the content as outdated. Older captures are fetched again.
     pub stale_at: Option<Timestamp>,
+    /// True if the document was granted to the organization, which may then read it by its id.
+    pub is_granted: bool,
+}
+
+/// Times of the captures that compete to be the latest one; `None` for a missing capture.
+pub(crate) struct CaptureTimes {
+    pub shared: Option<Timestamp>,
+    pub own: Option<Timestamp>,
 }
 
 impl VisibleDocument {
-    /// Combines the row of a document with the organization's own reading of it. `captured_at` returns the time of a
-    /// capture. `None` if the organization may see neither.
+    /// Combines the row of a document with the organization's own reading of it. `None` if the organization may see
+    /// neither.
     pub(crate) fn of(
         document: Document,
         read: Option<PageRead>,
-        captured_at: impl Fn(CaptureId) -> Option<Timestamp>,
+        times: CaptureTimes,
+        is_granted: bool,
     ) -> Option<Self> {
         let read = read.filter(|read| is_current(read, document.removed_at));
         let is_shared = document.listed && document.removed_at.is_none();
         let Some(read) = read else {
-            return is_shared.then_some(Self { document, stale_at: None });
+            return is_shared.then_some(Self { document, stale_at: None, is_granted });
         };
         let stale_at = read.stale_at;
         if !is_shared {
-            return Some(Self { document: private(document, read), stale_at });
+            return Some(Self { document: private(document, read), stale_at, is_granted });
         }
-        let time_of = |capture_id: Option<CaptureId>| capture_id.and_then(&captured_at);
-        let document = match time_of(read.latest_capture_id) {
+        let document = match times.own {
             None => document,
-            Some(own) if time_of(document.latest_capture_id).is_none_or(|shared| own >= shared) => {
-                newer(document, read)
-            }
+            Some(own) if times.shared.is_none_or(|shared| own >= shared) => newer(document, read),
             Some(_) => seen(document, &read),
         };
-        Some(Self { document, stale_at })
+        Some(Self { document, stale_at, is_granted })
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use api_types::{Access, ResponseBody, Usage};
-use app::{App, Viewer};
+use app::{App, Viewer, Work};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::State;
@@ -36,14 +37,16 @@ impl Context {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Runs a use case to its end on the application's runtime, also after the client has disconnected.
-    pub async fn run<T, F>(&self, use_case: impl FnOnce(Arc<App>, Viewer) -> F) -> Result<T, Failure>
+    /// Runs a use case on the application's runtime, within the share of the organization. It stops when the client disconnects.
+    pub async fn run<T, F>(&self, work: Work, use_case: impl FnOnce(Arc<App>, Viewer) -> F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
-        let work = use_case(self.state.app.clone(), self.viewer.clone());
-        match self.state.runtime.spawn(work).await {
+        let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
+        let use_case = use_case(app.clone(), viewer.clone());
+        let running = self.state.runtime.spawn(async move { app.within_share(&viewer, work, use_case).await });
+        match AbortOnDropHandle::new(running).await {
             Ok(outcome) => outcome.map_err(Failure::from),
             // A panic of the use case, or a runtime that is shutting down.
             Err(error) => Err(Failure::internal(error)),

@@ -1,9 +1,13 @@
+use std::time::Duration;
+
 use api_types::{ErrorBody, ErrorCode};
 use app::error::BoxError;
 use serde_json::{Map, Value};
 
 /// Longest echo of a caller's text, in characters: an error must not return a megabyte to its sender.
 const MAX_ECHO: usize = 500;
+
+const RETRY_AFTER_SECONDS: &str = "retry_after_seconds";
 
 /// The error response to a request, with a cause that is only logged.
 #[derive(Debug)]
@@ -43,6 +47,17 @@ impl Failure {
         ErrorBody { code: self.code.as_str().to_owned(), message: self.message.clone(), details: self.details.clone() }
     }
 
+    /// A request that the server is too busy for. The wait is in the details, for clients that see no headers.
+    pub fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
+        let seconds = retry_after.as_secs_f64().ceil().max(1.0) as u64;
+        Failure::new(ErrorCode::Overloaded, message).with(RETRY_AFTER_SECONDS, seconds)
+    }
+
+    /// Seconds after which a retry makes sense, for `overloaded`.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.details.get(RETRY_AFTER_SECONDS)?.as_u64()
+    }
+
     pub fn internal(cause: impl Into<BoxError>) -> Self {
         let mut failure = Failure::new(ErrorCode::InternalError, "the server failed to answer; it is safe to retry");
         failure.cause = Some(cause.into());
@@ -76,6 +91,7 @@ impl From<app::Error> for Failure {
             Error::Unavailable { backend: _, source } => {
                 Failure { cause: Some(source), ..Failure::new(ErrorCode::ProviderUnavailable, message) }
             }
+            Error::Overloaded { message: _, retry_after } => Failure::overloaded(message, retry_after),
             Error::NoRetrieval => Failure::new(ErrorCode::RetrievalNotConfigured, message),
             Error::Internal(source) => Failure::internal(source),
         }

@@ -1,5 +1,7 @@
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY, WWW_AUTHENTICATE};
+use actix_web::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
 use openapi::Operation;
@@ -96,6 +98,9 @@ pub(crate) async fn respond(
     if let Some(failure) = refusal {
         if failure.code.status() == 401 {
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        if let Some(seconds) = failure.retry_after() {
+            response.insert_header((RETRY_AFTER, seconds));
         }
         if let Some(methods) = failure.allow {
             response.insert_header((ALLOW, methods));

@@ -58,6 +58,7 @@ fn example(code: ErrorCode, invalid: Option<InvalidRequest>) -> Value {
         ErrorCode::FileTooLarge => json!({"field": "size", "max_object_bytes": 104_857_600}),
         ErrorCode::UnsupportedFileType => json!({"field": "filename"}),
         ErrorCode::InsufficientScope => json!({"scope": "search:read"}),
+        ErrorCode::Overloaded => json!({"retry_after_seconds": 2}),
         _ => json!({}),
     };
     let at_admission = matches!(code.status(), 401 | 403 | 429);

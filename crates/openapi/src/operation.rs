@@ -186,8 +186,8 @@ pub(crate) const fn placeholders_match(template: &str, parameters: &[Parameter])
     matched == parameters.len()
 }
 
-/// Errors of every operation: admission, invalid input, and faults of the server and its backends.
-pub const COMMON_ERRORS: [ErrorCode; 7] = [
+/// Errors of every operation: admission, invalid input, faults of the server and its backends, and too much load.
+pub const COMMON_ERRORS: [ErrorCode; 8] = [
     ErrorCode::ValidationError,
     ErrorCode::MissingApiKey,
     ErrorCode::InvalidApiKey,
@@ -195,4 +195,5 @@ pub const COMMON_ERRORS: [ErrorCode; 7] = [
     ErrorCode::RateLimited,
     ErrorCode::InternalError,
     ErrorCode::ProviderUnavailable,
+    ErrorCode::Overloaded,
 ];

@@ -1,4 +1,5 @@
-//! Retries with exponential back-off: 429 and 5xx, up to three times, after 500 ms, doubled each time, at most 8 s.
+//! Retries with exponential back-off: 429 and 5xx, up to three times, after 500 ms, doubled each time, at most 8 s. A busy
+//! server says how long to wait.
 
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub enum Repeat {
 pub enum Failure {
     /// 429, with the time until the next window.
     RateLimited(Duration),
+    /// 503 with `Retry-After`.
+    Overloaded(Duration),
     /// Another status.
     Status(u16),
     /// No connection: nothing was sent.
@@ -40,7 +43,7 @@ pub fn wait(failure: Failure, repeat: Repeat, retries: u32, random: f64) -> Opti
     let backoff = FIRST_WAIT.saturating_mul(1 << retries).min(LONGEST_WAIT);
     match failure {
         // The random part spreads clients that wait for the same window.
-        Failure::RateLimited(window) => Some(window + backoff.mul_f64(random / 4.0)),
+        Failure::RateLimited(window) | Failure::Overloaded(window) => Some(window + backoff.mul_f64(random / 4.0)),
         Failure::Status(500..) | Failure::NotConnected => Some(backoff.mul_f64(1.0 - random / 2.0)),
         Failure::Broken if repeat == Repeat::Safe => Some(backoff.mul_f64(1.0 - random / 2.0)),
         Failure::Status(_) | Failure::Broken => None,
@@ -75,6 +78,13 @@ mod tests {
         assert_eq!(ms(Failure::RateLimited(window), Repeat::Unsafe, 0, 0.0), Some(700));
         assert_eq!(ms(Failure::RateLimited(window), Repeat::Unsafe, 2, 1.0), Some(1200));
         assert_eq!(ms(Failure::RateLimited(window), Repeat::Safe, 3, 0.0), None);
+    }
+
+    #[test]
+    fn busy_server_decides_how_long_to_wait() {
+        let busy = Failure::Overloaded(Duration::from_secs(2));
+        assert_eq!(ms(busy, Repeat::Unsafe, 0, 1.0), Some(2125));
+        assert_eq!(ms(busy, Repeat::Unsafe, 3, 0.0), None);
     }
 
     #[test]

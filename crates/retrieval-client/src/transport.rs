@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use api_types::{ErrorEnvelope, RateLimit};
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
 use reqwest::{Method, Url};
 use time::OffsetDateTime;
 
@@ -16,6 +16,8 @@ use crate::retry::{self, Failure, Repeat};
 
 /// Maximum size of a response, far above the largest one, a whole document.
 pub(crate) const MAX_ANSWER: usize = 64 << 20;
+/// Maximum wait that a busy server can ask for.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
 const POOL_IDLE: Duration = Duration::from_secs(20);
@@ -126,6 +128,7 @@ impl Transport {
         }
         let failure = match status {
             429 => Failure::RateLimited(rate_limit::until_reset(&headers, OffsetDateTime::now_utc())),
+            503 => retry_after(&headers).map_or(Failure::Status(status), Failure::Overloaded),
             _ => Failure::Status(status),
         };
         Err((Some(failure), refusal(status, &headers, &body)))
@@ -153,6 +156,12 @@ impl Transport {
         };
         (failure, unanswered(error))
     }
+}
+
+/// Parses `Retry-After` in seconds, the only form that the service sends.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
 }
 
 /// Removes the URL: a signed URL of storage is a secret while it is valid.

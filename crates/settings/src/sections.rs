@@ -40,6 +40,7 @@ pub struct Server {
     pub public_url: String,
     /// 0: one per CPU, at most 8.
     pub workers: u16,
+    pub request_timeout_ms: u64,
     pub drain_seconds: u64,
 }
 

@@ -19,6 +19,7 @@ impl Settings {
             self.check_data_dir(),
             self.check_public_url(),
             self.check_workers(),
+            positive("server.request_timeout_ms", self.server.request_timeout_ms),
             self.check_binds(),
             self.check_origins(),
             self.check_database(),

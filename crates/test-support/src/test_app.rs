@@ -5,7 +5,7 @@ use app::authentication::TokenVerifier;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts, ReadLimits};
+use app::{App, Options, Parts, ReadLimits, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -48,6 +48,8 @@ impl Default for Setup {
                 },
                 usage_retention: Duration::from_hours(24),
                 read_limits: ReadLimits::default(),
+                request_timeout: Duration::from_secs(60),
+                shares: ShareLimits::for_cores(2),
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,

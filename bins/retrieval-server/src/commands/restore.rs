@@ -1,6 +1,6 @@
 //! `restore`: restores a backup into an empty data folder.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, bail};
@@ -8,12 +8,15 @@ use docstore::{Contents, Docstore, Location};
 use indicatif::ProgressBar;
 use ingest::rebuild;
 use model::{IndexName, SystemClock};
+use s3_server::Snapshot;
 use serde_json::json;
 use settings::{IndexBackend, Settings, StorageBackend};
 
 use super::backup::BackupError;
-use crate::archive::{self, Manifest};
-use crate::files::Draft;
+use crate::archive::{self, Manifest, Part};
+use crate::database_use::{self, with_suffix};
+use crate::draft::{Draft, PREFIX};
+use crate::folder_permissions::{OF_DATABASE, OF_THE_SYSTEM};
 use crate::{compose, data_folder, files, output};
 
 pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
@@ -22,13 +25,20 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
         Location::Postgres(_) => return Err(BackupError::postgres_restore(folder).into()),
     };
     let manifest = archive::read_manifest(folder)?;
-    Docstore::open_copy(&folder.join(archive::DATABASE))?.check_supported().await?;
-    let draft = Draft::within(&settings.data_dir).map_err(|error| BackupError::of_folder(&settings.data_dir, error))?;
+    let of_data_folder = |error| BackupError::of_data_folder(&settings.data_dir, error);
+    let lock_name = database.lock_name();
+    let draft = Draft::of(&settings.data_dir, &[OF_THE_SYSTEM[0], &lock_name]).map_err(of_data_folder)?;
+    let _lock = database_use::exclusive(database.path())?;
     let progress = ProgressBar::new_spinner();
     progress.set_message("copying");
     let manifest = {
         let (folder, draft) = (folder.to_owned(), draft.path.clone());
-        tokio::task::spawn_blocking(move || copy(&folder, &draft, manifest)).await??
+        tokio::task::spawn_blocking(move || copy_parts(&folder, &draft, manifest)).await??
+    };
+    Docstore::open_copy(&draft.path.join(archive::DATABASE))?.check_supported().await?;
+    let manifest = {
+        let (folder, draft) = (folder.to_owned(), draft.path.clone());
+        tokio::task::spawn_blocking(move || copy_objects(&folder, &draft, manifest)).await??
     };
     progress.set_message("verifying the database");
     check_database(&draft.path.join(archive::DATABASE), &manifest, settings).await?;
@@ -37,8 +47,9 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
         (Some(_), StorageBackend::Embedded) => {}
         (Some(_), StorageBackend::S3) => output::note("storage is external: the restored objects are not used"),
     }
-    database.place(&draft.path)?;
-    draft.publish_entries(&database.name()).context("moving the restored data into the data folder")?;
+    let placed = database.place(&draft.path)?;
+    draft.publish(&database.name()).map_err(of_data_folder)?;
+    placed.publish()?;
     progress.finish_and_clear();
     output::json(&json!({
         "restored": absolute(&settings.data_dir)?,
@@ -55,21 +66,32 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Copies every part into the draft and compares it with the manifest.
-fn copy(folder: &Path, draft: &Path, manifest: Manifest) -> anyhow::Result<Manifest> {
-    archive::for_each_part(folder, &manifest, |part| {
+/// Checks every part except the objects, and copies those that are data into the draft.
+fn copy_parts(folder: &Path, draft: &Path, manifest: Manifest) -> anyhow::Result<Manifest> {
+    for part in &manifest.parts {
         let is_data = [archive::DATABASE, archive::OBJECTS].iter().any(|data| Path::new(&part.path).starts_with(data));
-        if !is_data {
-            return part.read(folder, &mut std::io::sink());
-        }
-        let target = part.location(draft)?;
-        if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&target)?;
-        part.read(folder, &mut file)
-    })?;
+        if is_data { copy(part, folder, draft)? } else { part.read(folder, &mut std::io::sink())? }
+    }
     Ok(manifest)
+}
+
+fn copy_objects(folder: &Path, draft: &Path, manifest: Manifest) -> anyhow::Result<Manifest> {
+    archive::for_each_object(folder, &manifest, |part| copy(part, folder, draft))?;
+    let restored = Snapshot::read(&draft.join(archive::OBJECTS))?.keys().count() as u64;
+    match manifest.objects {
+        Some(objects) if objects != restored => {
+            bail!("the backup has {restored} objects, and its manifest states {objects}")
+        }
+        Some(_) | None => Ok(manifest),
+    }
+}
+
+/// Copies a part into the draft and compares it with its description.
+fn copy(part: &Part, folder: &Path, draft: &Path) -> anyhow::Result<()> {
+    let target = part.location(draft)?;
+    fs::create_dir_all(files::parent(&target))?;
+    let mut file = files::create_new(&target).with_context(|| format!("writing `{}`", target.display()))?;
+    part.read(folder, &mut file)
 }
 
 /// Upgrades and checks the restored database. A shared index is queued to be rebuilt; an embedded one is new, so the next
@@ -95,48 +117,100 @@ async fn check_database(path: &Path, manifest: &Manifest, settings: &Settings) -
 
 /// Place of the database: a path below the data folder, or elsewhere.
 enum Target {
-    Within(PathBuf),
+    Within { path: PathBuf, relative: PathBuf },
     Elsewhere(PathBuf),
 }
 
 impl Target {
     fn of(path: &Path, data_dir: &Path) -> anyhow::Result<Self> {
         let (path, data_dir) = (absolute(path)?, absolute(data_dir)?);
-        match path.strip_prefix(&data_dir) {
-            Ok(relative) => Ok(Self::Within(relative.to_owned())),
-            Err(_) if path.exists() => bail!("the database `{}` exists: restore never replaces one", path.display()),
-            Err(_) => Ok(Self::Elsewhere(path)),
+        if let Ok(relative) = path.strip_prefix(&data_dir) {
+            let relative = relative.to_owned();
+            return Ok(Self::Within { path, relative });
+        }
+        require_free(&path)?;
+        let folder = files::parent(&path);
+        if !folder.is_dir() {
+            bail!("the folder `{}` of the database does not exist: create it first", folder.display());
+        }
+        Ok(Self::Elsewhere(path))
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Within { path, .. } | Self::Elsewhere(path) => path,
         }
     }
 
-    /// Moves the database from its name in the backup to its place.
-    fn place(&self, draft: &Path) -> anyhow::Result<()> {
+    /// Returns the name that the lock on the database has if it is in the data folder.
+    fn lock_name(&self) -> String {
+        let name = self.path().file_name().unwrap_or_default().to_string_lossy();
+        format!("{name}{}", database_use::LOCK_SUFFIX)
+    }
+
+    /// Moves the database from its name in the backup to its place in the draft, or to the disk of its place elsewhere.
+    fn place(&self, draft: &Path) -> anyhow::Result<Placed> {
         let from = draft.join(archive::DATABASE);
         match self {
-            Self::Within(relative) => {
+            Self::Within { relative, .. } => {
                 let target = draft.join(relative);
-                if let Some(parent) = target.parent() {
-                    fs::create_dir_all(parent)?;
-                }
+                fs::create_dir_all(files::parent(&target))?;
                 fs::rename(&from, target)?;
+                Ok(Placed { moved: None })
             }
             Self::Elsewhere(path) => {
-                let partial = path.with_added_extension("partial");
-                fs::copy(&from, &partial).with_context(|| format!("writing `{}`", partial.display()))?;
-                files::sync_file(&partial)?;
-                fs::rename(&partial, path)?;
-                files::sync_parent(path)?;
+                let partial = with_suffix(path, &format!("{PREFIX}{:016x}", rand::random::<u64>()));
+                let placed = Placed { moved: Some((partial.clone(), path.clone())) };
+                let mut file =
+                    files::create_new(&partial).with_context(|| format!("writing `{}`", partial.display()))?;
+                std::io::copy(&mut File::open(&from)?, &mut file)
+                    .and_then(|_| file.sync_all())
+                    .with_context(|| format!("writing `{}`", partial.display()))?;
                 fs::remove_file(from)?;
+                Ok(placed)
             }
         }
-        Ok(())
     }
 
     /// Returns the first component of the place below the data folder, which appears last.
     fn name(&self) -> PathBuf {
         match self {
-            Self::Within(relative) => relative.components().take(1).collect(),
+            Self::Within { relative, .. } => relative.components().take(1).collect(),
             Self::Elsewhere(_) => PathBuf::new(),
+        }
+    }
+}
+
+/// Returns an error if there is a database, or a log of one: SQLite would apply it to the restored database.
+fn require_free(database: &Path) -> anyhow::Result<()> {
+    let files = OF_DATABASE.iter().map(|suffix| with_suffix(database, suffix));
+    match files.into_iter().find(|file| file.symlink_metadata().is_ok()) {
+        Some(file) => bail!("`{}` exists: restore never replaces a database, move its files away", file.display()),
+        None => Ok(()),
+    }
+}
+
+/// A database that lies where it belongs, or beside it under a temporary name.
+struct Placed {
+    moved: Option<(PathBuf, PathBuf)>,
+}
+
+impl Placed {
+    /// Gives a database outside of the data folder its name. It appears last: a database without its objects would be taken
+    /// for one whose files were deleted.
+    fn publish(self) -> anyhow::Result<()> {
+        let Some((partial, path)) = &self.moved else { return Ok(()) };
+        require_free(path)?;
+        let renamed = fs::rename(partial, path).and_then(|()| files::sync_parent(path));
+        renamed.with_context(|| format!("moving the restored database to `{}`", path.display()))
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.moved {
+            // Gone after publishing; otherwise the rest of a failed restore, whose error is reported already.
+            let _ = fs::remove_file(partial);
         }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use app::accounts::{self, NewKey};
+use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts, ReadLimits};
+use app::{App, Options, Parts, ReadLimits, ShareLimits};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -163,6 +163,8 @@ fn options(settings: &Settings) -> Options {
         },
         read_limits: ReadLimits::default(),
         usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
+        request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
+        shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
     }
 }
 
@@ -172,11 +174,13 @@ async fn first_start(settings: &Settings, store: &Docstore, print_key: bool) -> 
         return Ok(());
     }
     let now = SystemClock.now();
-    let organization = accounts::create_organization(store, actor::SERVER, now, "default", None).await?;
     let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
-    let created = accounts::create_key(store, actor::SERVER, now, organization.id, key).await?;
-    let (base, organization_id) = (&settings.server.public_url, organization.id.to_string());
-    banner::print(base, &organization_id, &created.key, &settings.data_dir, print_key)
+    let first = FirstOrganization::new(actor::SERVER, now, "default", key)?;
+    let (organization_id, key) = (first.organization_id().to_string(), first.key().to_owned());
+    // Kept before it is valid: if that fails, the next start is the first one again.
+    let place = banner::keep(&key, &settings.data_dir, print_key)?;
+    first.store(store).await?;
+    banner::print(&settings.server.public_url, &organization_id, place)
 }
 
 /// Stop signals. Registered before the service starts, so that it can be stopped while starting.

@@ -92,6 +92,7 @@ fn backup_of_a_busy_server_is_restored() {
     fs::remove_dir_all(server.data_folder()).unwrap();
     let restored = server.command(&["restore", text(&backup)]).object();
     assert_eq!(restored["documents"], summary["documents"]);
+    assert_eq!(names(&server.data_folder()), ["objects", "retrieval.db"]);
     server.resume();
     client.index();
     // A file that was deleted during the backup is gone by now.
@@ -144,6 +145,133 @@ fn damaged_backups_are_refused() {
     assert!(refused.stderr.contains("outside of its folder"), "{}", refused.stderr);
     fs::write(backup.join("manifest.json"), manifest).unwrap();
     server.command(&["restore", text(&backup)]).object();
+    server.resume();
+    assert_eq!(client.file_names(), ["walrus.txt"]);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
+/// Returns a stopped server with one file, and its backup.
+fn backed_up(folder: &Path) -> (Server, Client, PathBuf) {
+    let mut server = Server::start(Database::sqlite());
+    let client = server.tenant("acme");
+    client.upload("walrus.txt", "The walrus eats clams.");
+    client.index();
+    assert_eq!(server.stop().code(), Some(0));
+    let backup = folder.join("backup");
+    server.command(&["backup", text(&backup)]).lines();
+    (server, client, backup)
+}
+
+/// Volumes are mount points: they exist, and their file system has a folder of its own.
+#[test]
+fn existing_folders_are_filled_and_rests_of_killed_commands_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, client, _) = backed_up(folder.path());
+    let volume = folder.path().join("volume");
+    fs::create_dir_all(volume.join("lost+found")).unwrap();
+    fs::create_dir_all(volume.join(".retrieval-partial-1/objects")).unwrap();
+    server.command(&["backup", text(&volume)]).lines();
+    let complete = ["lost+found", "manifest.json", "objects", "objects.jsonl", "retrieval.db", "settings.toml"];
+    assert_eq!(names(&volume), complete);
+
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    fs::create_dir_all(server.data_folder().join("lost+found")).unwrap();
+    fs::create_dir_all(server.data_folder().join(".retrieval-partial-2/objects")).unwrap();
+    // A failed restore leaves nothing that stops the next one.
+    let settings = fs::read_to_string(volume.join("settings.toml")).unwrap();
+    fs::write(volume.join("settings.toml"), "damaged").unwrap();
+    assert_eq!(server.command(&["restore", text(&volume)]).code(), Some(1));
+    fs::write(volume.join("settings.toml"), settings).unwrap();
+    server.command(&["restore", text(&volume)]).object();
+    assert_eq!(names(&server.data_folder()), ["lost+found", "objects", "retrieval.db", "retrieval.db.lock"]);
+    server.resume();
+    assert_eq!(client.file_names(), ["walrus.txt"]);
+}
+
+/// The size, the content and the digest of a link's target may be right.
+#[test]
+fn links_and_endless_files_in_a_backup_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _, backup) = backed_up(folder.path());
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    let outside = folder.path().join("outside");
+    for name in ["retrieval.db", "objects.jsonl", "manifest.json", "objects", "settings.toml"] {
+        fs::rename(backup.join(name), &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, backup.join(name)).unwrap();
+        let refused = server.command(&["restore", text(&backup)]);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{name}: {refused:#?}");
+        assert!(refused.stderr.contains("neither a file nor a folder"), "{name}: {}", refused.stderr);
+        assert!(!server.data_folder().exists(), "{name}");
+        fs::remove_file(backup.join(name)).unwrap();
+        fs::rename(&outside, backup.join(name)).unwrap();
+    }
+    // A wrong size is noticed before the file is copied.
+    fs::OpenOptions::new().write(true).open(backup.join("retrieval.db")).unwrap().set_len(1 << 40).unwrap();
+    let refused = server.command(&["restore", text(&backup)]);
+    assert!(refused.stderr.contains("is damaged: it has 1099511627776 bytes"), "{}", refused.stderr);
+}
+
+#[test]
+fn manifest_without_database_or_objects_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _, backup) = backed_up(folder.path());
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    let good = fs::read_to_string(backup.join("manifest.json")).unwrap();
+    for (part, named) in [
+        ("retrieval.db", "does not name `retrieval.db`"),
+        ("objects/journal", "has 0 objects, and its manifest states 1"),
+    ] {
+        let mut manifest: Value = serde_json::from_str(&good).unwrap();
+        manifest["parts"].as_array_mut().unwrap().retain(|one| one["path"] != part);
+        fs::write(backup.join("manifest.json"), manifest.to_string()).unwrap();
+        let refused = server.command(&["restore", text(&backup)]);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{part}: {refused:#?}");
+        assert!(refused.stderr.contains(named), "{part}: {}", refused.stderr);
+        assert!(!server.data_folder().exists(), "{part}");
+    }
+}
+
+#[test]
+fn database_elsewhere_is_restored_after_the_objects_and_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, client, backup) = backed_up(folder.path());
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    let place = folder.path().join("databases");
+    let database = place.join("service.db");
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    let start = settings.find("[database]\nurl = ").unwrap();
+    let end = start + "[database]\n".len() + settings[start + "[database]\n".len()..].find('\n').unwrap();
+    let url = format!("[database]\nurl = \"sqlite://{}\"", database.display());
+    fs::write(server.settings_file(), format!("{}{url}{}", &settings[..start], &settings[end..])).unwrap();
+
+    let refused = server.command(&["restore", text(&backup)]);
+    assert!(refused.stderr.contains("does not exist: create it first"), "{}", refused.stderr);
+    fs::create_dir(&place).unwrap();
+    // SQLite would apply the log of another database to the restored one.
+    for suffix in ["", "-wal", "-journal"] {
+        let file = place.join(format!("service.db{suffix}"));
+        fs::write(&file, "of another database").unwrap();
+        let refused = server.command(&["restore", text(&backup)]);
+        assert_eq!(refused.code(), Some(1), "{refused:#?}");
+        assert!(refused.stderr.contains(&format!("`{}` exists", file.display())), "{}", refused.stderr);
+        fs::remove_file(file).unwrap();
+    }
+    // A server holds the lock of the database.
+    let lock = fs::File::create(place.join("service.db.lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let refused = server.command(&["restore", text(&backup)]);
+    assert!(refused.stderr.contains("another process uses the database"), "{}", refused.stderr);
+    drop(lock);
+    server.command(&["restore", text(&backup)]).object();
+    assert_eq!(names(&place), ["service.db", "service.db.lock"]);
+    assert_eq!(names(&server.data_folder()), ["objects"]);
+    assert_eq!(fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o600);
     server.resume();
     assert_eq!(client.file_names(), ["walrus.txt"]);
 }

@@ -86,13 +86,51 @@ fn first_start_prints_working_commands() {
 #[test]
 fn first_key_is_printed_on_request() {
     let mut server = Server::prepare(Database::sqlite(), "");
-    server.arguments = vec!["serve", "--print-key"];
+    server.arguments = vec!["--print-key", "serve"];
     server.resume();
     let banner = banner_of(&server);
     let organization = Uuid::parse_str(value_after(&banner, "Organization")).unwrap();
     let client = server.client(Some(value_after(&banner, "API key")), organization);
     client.get("/v1/files").ok();
     assert!(!server.data_folder().join("first-key").exists());
+}
+
+/// A key that cannot be kept is never created, so that the next start is the first one again.
+#[test]
+fn first_start_is_repeated_if_its_key_cannot_be_written() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    let key_file = server.data_folder().join("first-key");
+    fs::create_dir_all(&key_file).unwrap();
+    let failed = server.command(&["serve"]);
+    assert_eq!((failed.code(), failed.stdout.as_str()), (Some(1), ""), "{failed:#?}");
+    assert!(failed.stderr.contains("writing the first key"), "{}", failed.stderr);
+    assert_eq!(server.command(&["admin", "org", "list"]).lines(), [] as [Value; 0]);
+
+    fs::remove_dir(&key_file).unwrap();
+    server.resume();
+    let organization = Uuid::parse_str(value_after(&banner_of(&server), "Organization")).unwrap();
+    let key = fs::read_to_string(&key_file).unwrap();
+    server.client(Some(key.trim_end()), organization).get("/v1/files").ok();
+}
+
+/// Standard output may be full or closed.
+#[cfg(target_os = "linux")]
+#[test]
+fn first_key_that_cannot_be_printed_goes_to_the_file() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    let mut command = crate::support::command();
+    command.args(["--print-key", "serve", "--config"]).arg(server.settings_file());
+    command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let key_file = server.data_folder().join("first-key");
+    let key = until("the key is written", Duration::from_secs(30), || {
+        fs::read_to_string(&key_file).ok().filter(|key| key.ends_with('\n'))
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    server.resume();
+    let organization = uuid_of(&server.admin(&["org", "list"])["organization_id"]);
+    server.client(Some(key.trim_end()), organization).get("/v1/files").ok();
 }
 
 /// The first start creates nothing if a command has created an organization before.

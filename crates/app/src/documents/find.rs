@@ -1,23 +1,25 @@
 //! Lookup of a target among the documents that the viewer may see.
 
-use docstore::{Grant, NewPage, VisibleDocument};
-use model::DocId;
+use docstore::{Grant, NewPage, StoredCapture, VisibleDocument};
 use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
 
 use super::Target;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 
+/// Document as the viewer's organization sees it, with its latest capture.
+pub(super) type Found = (VisibleDocument, Option<StoredCapture>);
+
 impl App {
-    /// Finds the target. A web page that is neither listed nor known to the viewer's organization is registered for it, so
-    /// that its id and its times hold from now on.
+    /// Finds the target with its latest capture. A web page that is neither listed nor known to the viewer's organization is
+    /// registered for it, so that its id and its times hold from now on.
     ///
     /// # Errors
     /// `DocumentNotFound` if it is not granted or does not exist, `Invalid` for a malformed URL.
-    pub(super) async fn find_document(&self, viewer: &Viewer, target: &Target) -> Result<VisibleDocument> {
+    pub(super) async fn load_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
         match target {
             Target::DocId(doc_id) => {
-                let found = self.store.find_granted_document(viewer.organization_id, *doc_id).await?;
+                let found = self.store.read_granted_document(viewer.organization_id, *doc_id).await?;
                 found.ok_or(Error::DocumentNotFound)
             }
             Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
@@ -27,13 +29,12 @@ impl App {
         }
     }
 
-    async fn find_page(&self, viewer: &Viewer, url: &str) -> Result<VisibleDocument> {
+    async fn find_page(&self, viewer: &Viewer, url: &str) -> Result<Found> {
         let organization_id = viewer.organization_id;
         let canonical = CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
         let doc_id = canonical.doc_id();
-        if let Some(found) = self.store.find_document(organization_id, doc_id).await? {
-            self.grant(viewer, doc_id).await?;
-            return Ok(found);
+        if let Some(found) = self.store.read_document(organization_id, doc_id).await? {
+            return self.granted(viewer, found).await;
         }
         let page = NewPage {
             organization_id,
@@ -42,28 +43,28 @@ impl App {
             source_url: url.trim().to_owned(),
         };
         self.store.register_page(page, self.clock.now()).await?;
-        self.store.find_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)
+        self.store.read_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)
     }
 
     /// Finds a workspace document. Another organization's document and a missing one fail with the same error.
-    async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<VisibleDocument> {
+    async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<Found> {
         let organization_id = viewer.organization_id;
         let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
         if owner != organization_id {
             return Err(Error::DocumentNotFound);
         }
         let doc_id = document_id(&workspace_url(owner, &name));
-        let found = self.store.find_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)?;
-        self.grant(viewer, doc_id).await?;
-        Ok(found)
+        let found = self.store.read_document(organization_id, doc_id).await?.ok_or(Error::DocumentNotFound)?;
+        self.granted(viewer, found).await
     }
 
-    async fn grant(&self, viewer: &Viewer, doc_id: DocId) -> Result<()> {
-        let organization_id = viewer.organization_id;
-        if self.store.is_granted(organization_id, doc_id).await? {
-            return Ok(());
+    /// Grants a found document to the viewer's organization.
+    async fn granted(&self, viewer: &Viewer, found: Found) -> Result<Found> {
+        let visible = &found.0;
+        if !visible.is_granted {
+            let (organization_id, doc_id) = (viewer.organization_id, visible.document.doc_id);
+            self.store.grant_document(Grant { organization_id, doc_id, granted_at: self.clock.now() }).await?;
         }
-        let grant = Grant { organization_id, doc_id, granted_at: self.clock.now() };
-        Ok(self.store.grant_document(grant).await?)
+        Ok(found)
     }
 }

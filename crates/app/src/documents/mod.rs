@@ -217,17 +217,6 @@ impl App {
         computing.await
     }
 
-    /// Returns the document and its latest capture.
-    async fn load_document(
-        &self,
-        viewer: &Viewer,
-        target: &Target,
-    ) -> Result<(VisibleDocument, Option<StoredCapture>)> {
-        let visible = self.find_document(viewer, target).await?;
-        let stored = self.store.find_latest_capture(viewer.organization_id, visible.document.doc_id).await?;
-        Ok((visible, stored))
-    }
-
     /// Returns true if the page must be fetched before the request can be answered.
     fn must_fetch(&self, visible: &VisibleDocument, stored: Option<&StoredCapture>, request: &ReadRequest) -> bool {
         let capture = stored.map(|stored| &stored.capture);

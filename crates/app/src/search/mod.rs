@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use crate::content_budget::steps;
 use crate::error::Result;
-use crate::{App, Error, Viewer};
+use crate::{App, Charge, Error, Viewer};
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
 use second_stage::Order;
@@ -62,9 +62,11 @@ pub enum Detail {
 }
 
 /// A complete answer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SearchOutcome {
     pub search_id: SearchId,
+    /// Price of the search, for a billed organization; refunded unless the caller keeps it.
+    pub charge: Option<Charge>,
     /// Best first.
     pub hits: Vec<SearchHit>,
     pub ranker_version: String,
@@ -96,19 +98,24 @@ impl Search<'_> {
 }
 
 impl App {
-    /// Searches. Refunds a billed search that fails through no fault of the caller.
+    /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
         let collections = collections(viewer, &request)?;
         let search_id = SearchId(Uuid::now_v7());
-        self.charge_search(viewer, search_id).await?;
+        let charge = self.charge_search(viewer, search_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
-        if let Err(error) = &outcome
-            && error.is_server_fault()
-        {
-            self.refund_search(viewer, search_id).await;
+        match outcome {
+            Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),
+            Err(error) => {
+                match charge {
+                    Some(charge) if error.is_server_fault() => charge.refund().await,
+                    Some(charge) => charge.keep(),
+                    None => {}
+                }
+                Err(error)
+            }
         }
-        outcome
     }
 
     async fn run_search(
@@ -140,6 +147,7 @@ impl App {
         tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), read_bytes, "searched");
         Ok(SearchOutcome {
             search_id,
+            charge: None,
             hits,
             ranker_version: order.ranker_version,
             workspace_total,

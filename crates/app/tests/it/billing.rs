@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use app::Error;
 use app::search::SearchRequest;
+use app::{App, Error, Viewer};
 use engine::EngineErrorKind;
 use model::{BalanceReason, IndexName, OrganizationId};
 use test_support::{EngineFault, Setup, Tenant, TestApp, search, until};
@@ -21,10 +21,16 @@ async fn start(prepaid_cents: u64) -> (TestApp, Tenant) {
     (world, tenant)
 }
 
+/// Searches and uses the answer.
+async fn answered(app: &App, viewer: &Viewer) -> Result<(), Error> {
+    app.search(viewer, search("tides")).await?.charge.unwrap().keep();
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_search_debits_its_price_once() {
     let (world, tenant) = start(10).await;
-    world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+    answered(&world.app, &tenant.viewer).await.unwrap();
     assert_eq!(world.balance(&tenant).await, 7);
     assert_eq!(world.ledger(&tenant).await, [(BalanceReason::Prepaid, 10), (BalanceReason::Search, -3)]);
 }
@@ -56,6 +62,25 @@ async fn a_failure_of_the_service_is_refunded() {
 }
 
 #[tokio::test]
+async fn an_unused_answer_is_refunded() {
+    let (world, tenant) = start(10).await;
+    drop(world.app.search(&tenant.viewer, search("tides")).await.unwrap());
+    until("the refund", async || (world.balance(&tenant).await == 10).then_some(())).await;
+}
+
+#[tokio::test]
+async fn an_abandoned_search_is_refunded() {
+    let (world, tenant) = start(10).await;
+    world.engine.hold();
+    let (app, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
+    let searching = tokio::spawn(async move { app.search(&viewer, search("tides")).await });
+    world.engine.reached(1).await;
+    assert_eq!(world.balance(&tenant).await, 7);
+    searching.abort();
+    until("the refund", async || (world.balance(&tenant).await == 10).then_some(())).await;
+}
+
+#[tokio::test]
 async fn an_invalid_search_costs_nothing() {
     let (world, tenant) = start(10).await;
     for indexes in [vec![IndexName::Workspace], vec![IndexName::Web], IndexName::ALL.to_vec()] {
@@ -70,8 +95,8 @@ async fn an_invalid_search_costs_nothing() {
 #[tokio::test]
 async fn a_balance_below_the_price_refuses_the_search() {
     let (world, tenant) = start(u64::from(PRICE) + 2).await;
-    world.app.search(&tenant.viewer, search("tides")).await.unwrap();
-    let error = world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
+    answered(&world.app, &tenant.viewer).await.unwrap();
+    let error = answered(&world.app, &tenant.viewer).await.unwrap_err();
     assert!(matches!(error, Error::InsufficientBalance), "{error:?}");
     assert_eq!(world.balance(&tenant).await, 2);
     assert_eq!(world.engine.requests().len(), 1, "the refused search did not reach the engine");
@@ -82,7 +107,7 @@ async fn concurrent_searches_spend_exactly_the_balance() {
     let (world, tenant) = start(4 * u64::from(PRICE) + 1).await;
     let searches = (0..10).map(|_| {
         let (app, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
-        tokio::spawn(async move { app.search(&viewer, search("tides")).await.is_ok() })
+        tokio::spawn(async move { answered(&app, &viewer).await.is_ok() })
     });
     let mut answered = 0;
     for task in searches.collect::<Vec<_>>() {

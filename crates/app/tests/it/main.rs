@@ -12,6 +12,7 @@ mod readiness;
 mod reads;
 mod search;
 mod second_stage;
+mod shares;
 mod source_policy;
 mod tenants;
 mod tokens;

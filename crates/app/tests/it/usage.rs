@@ -150,7 +150,7 @@ async fn spending_is_counted_with_the_search_that_caused_it() {
     let tenant = world.billed_tenant(10).await;
     world.import_one(page("https://example.com/", "The tides.")).await;
     for _ in 0..2 {
-        world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+        world.app.search(&tenant.viewer, search("tides")).await.unwrap().charge.unwrap().keep();
     }
     let now = OffsetDateTime::now_utc();
     let window = Window::resolve(None, None, Interval::Day, now + time::Duration::SECOND).unwrap();

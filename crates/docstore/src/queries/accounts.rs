@@ -28,6 +28,15 @@ pub async fn create_organization(
     audit::record(connection, entry).await
 }
 
+pub async fn create_first_organization(
+    connection: &mut Conn,
+    (organization, created): (Organization, AuditEntry),
+    (key, key_created): (ApiKey, AuditEntry),
+) -> Result<()> {
+    create_organization(connection, organization, None, created).await?;
+    create_api_key(connection, key, key_created).await
+}
+
 pub async fn list_organizations(connection: &mut Conn) -> Result<Vec<Organization>> {
     Ok(organizations::table
         .order((organizations::created_at, organizations::id))

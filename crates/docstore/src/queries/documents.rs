@@ -4,54 +4,94 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use super::activity::is_granted;
+use super::Conn;
 use super::outbox::enqueue_documents;
-use super::parts::passages_of;
-use super::{Conn, page_reads};
+use super::parts::{column, passages_of};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
-use crate::rows::{Capture, Document, Passage};
-use crate::schema::{captures, documents, grants, passages};
+use crate::rows::{Capture, Document, PageRead, Passage};
+use crate::schema::{captures, documents, grants, page_reads, passages};
 use crate::types::{Bind, bind_all};
-use crate::visible::VisibleDocument;
+use crate::visible::{CaptureTimes, VisibleDocument};
 
 pub async fn find_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_id: DocId,
 ) -> Result<Option<VisibleDocument>> {
-    let document: Option<Document> = documents::table
-        .find(Bind(doc_id))
-        .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
-        .select(Document::as_select())
-        .first(connection)
-        .await
-        .optional()?;
-    let Some(document) = document else { return Ok(None) };
-    let Some(read) = page_reads::find_row(connection, organization_id, doc_id).await? else {
-        return Ok(VisibleDocument::of(document, None, |_| None));
-    };
-    let capture_ids = bind_all(document.latest_capture_id.into_iter().chain(read.latest_capture_id));
-    let times: Vec<(CaptureId, Timestamp)> = captures::table
-        .filter(captures::capture_id.eq_any(capture_ids))
-        .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
-        .select((captures::capture_id, captures::captured_at))
-        .load(connection)
-        .await?;
-    let times: HashMap<CaptureId, Timestamp> = times.into_iter().collect();
-    Ok(VisibleDocument::of(document, Some(read), |capture_id| times.get(&capture_id).copied()))
+    let (shared, own) = diesel::alias!(captures as shared, captures as own);
+    let shared_owner = shared.field(captures::organization_id);
+    let row: Option<VisibleRow> =
+        documents::table
+            .left_join(page_reads::table.on(
+                page_reads::doc_id.eq(documents::doc_id).and(page_reads::organization_id.eq(Bind(organization_id))),
+            ))
+            .left_join(
+                grants::table
+                    .on(grants::doc_id.eq(documents::doc_id).and(grants::organization_id.eq(Bind(organization_id)))),
+            )
+            .left_join(
+                shared.on(shared
+                    .field(captures::capture_id)
+                    .nullable()
+                    .eq(documents::latest_capture_id)
+                    .and(shared_owner.is_null().or(shared_owner.eq(Bind(organization_id))))),
+            )
+            .left_join(
+                own.on(own
+                    .field(captures::capture_id)
+                    .nullable()
+                    .eq(page_reads::latest_capture_id)
+                    .and(own.field(captures::organization_id).eq(Bind(organization_id)))),
+            )
+            .filter(documents::doc_id.eq(Bind(doc_id)))
+            .filter(documents::organization_id.is_null().or(documents::organization_id.eq(Bind(organization_id))))
+            .select((
+                Document::as_select(),
+                Option::<PageRead>::as_select(),
+                shared.field(captures::captured_at).nullable(),
+                own.field(captures::captured_at).nullable(),
+                grants::doc_id.nullable(),
+            ))
+            .first(connection)
+            .await
+            .optional()?;
+    Ok(row.and_then(|(document, read, shared, own, granted)| {
+        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted.is_some())
+    }))
 }
+
+/// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
+type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<DocId>);
 
 pub async fn find_granted_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_id: DocId,
 ) -> Result<Option<VisibleDocument>> {
-    if !is_granted(connection, organization_id, doc_id).await? {
-        return Ok(None);
-    }
-    find_document(connection, organization_id, doc_id).await
+    let found = find_document(connection, organization_id, doc_id).await?;
+    Ok(found.filter(|visible| visible.is_granted))
+}
+
+pub async fn read_document(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+) -> Result<Option<(VisibleDocument, Option<StoredCapture>)>> {
+    let Some(visible) = find_document(connection, organization_id, doc_id).await? else { return Ok(None) };
+    let stored = find_capture(connection, organization_id, visible.document.latest_capture_id).await?;
+    Ok(Some((visible, stored)))
+}
+
+pub async fn read_granted_document(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+) -> Result<Option<(VisibleDocument, Option<StoredCapture>)>> {
+    let Some(visible) = find_granted_document(connection, organization_id, doc_id).await? else { return Ok(None) };
+    let stored = find_capture(connection, organization_id, visible.document.latest_capture_id).await?;
+    Ok(Some((visible, stored)))
 }
 
 pub async fn find_latest_capture(
@@ -59,17 +99,36 @@ pub async fn find_latest_capture(
     organization_id: OrganizationId,
     doc_id: DocId,
 ) -> Result<Option<StoredCapture>> {
-    let found = find_document(connection, organization_id, doc_id).await?;
-    let Some(capture_id) = found.and_then(|visible| visible.document.latest_capture_id) else { return Ok(None) };
+    Ok(read_document(connection, organization_id, doc_id).await?.and_then(|(_, stored)| stored))
+}
+
+/// Returns a capture that the organization may read, with its passages.
+async fn find_capture(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    capture_id: Option<CaptureId>,
+) -> Result<Option<StoredCapture>> {
+    let Some(capture_id) = capture_id else { return Ok(None) };
+    let is_readable = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
     let capture: Option<Capture> = captures::table
         .find(Bind(capture_id))
-        .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
+        .filter(is_readable.clone())
         .select(Capture::as_select())
         .first(connection)
         .await
         .optional()?;
     let Some(capture) = capture else { return Ok(None) };
-    let passages = passages_of(connection, &capture, 0..1).await?;
+    let mut passages = passages::table
+        .inner_join(captures::table.on(captures::capture_id.eq(passages::capture_id)))
+        .filter(passages::capture_id.eq(Bind(capture_id)))
+        .filter(is_readable)
+        .order(passages::ordinal)
+        .select(Passage::as_select())
+        .into_boxed();
+    if let Some(map) = &capture.parts {
+        passages = passages.filter(passages::ordinal.lt(column(map.start(1).passage)));
+    }
+    let passages = passages.load(connection).await?;
     Ok(Some(StoredCapture { capture, passages }))
 }
 

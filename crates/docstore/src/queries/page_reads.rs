@@ -119,12 +119,10 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     let (organization_id, doc_id) = (read.organization_id, read.doc_id);
     lock_documents(connection, &[doc_id]).await?;
     insert_anchor(connection, doc_id, canonical_url).await?;
-    let before = find_page_read(connection, organization_id, doc_id).await?;
-    let known = before.as_ref().and_then(|(_, capture)| capture.as_ref());
-    let reread =
-        known.filter(|known| (known.format, &known.content_digest) == (capture.format, &capture.content_digest));
-    let reread = reread.map(|known| known.capture_id);
-    if let Some((before, _)) = before {
+    let before = find_row(connection, organization_id, doc_id).await?;
+    let known = before.as_ref().and_then(|before| before.latest_capture_id);
+    let reread = find_unchanged(connection, organization_id, known, &capture).await?;
+    if let Some(before) = before {
         read = PageRead {
             source_url: before.source_url,
             first_seen_at: before.first_seen_at,
@@ -146,6 +144,25 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     }
     insert_rows!(connection, passages::table, passages)?;
     Ok(())
+}
+
+/// Returns the known capture if it has the content of the new one. Compares digests only: contents can be large.
+async fn find_unchanged(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    known: Option<CaptureId>,
+    new: &Capture,
+) -> Result<Option<CaptureId>> {
+    let Some(capture_id) = known else { return Ok(None) };
+    Ok(captures::table
+        .find(Bind(capture_id))
+        .filter(captures::organization_id.eq(Bind(organization_id)))
+        .filter(captures::format.eq(Bind(new.format)))
+        .filter(captures::content_digest.eq(&new.content_digest))
+        .select(captures::capture_id)
+        .first(connection)
+        .await
+        .optional()?)
 }
 
 pub async fn confirm_page_read(

@@ -45,6 +45,8 @@ pub async fn load_parts(
     for WantedParts { capture_id, parts } in wanted {
         let Some(map) = maps.get(&capture_id) else { continue };
         let rows: Vec<(i32, String)> = capture_parts::table
+            .inner_join(captures::table.on(captures::capture_id.eq(capture_parts::capture_id)))
+            .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
             .filter(capture_parts::capture_id.eq(Bind(capture_id)))
             .filter(capture_parts::part.eq_any(parts.iter().map(|part| column(*part)).collect::<Vec<_>>()))
             .order(capture_parts::part)
@@ -155,6 +157,8 @@ pub async fn load_terms(
     let mut loaded = Vec::new();
     for (capture_id, buckets) in wanted.into_iter().filter(|(capture_id, _)| maps.contains_key(capture_id)) {
         let rows: Vec<(i32, Vec<u8>)> = capture_terms::table
+            .inner_join(captures::table.on(captures::capture_id.eq(capture_terms::capture_id)))
+            .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
             .filter(capture_terms::capture_id.eq(Bind(capture_id)))
             .filter(capture_terms::bucket.eq_any(buckets.iter().map(|bucket| column(*bucket)).collect::<Vec<_>>()))
             .select((capture_terms::bucket, capture_terms::lists))
@@ -220,6 +224,6 @@ fn runs(mut numbers: Vec<usize>) -> Vec<Range<usize>> {
     runs
 }
 
-fn column(number: usize) -> i32 {
+pub fn column(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }

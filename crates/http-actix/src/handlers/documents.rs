@@ -4,6 +4,7 @@ use api_types::{
     CaptureEntry, Content, ContentFormat, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest,
     DocumentResponse, Passage, Section, Selection, Warning, WarningCode,
 };
+use app::Work;
 use app::documents::{
     CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
     UnreadableReason,
@@ -21,8 +22,9 @@ impl Endpoint for operations::ReadDocument {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
         let session_id = context.session(None);
         let request = read_request(input.body)?;
-        let outcome =
-            context.run(|service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+        let outcome = context
+            .run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await })
+            .await?;
         Ok(document_response(context, session_id, outcome))
     }
 }

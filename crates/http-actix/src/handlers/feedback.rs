@@ -1,5 +1,6 @@
 use api_types::validation::parse_uuid;
 use api_types::{EventType, FeedbackResponse};
+use app::Work;
 use app::feedback::FeedbackRequest;
 use model::{DocId, FeedbackEvent, PassageId, SearchId, SessionId};
 use openapi::{Input, operations};
@@ -14,8 +15,9 @@ impl Endpoint for operations::SubmitFeedback {
         let mut body = input.body;
         let session_id = context.session(body.session_id.take());
         let request = feedback_request(body, &session_id);
-        let feedback_id =
-            context.run(|service, viewer| async move { service.submit_feedback(&viewer, request).await }).await?;
+        let feedback_id = context
+            .run(Work::Small, |service, viewer| async move { service.submit_feedback(&viewer, request).await })
+            .await?;
         Ok(FeedbackResponse {
             schema: context.schema::<FeedbackResponse>(),
             request_id: context.request_id,

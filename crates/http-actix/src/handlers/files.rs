@@ -3,6 +3,7 @@ use api_types::{
     FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexStartResponse, IndexStats, IndexStatusResponse,
     PresignResponse,
 };
+use app::Work;
 use app::files::{FileView, PresignRequest};
 use model::{RunMode, RunState, RunStats};
 use openapi::parameters::{FileName, SyncId};
@@ -20,8 +21,9 @@ impl Endpoint for operations::PresignFile {
             size: u64::try_from(input.body.size).unwrap_or(0),
             content_type: input.body.content_type,
         };
-        let presigned =
-            context.run(|service, viewer| async move { service.presign_file(&viewer, request).await }).await?;
+        let presigned = context
+            .run(Work::Small, |service, viewer| async move { service.presign_file(&viewer, request).await })
+            .await?;
         Ok(PresignResponse {
             schema: context.schema::<PresignResponse>(),
             request_id: context.request_id,
@@ -35,7 +37,8 @@ impl Endpoint for operations::PresignFile {
 
 impl Endpoint for operations::ListFiles {
     async fn handle(context: &Context, _: Input<Self>) -> Result<FileListResponse, Failure> {
-        let files = context.run(|service, viewer| async move { service.list_files(&viewer).await }).await?;
+        let files =
+            context.run(Work::Small, |service, viewer| async move { service.list_files(&viewer).await }).await?;
         Ok(FileListResponse {
             schema: context.schema::<FileListResponse>(),
             request_id: context.request_id,
@@ -47,7 +50,9 @@ impl Endpoint for operations::ListFiles {
 impl Endpoint for operations::DeleteFile {
     async fn handle(context: &Context, input: Input<Self>) -> Result<FileDeleteResponse, Failure> {
         let FileName(name) = input.path;
-        let deleted = context.run(|service, viewer| async move { service.delete_file(&viewer, &name).await }).await?;
+        let deleted = context
+            .run(Work::Small, |service, viewer| async move { service.delete_file(&viewer, &name).await })
+            .await?;
         Ok(FileDeleteResponse {
             schema: context.schema::<FileDeleteResponse>(),
             request_id: context.request_id,
@@ -62,7 +67,8 @@ impl Endpoint for operations::StartIndexRun {
             IndexMode::Incremental => RunMode::Incremental,
             IndexMode::Full => RunMode::Full,
         };
-        let run = context.run(|service, viewer| async move { service.start_run(&viewer, mode).await }).await?;
+        let run =
+            context.run(Work::Small, |service, viewer| async move { service.start_run(&viewer, mode).await }).await?;
         Ok(IndexStartResponse {
             schema: context.schema::<IndexStartResponse>(),
             request_id: context.request_id,
@@ -75,7 +81,9 @@ impl Endpoint for operations::StartIndexRun {
 impl Endpoint for operations::GetIndexRun {
     async fn handle(context: &Context, input: Input<Self>) -> Result<IndexStatusResponse, Failure> {
         let SyncId(sync_id) = input.path;
-        let run = context.run(|service, viewer| async move { service.run_status(&viewer, &sync_id).await }).await?;
+        let run = context
+            .run(Work::Small, |service, viewer| async move { service.run_status(&viewer, &sync_id).await })
+            .await?;
         Ok(IndexStatusResponse {
             schema: context.schema::<IndexStatusResponse>(),
             request_id: context.request_id,

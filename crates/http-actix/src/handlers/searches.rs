@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use api_types::validation::parse_uuid;
 use api_types::{SearchRequest, SearchResponse};
-use app::{App, Viewer};
-use model::{SearchId, SessionId};
+use app::{App, Viewer, Work};
+use model::SessionId;
 use openapi::{Input, operations};
 use uuid::Uuid;
 
@@ -23,7 +23,8 @@ impl Endpoint for operations::Search {
     }
 }
 
-/// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded.
+/// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded, whether it fails, cannot
+/// meet its budget, or its client disconnects.
 async fn search<T>(
     context: &Context,
     mut body: SearchRequest,
@@ -33,8 +34,9 @@ async fn search<T>(
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
     let (request, shaping) = request::convert(body, session, context.state.now())?;
-    let outcome = context.run(|service, viewer| async move { service.search(&viewer, request).await }).await?;
-    let search_id = outcome.search_id;
+    let search = |service: Arc<App>, viewer: Viewer| async move { service.search(&viewer, request).await };
+    let mut outcome = context.run(Work::Search, search).await?;
+    let charge = outcome.charge.take();
     let page = Page {
         schema: context.schema::<SearchResponse>(),
         request_id: context.request_id,
@@ -44,17 +46,10 @@ async fn search<T>(
         shaping,
     };
     let answer = page.shape().and_then(|shaped| convert(&shaped));
-    if answer.is_err() {
-        // Only the shape tells that an answer cannot meet its budget, after the use case has charged it.
-        refund(context, search_id).await?;
+    match charge {
+        Some(charge) if answer.is_ok() => charge.keep(),
+        Some(charge) => charge.refund().await,
+        None => {}
     }
     answer
-}
-
-async fn refund(context: &Context, search_id: SearchId) -> Result<(), Failure> {
-    let refund = |service: Arc<App>, viewer: Viewer| async move {
-        service.refund_search(&viewer, search_id).await;
-        Ok(())
-    };
-    context.run(refund).await
 }

@@ -3,6 +3,7 @@ use api_types::validation::parse_uuid;
 use api_types::{
     Bucket, EndpointUsage, Headline, KeyUsage, LatencyPoint, ProductUsage, SeriesPoint, UsageOverview, UsageRange,
 };
+use app::Work;
 use app::usage::overview::{Totals, label};
 use app::usage::{GroupBy, Interval, UsageRequest, Window};
 use model::{ApiKeyId, KeyState};
@@ -21,8 +22,9 @@ const MAX_KEYS: usize = 50;
 impl Endpoint for operations::GetUsage {
     async fn handle(context: &Context, input: Input<Self>) -> Result<UsageOverview, Failure> {
         let request = usage_request(&input.query, context.state.now())?;
-        let overview =
-            context.run(|service, viewer| async move { service.usage_overview(&viewer, request).await }).await?;
+        let overview = context
+            .run(Work::Report, |service, viewer| async move { service.usage_overview(&viewer, request).await })
+            .await?;
         Ok(response(context, overview))
     }
 }

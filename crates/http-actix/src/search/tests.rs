@@ -91,6 +91,7 @@ fn any_page() -> impl Strategy<Value = Page> {
             },
             outcome: SearchOutcome {
                 search_id: SearchId(Uuid::from_u128(3)),
+                charge: None,
                 hits,
                 ranker_version: "lexical_v1".to_owned(),
                 workspace_total,

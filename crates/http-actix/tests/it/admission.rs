@@ -189,3 +189,26 @@ async fn a_broken_limiter_lets_nobody_in() {
     assert!(!String::from_utf8_lossy(&answer.bytes).contains("counter"), "the cause is for the log");
     assert_eq!(api.searches(), 0);
 }
+
+#[actix_web::test]
+async fn a_busy_server_says_when_to_retry() {
+    let mut setup = Setup::default();
+    (setup.options.shares.searches, setup.options.shares.max_waiting) = (1, 0);
+    let api = Api::with(setup).await;
+    api.world.engine.hold();
+    let (authorization, body) = (api.bearer(), r#"{"query": "x"}"#);
+    let authorization = [authorization.as_str()];
+    let first = search_as(&api, &authorization, body);
+    let second = async {
+        api.world.engine.reached(1).await;
+        let refused = search_as(&api, &authorization, body).await;
+        api.world.engine.release();
+        refused
+    };
+    let (first, refused) = futures_util::join!(first, second);
+    assert_eq!(first.status, 200);
+    let details = refused.expect_error(503, "overloaded");
+    assert_eq!(refused.header("Retry-After"), Some("1"));
+    assert_eq!(details["retry_after_seconds"], 1);
+    assert_eq!(refused.rate_headers(), 3);
+}

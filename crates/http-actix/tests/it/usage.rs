@@ -33,7 +33,7 @@ async fn the_overview_has_all_parts_of_the_contract() {
     let world = TestApp::with(setup).await;
     let tenant = world.billed_tenant(100).await;
     world.import_one(page("https://example.com/", "The tides.")).await;
-    world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+    world.app.search(&tenant.viewer, search("tides")).await.unwrap().charge.unwrap().keep();
     let revoked =
         world.create_key(tenant.organization_id, NewKey { name: "laptop".to_owned(), ..NewKey::default() }).await.row;
     world.revoke_key(revoked.id).await;

@@ -12,7 +12,9 @@ pub enum BackupError {
     Postgres { command: String },
     #[error("the folder `{}` is not empty: name a new or an empty one", path.display())]
     NotEmpty { path: PathBuf },
-    #[error("creating the folder `{}`", path.display())]
+    #[error("the data folder `{}` is not empty: move its content away, or set another `data_dir`", path.display())]
+    HasData { path: PathBuf },
+    #[error("writing the folder `{}`", path.display())]
     Folder {
         path: PathBuf,
         #[source]
@@ -35,8 +37,15 @@ impl BackupError {
     pub fn of_folder(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            io::ErrorKind::AlreadyExists => Self::NotEmpty { path },
+            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => Self::NotEmpty { path },
             _ => Self::Folder { path, source },
+        }
+    }
+
+    pub fn of_data_folder(path: &Path, source: io::Error) -> Self {
+        match Self::of_folder(path, source) {
+            Self::NotEmpty { path } => Self::HasData { path },
+            error => error,
         }
     }
 }

@@ -16,7 +16,8 @@ use time::format_description::well_known::Rfc3339;
 
 use self::object_copy::{Missing, ObjectCopy};
 use crate::archive::{self, Manifest, Part};
-use crate::files::Draft;
+use crate::draft::Draft;
+use crate::folder_permissions::OF_THE_SYSTEM;
 use crate::{compose, data_folder, environment, output};
 
 pub use self::error::BackupError;
@@ -29,7 +30,7 @@ pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> a
         return Err(BackupError::postgres(folder).into());
     }
     let store = data_folder::open_unchanged(settings).await?;
-    let draft = Draft::beside(folder).map_err(|error| BackupError::of_folder(folder, error))?;
+    let draft = Draft::of(folder, &OF_THE_SYSTEM).map_err(|error| BackupError::of_folder(folder, error))?;
     let progress = ProgressBar::new_spinner();
     progress.set_message("copying the database");
     let database = draft.path.join(archive::DATABASE);
@@ -54,7 +55,7 @@ pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> a
     progress.set_message("verifying");
     verify(&draft.path, &copy).await?;
     drop(copy);
-    draft.publish().with_context(|| format!("moving the backup to `{}`", folder.display()))?;
+    draft.publish(Path::new(archive::MANIFEST)).map_err(|error| BackupError::of_folder(folder, error))?;
     progress.finish_and_clear();
     for part in &manifest.parts {
         output::json(&json!(part));
@@ -146,7 +147,9 @@ async fn verify(folder: &Path, copy: &Docstore) -> anyhow::Result<()> {
     let folder = folder.to_owned();
     tokio::task::spawn_blocking(move || {
         let manifest = archive::read_manifest(&folder)?;
-        archive::for_each_part(&folder, &manifest, |part| part.read(&folder, &mut std::io::sink()))
+        let mut read = |part: &Part| part.read(&folder, &mut std::io::sink());
+        manifest.parts.iter().try_for_each(&mut read)?;
+        archive::for_each_object(&folder, &manifest, read)
     })
     .await?
 }

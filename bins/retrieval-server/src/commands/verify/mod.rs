@@ -83,6 +83,8 @@ struct Checked {
 
 async fn check_files(store: &Docstore, settings: &Settings, report: &mut Report) -> anyhow::Result<Checked> {
     let objects = Objects::open(settings).await.context("reading the object store")?;
+    // Before the files: the row of an object is older than the object.
+    let stored = objects.keys().await?;
     let mut documents: HashMap<OrganizationId, HashSet<DocId>> = HashMap::new();
     for organization in store.list_organizations().await? {
         let ids = store.list_workspace_documents(organization.id).await?;
@@ -102,8 +104,11 @@ async fn check_files(store: &Docstore, settings: &Settings, report: &mut Report)
             check_file(store, &file, &objects, &documents, &mut checked, report).await?;
         }
     }
-    for key in objects.keys().await?.into_iter().filter(|key| !keys.contains(key)) {
-        report.problem("object_without_file", json!({ "object_key": key }));
+    for key in stored.into_iter().filter(|key| !keys.contains(key)) {
+        // Otherwise deleted since the objects were listed.
+        if objects.exists(&key).await? {
+            report.problem("object_without_file", json!({ "object_key": key }));
+        }
     }
     Ok(checked)
 }

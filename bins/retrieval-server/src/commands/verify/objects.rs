@@ -56,6 +56,14 @@ impl Objects {
         }
     }
 
+    /// Returns true if the object exists now.
+    pub async fn exists(&self, key: &str) -> anyhow::Result<bool> {
+        Ok(match self {
+            Self::Embedded { root, .. } => Snapshot::read(root)?.get(key).is_some(),
+            Self::External(store) => store.head(key).await?.is_some(),
+        })
+    }
+
     /// Returns the keys of all objects of files.
     pub async fn keys(&self) -> anyhow::Result<Vec<String>> {
         let store = match self {

@@ -1,0 +1,133 @@
+//! Shares of this process: how much of each kind of work runs at a time, and for how long.
+
+use std::future::Future;
+use std::time::Duration;
+
+use admission::{Compute, FairSemaphore, Limits};
+
+use crate::error::{Error, Result};
+use crate::{App, Viewer};
+
+/// Kind of work of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Work {
+    Search,
+    /// A read of one document. It may wait for a page of the web, so many run at a time; what they compute and hold in memory
+    /// is bounded separately.
+    Read,
+    /// A report over many rows.
+    Report,
+    /// A few rows, read or written.
+    Small,
+}
+
+/// Sizes of the shares.
+#[derive(Clone, Debug)]
+pub struct ShareLimits {
+    /// Threads of computation.
+    pub cores: usize,
+    /// Concurrent requests of each kind.
+    pub searches: u32,
+    pub reads: u32,
+    pub reports: u32,
+    pub small: u32,
+    /// Waiting requests of one organization and kind, beyond which further ones are refused.
+    pub max_waiting: usize,
+    /// Expected wait beyond which a request is refused.
+    pub max_wait: Duration,
+}
+
+impl ShareLimits {
+    /// Returns the limits for a machine.
+    pub fn for_cores(cores: usize) -> Self {
+        let cores = cores.max(1);
+        let cores_u32 = u32::try_from(cores).unwrap_or(u32::MAX);
+        Self {
+            cores,
+            // Enough to keep the cores busy while others wait for the database.
+            searches: cores_u32.saturating_mul(8),
+            reads: 256,
+            reports: cores_u32,
+            small: 64,
+            max_waiting: 2_048,
+            max_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Permits of each kind of work, and the threads of computation.
+pub struct Shares {
+    searches: FairSemaphore,
+    reads: FairSemaphore,
+    reports: FairSemaphore,
+    small: FairSemaphore,
+    compute: Compute,
+}
+
+impl Shares {
+    /// Must be called on a runtime, whose blocking threads compute.
+    pub fn new(limits: &ShareLimits) -> Self {
+        let shared = |permits| Limits::shared(permits, limits.max_waiting, limits.max_wait);
+        // Reads and small requests may wait for something outside: no organization takes all places.
+        let partial = |permits: u32| Limits { per_organization: permits - permits / 4, ..shared(permits) };
+        Self {
+            searches: FairSemaphore::new(shared(limits.searches)),
+            reads: FairSemaphore::new(partial(limits.reads)),
+            reports: FairSemaphore::new(shared(limits.reports)),
+            small: FairSemaphore::new(partial(limits.small)),
+            compute: Compute::new(limits.cores),
+        }
+    }
+
+    pub fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn of(&self, work: Work) -> &FairSemaphore {
+        match work {
+            Work::Search => &self.searches,
+            Work::Read => &self.reads,
+            Work::Report => &self.reports,
+            Work::Small => &self.small,
+        }
+    }
+}
+
+impl App {
+    /// Runs a use case within the share of the viewer's organization and within the time of a request. Dropping the future
+    /// stops the use case at its next step.
+    ///
+    /// # Errors
+    /// `Overloaded` if the request would wait too long for its turn, or takes too long.
+    pub async fn within_share<T>(
+        &self,
+        viewer: &Viewer,
+        work: Work,
+        use_case: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let limit = self.options.request_timeout;
+        let admitted = async {
+            let _permit = self.shares.of(work).acquire(viewer.organization_id, 1).await?;
+            use_case.await
+        };
+        let outcome = tokio::time::timeout(limit, admitted).await.unwrap_or_else(|_| {
+            let message = format!("the request took longer than {} seconds", limit.as_secs_f64());
+            Err(Error::Overloaded { message, retry_after: Duration::from_secs(1) })
+        });
+        if matches!(outcome, Err(Error::Overloaded { .. })) {
+            metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(1);
+        }
+        outcome
+    }
+}
+
+impl Work {
+    fn as_str(self) -> &'static str {
+        match self {
+            Work::Search => "search",
+            Work::Read => "read",
+            Work::Report => "report",
+            Work::Small => "small",
+        }
+    }
+}

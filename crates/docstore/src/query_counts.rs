@@ -1,0 +1,199 @@
+//! Numbers and columns of the queries behind frequent operations.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use diesel::connection::InstrumentationEvent;
+use diesel_async::AsyncConnection;
+use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
+use uuid::Uuid;
+
+use crate::backend::sqlite::{Conn, queries};
+use crate::documents::{NewDocument, NewPage, NewPageRead};
+use crate::rows::{AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage};
+use crate::types::{Details, Strings};
+use crate::{Docstore, Location};
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const DOCUMENT: DocId = DocId(Uuid::from_u128(7));
+
+/// Connection to a new database, with the statements that it runs.
+struct Observed {
+    connection: Conn,
+    statements: Arc<Mutex<Vec<String>>>,
+    organization_id: OrganizationId,
+}
+
+impl Observed {
+    async fn new(folder: &Path) -> Self {
+        let file = folder.join("test.db");
+        let store = Docstore::open(&Location::Sqlite(file.clone()), 1).unwrap();
+        store.migrate().await.unwrap();
+        let organization_id = OrganizationId(Uuid::new_v4());
+        let organization = Organization { id: organization_id, name: "acme".into(), billed: false, created_at: NOW };
+        let entry = AuditEntry {
+            id: model::AuditEntryId(Uuid::new_v4()),
+            created_at: NOW,
+            actor: "test".into(),
+            action: model::AuditAction::OrganizationCreated,
+            organization_id: Some(organization_id),
+            subject_id: Some(organization_id.0),
+            details: Details::default(),
+        };
+        store.create_organization(organization, None, entry).await.unwrap();
+        let mut connection = Conn::establish(file.to_str().unwrap()).await.unwrap();
+        let statements = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&statements);
+        connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+            if let InstrumentationEvent::StartQuery { query, .. } = event {
+                seen.lock().unwrap().push(query.to_string());
+            }
+        });
+        Self { connection, statements, organization_id }
+    }
+
+    /// Returns the statements since the last call.
+    fn statements(&self) -> Vec<String> {
+        std::mem::take(&mut self.statements.lock().unwrap())
+    }
+}
+
+fn capture(organization_id: Option<OrganizationId>, content: &str) -> (Capture, Vec<Passage>) {
+    let capture = Capture {
+        capture_id: CaptureId(Uuid::new_v4()),
+        doc_id: DOCUMENT,
+        captured_at: NOW,
+        format: CaptureFormat::Markdown,
+        content_digest: format!("sha256:{content}"),
+        content: content.to_owned(),
+        headings: Strings::default(),
+        fetched_from: None,
+        etag: None,
+        last_modified: None,
+        organization_id,
+        parts: None,
+    };
+    let passage = Passage {
+        passage_id: PassageId(Uuid::new_v4()),
+        doc_id: DOCUMENT,
+        capture_id: capture.capture_id,
+        ordinal: 0,
+        byte_start: 0,
+        byte_end: 1,
+        char_start: 0,
+        char_end: 1,
+        section_path: Strings::default(),
+    };
+    (capture, vec![passage])
+}
+
+fn listed_page(content: &str) -> NewDocument {
+    let (capture, passages) = capture(None, content);
+    let document = Document {
+        doc_id: DOCUMENT,
+        collection: Collection::Web,
+        canonical_url: "https://example.com/".into(),
+        source_url: "https://example.com/".into(),
+        source_uri: None,
+        title: None,
+        description: None,
+        mime: None,
+        language: None,
+        country: None,
+        labels: Strings::default(),
+        published_at: None,
+        first_seen_at: NOW,
+        last_seen_at: NOW,
+        last_crawled_at: None,
+        latest_capture_id: Some(capture.capture_id),
+        removed_at: None,
+        listed: true,
+    };
+    NewDocument { document, capture, passages, parts: None }
+}
+
+fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
+    let (capture, passages) = capture(Some(organization_id), content);
+    let read = PageRead {
+        organization_id,
+        doc_id: DOCUMENT,
+        source_url: "https://example.com/".into(),
+        title: None,
+        description: None,
+        mime: None,
+        language: None,
+        labels: Strings::default(),
+        published_at: None,
+        first_seen_at: NOW,
+        last_seen_at: NOW,
+        last_crawled_at: None,
+        stale_at: None,
+        latest_capture_id: Some(capture.capture_id),
+    };
+    NewPageRead { canonical_url: "https://example.com/".into(), read, capture, passages, parts: None }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn document_is_read_with_three_queries_that_name_the_organization() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    queries::captures::save_documents(&mut db.connection, vec![listed_page("shared")], NOW).await.unwrap();
+    for content in ["shared", "own"] {
+        if content == "own" {
+            queries::page_reads::save_page_read(&mut db.connection, reading(organization_id, content)).await.unwrap();
+        }
+        db.statements();
+        let found = queries::documents::read_document(&mut db.connection, organization_id, DOCUMENT).await.unwrap();
+        let (visible, stored) = found.unwrap();
+        let stored = stored.unwrap();
+        assert_eq!((stored.capture.content.as_str(), stored.passages.len()), (content, 1));
+        assert!(!visible.is_granted);
+        let statements = db.statements();
+        assert_eq!(statements.len(), 3, "{statements:#?}");
+        assert!(statements.iter().all(|text| text.contains("`organization_id` = ?")), "{statements:#?}");
+    }
+
+    let denied =
+        queries::documents::read_granted_document(&mut db.connection, organization_id, DOCUMENT).await.unwrap();
+    assert_eq!((denied.is_none(), db.statements().len()), (true, 1));
+    let grant = Grant { organization_id, doc_id: DOCUMENT, granted_at: NOW };
+    queries::activity::grant_document(&mut db.connection, grant).await.unwrap();
+    db.statements();
+    let granted =
+        queries::documents::read_granted_document(&mut db.connection, organization_id, DOCUMENT).await.unwrap();
+    assert_eq!((granted.is_some_and(|(visible, _)| visible.is_granted), db.statements().len()), (true, 3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_without_content_is_read_with_one_query() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let page = NewPage {
+        organization_id: db.organization_id,
+        doc_id: DOCUMENT,
+        canonical_url: "https://example.com/".into(),
+        source_url: "https://example.com/".into(),
+    };
+    queries::page_reads::register_page(&mut db.connection, page, NOW).await.unwrap();
+    db.statements();
+    let found = queries::documents::read_document(&mut db.connection, db.organization_id, DOCUMENT).await.unwrap();
+    assert!(found.is_some_and(|(visible, stored)| visible.is_granted && stored.is_none()));
+    assert_eq!(db.statements().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn content_is_not_loaded_to_compare_digests() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    for content in ["first", "first", "second"] {
+        db.statements();
+        queries::page_reads::save_page_read(&mut db.connection, reading(organization_id, content)).await.unwrap();
+        let statements = db.statements();
+        let loaded: Vec<_> =
+            statements.iter().filter(|text| text.starts_with("SELECT") && text.contains("`content`")).collect();
+        assert_eq!((statements.is_empty(), loaded.len()), (false, 0), "{loaded:#?}");
+    }
+}
