@@ -5,8 +5,8 @@ use std::time::Duration;
 use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
 use model::OrganizationId;
 
-use crate::Error;
 use crate::error::Result;
+use crate::{App, Error, Viewer};
 
 /// Contents in memory for all requests, in kibibytes.
 const KIBIBYTES: u32 = 256 << 10;
@@ -56,6 +56,18 @@ impl ContentBudget {
         work: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T> {
         self.compute.run(organization_id, work).await.map_err(Error::internal)
+    }
+}
+
+impl App {
+    /// Computes for the viewer on a blocking thread, when it is the organization's turn: for callers with work of more than a
+    /// millisecond.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        viewer: &Viewer,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.contents.compute(viewer.organization_id, move |_| work()).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Preparation of content for storage: digest, language, headings, passages.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use docstore::{Capture, Document, NewDocument, NewParts, PartMap, Passage, Strings, strip_nul};
@@ -56,6 +57,24 @@ impl Extent {
             Extent::Whole => CaptureFormat::Markdown,
             Extent::Snippet => CaptureFormat::Text,
         }
+    }
+}
+
+/// Length in bytes of a content that [`document`] takes less than a millisecond for.
+const INLINE_BYTES: usize = 4 << 10;
+
+/// Builds the document like [`document`], off the runtime's threads if the content is long.
+pub async fn document_in_background(source: Source, content: Content, now: Timestamp) -> NewDocument {
+    if content.markdown.len() <= INLINE_BYTES {
+        return document(source, content, now);
+    }
+    match tokio::task::spawn_blocking(move || document(source, content, now)).await {
+        Ok(document) => document,
+        Err(error) => resume_unwind(match error.try_into_panic() {
+            Ok(panic) => panic,
+            // The runtime is shutting down, which ends the caller, too.
+            Err(error) => Box::new(error.to_string()),
+        }),
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::metered;
 use crate::numbers::wire_int;
 
 impl Endpoint for operations::ReadDocument {
@@ -27,6 +28,23 @@ impl Endpoint for operations::ReadDocument {
             .await?;
         Ok(document_response(context, session_id, outcome))
     }
+
+    /// Serializes a long response off the server's threads, which serve everybody.
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
+        let mut response = Self::handle(context, input).await?;
+        if text_bytes(&response) <= INLINE_BYTES {
+            return metered::serialize(&mut response);
+        }
+        context.state.app.compute(&context.viewer, move || metered::serialize(&mut response)).await?
+    }
+}
+
+/// Length of the text of a response that is serialized in less than a millisecond.
+const INLINE_BYTES: usize = 256 << 10;
+
+fn text_bytes(response: &DocumentResponse) -> usize {
+    let passages = response.passages.iter().flatten().map(|passage| passage.text.len());
+    response.content.as_ref().map_or(0, |content| content.text.len()) + passages.sum::<usize>()
 }
 
 fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {

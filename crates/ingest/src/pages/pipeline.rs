@@ -39,7 +39,7 @@ impl PagePipeline {
         // Taken before the fetch: the content is at least as new.
         let read_at = self.clock.now();
         match (self.read(request, capture.as_ref()).await?, capture) {
-            (Reading::Page(page), _) => Ok(self.store.save_page_read(page_read(request, &page, read_at)).await?),
+            (Reading::Page(page), _) => Ok(self.store.save_page_read(page_read(request, &page, read_at).await).await?),
             (Reading::NotModified, Some(capture)) => {
                 Ok(self.store.confirm_page_read(organization_id, doc_id, capture.capture_id, read_at).await?)
             }
@@ -92,7 +92,7 @@ fn validators(capture: &Capture) -> Option<Validators> {
     (etag.is_some() || last_modified.is_some()).then_some(Validators { url, etag, last_modified })
 }
 
-fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> NewPageRead {
+async fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> NewPageRead {
     let extracted = page.extracted.clone();
     let source = Source {
         collection: Collection::Web,
@@ -113,7 +113,7 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         page_starts: extracted.page_starts,
         extent: Extent::Whole,
     };
-    let NewDocument { document, mut capture, passages, parts } = prepare::document(source, content, read_at);
+    let NewDocument { document, mut capture, passages, parts } = prepare::document_in_background(source, content, read_at).await;
     capture.fetched_from = Some(page.final_url.clone());
     if let Some(validators) = page.validators.clone() {
         (capture.etag, capture.last_modified) = (validators.etag, validators.last_modified);

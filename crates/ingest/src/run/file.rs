@@ -71,7 +71,7 @@ impl FileProcessor<'_> {
         // The object may have been replaced since planning; record the version that was read.
         let planned = PlannedFile { file: file.clone(), object: meta };
         match extracted {
-            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted, read_at)),
+            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted, read_at).await),
             Err(error) if error.kind == ExtractErrorKind::Unsupported => Ok(self.skipped(&planned, &error.message)),
             Err(error) => Ok(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
         }
@@ -94,7 +94,7 @@ impl FileProcessor<'_> {
         Ok(meta.map(|meta| (meta, Input::File(temp_path.to_owned()))))
     }
 
-    fn indexed(
+    async fn indexed(
         &self,
         planned: &PlannedFile,
         kind: FileKind,
@@ -124,9 +124,10 @@ impl FileProcessor<'_> {
             page_starts: extracted.page_starts,
             extent: prepare::Extent::Whole,
         };
+        let document = prepare::document_in_background(source, content, read_at).await;
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            content: FileContent::Replace(Box::new(prepare::document(source, content, read_at))),
+            content: FileContent::Replace(Box::new(document)),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }
