@@ -26,6 +26,11 @@ impl Excerpt {
         Self { ranges: passages.iter().map(range).collect(), content, passages }
     }
 
+    /// Creates an empty excerpt for a content of this length.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { content: String::with_capacity(bytes), ..Self::default() }
+    }
+
     /// Adds a part.
     pub fn push(&mut self, map: &PartMap, part: LoadedPart) {
         let (start, moved_to) = (map.start(part.part).byte, self.content.len());

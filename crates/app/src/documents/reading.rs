@@ -47,7 +47,7 @@ impl App {
         // The answer contains them once more, and the passages, too.
         let copies = if request.include.passages { 3 } else { 2 };
         let permit = if bytes == 0 { None } else { Some(self.contents.reserve(organization_id, copies * bytes).await) };
-        let mut excerpt = Excerpt::default();
+        let mut excerpt = Excerpt::with_capacity(bytes);
         for chunk in parts.chunks(PARTS_PER_QUERY) {
             let wanted = vec![WantedParts { capture_id: capture.capture_id, parts: chunk.to_vec() }];
             let mut loaded: Vec<LoadedPart> = self.store.load_parts(organization_id, wanted).await?;

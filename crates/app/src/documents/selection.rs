@@ -29,7 +29,8 @@ pub fn choose(
         Selection::PassageIds => by_ids(excerpt, &request.passage_ids, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
             let ranked = ranked(excerpt, language, request.query.as_deref());
-            if ranked.is_empty() && (!excerpt.passages().is_empty() || rendered.reading.is_part) {
+            let is_read = request.include.content || request.include.passages;
+            if ranked.is_empty() && (!excerpt.passages().is_empty() || (rendered.reading.is_part && is_read)) {
                 warnings.push(ReadWarning::NoMatch);
             }
             let mut best = match budget(request) {

@@ -82,7 +82,7 @@ impl App {
             let is_searched = plans.get(&capture.capture_id).is_some_and(|plan| plan.is_searched);
             let (mut excerpt, is_searched) = if found.is_empty() {
                 // The first part alone: more may be loaded, but must not make a difference.
-                content.truncate(map.start(1).byte);
+                content.truncate(content.floor_char_boundary(map.start(1).byte));
                 passages.truncate(map.start(1).passage);
                 (Excerpt::beginning(content, passages), false)
             } else {

@@ -12,7 +12,7 @@ use retrieval_core::domain::Domain;
 use retrieval_core::rerank;
 
 use super::candidate::{Candidate, CandidateList};
-use super::vectors::{RankedDocument, VectorCache, bytes_to_read, content_bytes};
+use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
 use crate::error::Result;
@@ -161,12 +161,25 @@ impl App {
         limit: usize,
     ) -> Result<HashMap<DocId, Analysed>> {
         let mut analysed = HashMap::with_capacity(loaded.len());
-        for step in steps(loaded.into_values(), |loaded| loaded.capture.content.len()) {
+        let mut unknown = Vec::new();
+        for document in loaded.into_values() {
+            match self.ranked(&document, limit) {
+                Some(ranked) => drop(analysed.insert(ranked.doc_id(), (ranked, Box::new(document)))),
+                None => unknown.push(document),
+            }
+        }
+        for step in steps(unknown, |loaded| loaded.capture.content.len()) {
             let vectors = self.vectors.clone();
             let done = self.contents.compute(search.organization_id, move |stop| analyse(step, limit, &vectors, stop));
             analysed.extend(done.await?);
         }
         Ok(analysed)
+    }
+
+    /// Returns the cached terms of a document that was loaded for its text, unless a model reads more of it.
+    fn ranked(&self, loaded: &LoadedDocument, limit: usize) -> Option<Arc<RankedDocument>> {
+        let known = self.vectors.get(&vectors::state(loaded)).filter(|known| known.terms.covers(limit));
+        known.filter(|_| !self.second_stage.reads_texts())
     }
 
     /// Reads documents of one collection, and the first parts of their contents.
@@ -195,9 +208,11 @@ impl App {
         let mut wanted = Vec::new();
         let mut bytes = 0;
         let mut has_more = false;
-        for LoadedDocument { capture, .. } in loaded.values() {
+        for document in loaded.values() {
+            let capture = &document.capture;
             let Some(map) = &capture.parts else { continue };
-            let parts = 1..map.first_parts(bytes_to_read(limit));
+            let is_ranked = self.ranked(document, limit).is_some();
+            let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(limit)) };
             has_more |= parts.end < map.count();
             if !parts.is_empty() {
                 bytes += map.bytes(parts.clone());

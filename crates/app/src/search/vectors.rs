@@ -47,9 +47,8 @@ impl RankedDocument {
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
         let terms = ANALYZERS.with_borrow_mut(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let host = CanonicalUrl::parse(&document.canonical_url).map(|url| url.host().into()).unwrap_or_default();
-        let capture_id = capture.capture_id;
         Self {
-            state: DocumentState { doc_id: document.doc_id, capture_id, last_seen_at: document.last_seen_at },
+            state: state(loaded),
             published_at: document.published_at,
             content_digest: capture.content_digest.as_str().into(),
             host,
@@ -60,6 +59,12 @@ impl RankedDocument {
     pub fn doc_id(&self) -> DocId {
         self.state.doc_id
     }
+}
+
+/// Returns the state that a document was loaded in.
+pub fn state(loaded: &LoadedDocument) -> DocumentState {
+    let LoadedDocument { document, capture, .. } = loaded;
+    DocumentState { doc_id: document.doc_id, capture_id: capture.capture_id, last_seen_at: document.last_seen_at }
 }
 
 /// Returns the bytes of each content to load and analyse for a search that ranks by `limit` bytes.

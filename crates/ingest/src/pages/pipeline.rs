@@ -113,7 +113,8 @@ async fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp)
         page_starts: extracted.page_starts,
         extent: Extent::Whole,
     };
-    let NewDocument { document, mut capture, passages, parts } = prepare::document_in_background(source, content, read_at).await;
+    let NewDocument { document, mut capture, passages, parts } =
+        prepare::document_in_background(source, content, read_at).await;
     capture.fetched_from = Some(page.final_url.clone());
     if let Some(validators) = page.validators.clone() {
         (capture.etag, capture.last_modified) = (validators.etag, validators.last_modified);

@@ -27,7 +27,7 @@ pub fn index(content: &str, starts: &[usize], language: Option<&str>) -> Vec<Vec
     for (section, (start, end)) in starts.iter().copied().zip(ends).enumerate() {
         let first = words.len();
         let number = section as u64 & ((1 << SECTION_BITS) - 1);
-        analyzer.tokens(&content[start..end], |token| {
+        analyzer.tokens(content.get(start..end).unwrap_or_default(), |token| {
             let stem = (token.stem != token.word).then_some(token.stem);
             let terms = [Some(token.word), stem, token.loose_stem];
             words.extend(terms.into_iter().flatten().map(|term| stored_hash(hash(term)) << SECTION_BITS | number));
