@@ -25,7 +25,7 @@ pub struct ReadLimits {
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { search_bytes: 2 << 20, selection_bytes: 4 << 20 }
+        Self { search_bytes: 2 << 20, selection_bytes: 1 << 20 }
     }
 }
 
