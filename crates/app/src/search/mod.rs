@@ -194,9 +194,10 @@ impl App {
             let mut hits = Vec::with_capacity(sources.len());
             for step in steps(sources.into_iter().zip(1..), |(source, _)| source.excerpt.content().len()) {
                 let request = Arc::clone(search.request);
-                let building = self.contents.compute(search.organization_id, move |_| {
+                let building = self.contents.compute(search.organization_id, move |stop| {
                     let mut snippets = Snippets::new(&request.query);
-                    let hits = step.into_iter().map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
+                    let step = step.into_iter().take_while(|_| !stop.is_stopped());
+                    let hits = step.map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
                     hits.collect::<Vec<SearchHit>>()
                 });
                 hits.extend(building.await?);
