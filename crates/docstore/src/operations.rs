@@ -15,7 +15,8 @@ use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewP
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
-use crate::parts::{LoadedPart, NewParts, PartMap, TermBucket, WantedParts};
+use crate::part_map::PartMap;
+use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
 use crate::visible::VisibleDocument;
 

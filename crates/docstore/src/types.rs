@@ -21,7 +21,7 @@ use model::{
 use uuid::Uuid;
 
 use crate::outbox_work::OutboxWork;
-use crate::parts::PartMap;
+use crate::part_map::PartMap;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.

@@ -156,7 +156,7 @@ pub struct Divided {
 
 /// Divides a content if it is long, and indexes the words of its parts.
 pub fn divide(content: String, passages: &[Passage], language: Option<&str>) -> Divided {
-    let Some(map) = PartMap::of(&content, passages, analysis::ANALYSIS_VERSION) else {
+    let Some(map) = docstore::divide(&content, passages, analysis::ANALYSIS_VERSION) else {
         return Divided { first: content, map: None, parts: None };
     };
     let terms = Arc::new(sections::index(&content, &map.start_bytes(), language));

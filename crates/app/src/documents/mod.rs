@@ -1,5 +1,6 @@
 //! Reads of one document: metadata, content, and passages to cite.
 
+mod captured_text;
 mod content;
 mod find;
 mod freshness;

@@ -5,7 +5,7 @@ use ingest::clock::to_date_time;
 use ingest::pages::UnreadableReason;
 use model::{CaptureFormat, Collection};
 
-use super::reading::Reading;
+use super::captured_text::CapturedText;
 use super::rendered::Rendered;
 use super::{CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target};
 use super::{content, freshness, passages, selection};
@@ -13,7 +13,7 @@ use super::{content, freshness, passages, selection};
 /// Builds the outcome. `has_text` is false for a capture without content. `failure` is the reason that a page which should have been fetched could not be read.
 pub fn outcome(
     document: &Document,
-    reading: Option<&Reading>,
+    reading: Option<&CapturedText>,
     has_text: bool,
     failure: Option<UnreadableReason>,
     request: &ReadRequest,

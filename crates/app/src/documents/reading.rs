@@ -5,6 +5,7 @@ use docstore::{Capture, Document, LoadedPart, PartMap, StoredCapture, WantedPart
 use model::{OrganizationId, PassageId};
 use retrieval_core::sections::{Buckets, SectionQuery};
 
+use super::captured_text::CapturedText;
 use super::rendered::converts;
 use super::selection::MAX_SELECTED;
 use super::{ReadRequest, Selection, content};
@@ -15,18 +16,6 @@ use crate::{App, Viewer};
 /// Parts in one query: bounds the memory that a content needs twice.
 const PARTS_PER_QUERY: usize = 64;
 
-/// A capture with the text that was read of it.
-pub struct Reading {
-    pub capture: Capture,
-    pub excerpt: Excerpt,
-    /// Characters of the content before the excerpt, if that is one piece of it.
-    pub start_char: usize,
-    /// True if the content goes on after an excerpt that is one piece of it.
-    pub has_more: bool,
-    /// True unless all parts were read.
-    pub is_part: bool,
-}
-
 impl App {
     /// Reads the text that the request needs. Returns a permit to keep as long as the text.
     pub(super) async fn read_text(
@@ -35,11 +24,11 @@ impl App {
         document: &Document,
         stored: StoredCapture,
         request: &ReadRequest,
-    ) -> Result<(Reading, Option<Permit>)> {
+    ) -> Result<(CapturedText, Option<Permit>)> {
         let StoredCapture { mut capture, passages } = stored;
         let Some(map) = capture.parts.clone() else {
             let excerpt = Excerpt::beginning(std::mem::take(&mut capture.content), passages);
-            return Ok((Reading { capture, excerpt, start_char: 0, has_more: false, is_part: false }, None));
+            return Ok((CapturedText { capture, excerpt, start_char: 0, has_more: false, is_part: false }, None));
         };
         let organization_id = viewer.organization_id;
         let parts = self.parts_to_read(organization_id, document, &capture, &map, request).await?;
@@ -56,7 +45,7 @@ impl App {
         }
         capture.content = String::new();
         let end = parts.last().map_or(map.end().char, |last| map.start(last + 1).char);
-        let reading = Reading {
+        let reading = CapturedText {
             capture,
             excerpt,
             start_char: parts.first().map_or(map.end().char, |first| map.start(*first).char),

@@ -9,17 +9,17 @@ use model::CaptureFormat;
 use retrieval_core::plain;
 
 use super::ContentFormat;
-use super::reading::Reading;
+use super::captured_text::CapturedText;
 
 /// Content of a capture, converted on demand.
 pub struct Rendered<'a> {
-    pub reading: &'a Reading,
+    pub reading: &'a CapturedText,
     /// True if the content is markdown and the marks are to be removed.
     converts: bool,
 }
 
 impl<'a> Rendered<'a> {
-    pub fn new(reading: &'a Reading, mime: Option<&str>, format: ContentFormat) -> Self {
+    pub fn new(reading: &'a CapturedText, mime: Option<&str>, format: ContentFormat) -> Self {
         Self { converts: converts(&reading.capture, mime, format), reading }
     }
 

@@ -5,12 +5,9 @@ use std::ops::Range;
 use model::{CaptureId, Collection, DocId, PassageId, Timestamp};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 
-use super::quote::QuoteSource;
+use super::quote::{PASSAGES_PER_HIT, QuoteSource};
 use super::{Detail, SearchRequest};
 use crate::excerpt::Excerpt;
-
-/// Passages that a hit quotes.
-pub const PASSAGES_PER_HIT: usize = 3;
 
 /// A document in its place, with the text that answers the query.
 #[derive(Clone, Debug)]

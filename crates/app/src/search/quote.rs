@@ -8,11 +8,13 @@ use model::{CaptureId, Collection, DocId};
 use retrieval_core::sections::{Buckets, SectionQuery};
 
 use super::candidate::Candidate;
-use super::hit::PASSAGES_PER_HIT;
 use super::{Detail, Search};
 use crate::App;
 use crate::error::Result;
 use crate::excerpt::Excerpt;
+
+/// Passages that a hit quotes.
+pub const PASSAGES_PER_HIT: usize = 3;
 
 /// Bytes that are read of one document to find passages: about 10 ms of computation.
 const DOCUMENT_BYTES: usize = 512 << 10;

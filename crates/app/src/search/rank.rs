@@ -7,7 +7,7 @@ use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::candidate::{Candidate, CandidateList};
-use super::hit::PASSAGES_PER_HIT;
+use super::quote::PASSAGES_PER_HIT;
 use crate::excerpt::span;
 
 /// Characters of one text that models read; they would truncate the rest.

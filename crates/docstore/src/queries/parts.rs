@@ -7,7 +7,8 @@ use model::{CaptureId, OrganizationId, PassageId};
 
 use super::Conn;
 use crate::error::Result;
-use crate::parts::{LoadedPart, NewParts, PartMap, TermBucket, WantedParts};
+use crate::part_map::PartMap;
+use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::{Capture, CapturePart, CaptureTerms, Passage};
 use crate::schema::{capture_parts, capture_terms, captures, passages};
 use crate::types::{Bind, bind_all};

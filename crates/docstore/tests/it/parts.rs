@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use docstore::{LoadedPart, NewPageRead, PageRead, PartMap, Passage, SaveOutcome, WantedParts};
+use docstore::{LoadedPart, NewPageRead, PageRead, Passage, SaveOutcome, WantedParts, divide_at};
 use model::{CaptureId, Collection, OrganizationId};
 
 use crate::support::{Database, NOW, at, divided, new_organization, page, workspace_document};
@@ -201,7 +201,7 @@ fn any_text_is_divided_into_its_slices() {
     for (content, lengths) in cases() {
         let passages = passages(&content, &lengths);
         let count = content.chars().count();
-        let Some(map) = PartMap::divide(&content, &passages, 1, 30, 10) else {
+        let Some(map) = divide_at(&content, &passages, 1, 30, 10) else {
             *divided.entry(false).or_insert(0) += 1;
             continue;
         };

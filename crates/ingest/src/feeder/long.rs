@@ -7,7 +7,7 @@ use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::prepare::{self, Divided};
 
-/// Length in bytes up to which no content is divided; see [`docstore::PartMap`].
+/// Length in bytes up to which no content is divided; see [`docstore::divide`].
 const SHORT_BYTES: usize = 65_536;
 
 /// Returns the capture with its whole content. A content whose parts are missing, or come from an earlier analysis, is

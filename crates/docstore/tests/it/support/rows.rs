@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use docstore::{
-    AuditEntry, Capture, Docstore, Document, NewDocument, NewParts, Organization, OutboxEntry, OutboxWork, PartMap,
-    Passage, Strings,
+    AuditEntry, Capture, Docstore, Document, NewDocument, NewParts, Organization, OutboxEntry, OutboxWork, Passage,
+    Strings, divide_at,
 };
 use model::{AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 use uuid::Uuid;
@@ -108,7 +108,7 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
 /// Divides the content into parts of 20 to 29 characters, with one bucket of words.
 pub fn divided(mut new: NewDocument) -> NewDocument {
     let content = std::mem::take(&mut new.capture.content);
-    let map = PartMap::divide(&content, &new.passages, 1, 20, 20).unwrap();
+    let map = divide_at(&content, &new.passages, 1, 20, 20).unwrap();
     new.capture.content = content[..map.start(1).byte].to_owned();
     new.capture.parts = Some(map);
     new.parts = Some(NewParts { content: Arc::new(content), terms: Arc::new(vec![Vec::new(), vec![1, 2, 3]]) });
