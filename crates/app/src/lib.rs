@@ -4,9 +4,11 @@ pub mod accounts;
 pub mod audit;
 pub mod authentication;
 mod billing;
+mod content_budget;
 pub mod disk;
 pub mod documents;
 pub mod error;
+mod excerpt;
 pub mod feedback;
 pub mod files;
 mod keys;
@@ -22,6 +24,7 @@ pub mod viewer;
 pub mod web;
 
 pub use billing::Charge;
+pub use content_budget::ReadLimits;
 pub use error::{Error, Quota, Result};
 pub use ingest::{clock, supervisor};
 pub use retention::Retention;
@@ -33,6 +36,7 @@ use std::time::Duration;
 
 use authentication::TokenVerifier;
 use blobs::BlobStore;
+use content_budget::ContentBudget;
 use disk::FreeSpace;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
@@ -83,6 +87,7 @@ pub struct Options {
     /// Timeout of a first-stage search, after which the engine counts as unavailable.
     pub engine_timeout: Duration,
     pub capture_lifetimes: CaptureLifetimes,
+    pub read_limits: ReadLimits,
     /// Retention of single usage events; counts of hours and days are kept forever.
     pub usage_retention: Duration,
     pub retention: Retention,
@@ -115,7 +120,8 @@ pub struct App {
     write_probe: WriteProbe,
     supervisor: Supervisor,
     shares: shares::Shares,
-    /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
+    contents: ContentBudget,
+    /// Runs what must not end with its request.
     runtime: Handle,
 }
 
@@ -141,6 +147,7 @@ impl App {
         let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention, &supervisor);
         let searches = search::record::SearchRecorder::start(store.clone(), &supervisor);
         spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
+        let shares = shares::Shares::new(&options.shares);
         Self {
             store,
             blobs,
@@ -161,7 +168,8 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            shares: shares::Shares::new(&options.shares),
+            contents: ContentBudget::new(shares.compute().clone()),
+            shares,
             runtime: Handle::current(),
             clock,
             options,

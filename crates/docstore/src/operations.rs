@@ -6,7 +6,7 @@
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, Generation, IndexName,
-    OrganizationId, SearchId, SyncId, Timestamp,
+    OrganizationId, PassageId, SearchId, SyncId, Timestamp,
 };
 
 use crate::Docstore;
@@ -15,6 +15,8 @@ use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewP
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
+use crate::part_map::PartMap;
+use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
 use crate::visible::VisibleDocument;
 
@@ -163,6 +165,7 @@ operations! {
     /// Finds a document like `find_granted_document`, with its latest capture.
     snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
     /// Returns the latest capture, with its passages, of a document as `find_document` sees it. Does not check grants.
+    /// Of a divided content it loads the first part.
     snapshot documents::find_latest_capture(organization_id: OrganizationId, doc_id: DocId) -> Option<StoredCapture>;
     /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
     write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
@@ -175,12 +178,26 @@ operations! {
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
     /// documents, whose content is that of their file.
     write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
+    /// Loads parts of contents that the organization may read, with their passages, in no particular order. Skips
+    /// captures that do not exist any more or are not divided.
+    snapshot parts::load_parts(organization_id: OrganizationId, wanted: Vec<WantedParts>) -> Vec<LoadedPart>;
+    /// Loads buckets of the words of captures that the organization may read, given by capture and number. Missing ones
+    /// are empty.
+    snapshot parts::load_terms(organization_id: OrganizationId, wanted: Vec<(CaptureId, Vec<usize>)>) -> Vec<TermBucket>;
+    /// Finds passages of a capture that the organization may read, in order of their ordinals.
+    read parts::find_passages(organization_id: OrganizationId, capture_id: CaptureId, passage_ids: Vec<PassageId>) -> Vec<Passage>;
+    /// Loads the passages of a capture of any organization. For the indexer only.
+    read parts::list_passages(capture_id: CaptureId) -> Vec<Passage>;
+    /// Loads the content of a capture of any organization after its first part. For the indexer only.
+    read parts::load_rest(capture_id: CaptureId) -> String;
+    /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
+    bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
-    /// collections and of removed documents.
+    /// collections and of removed documents. Of a divided content it loads the first part.
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
     /// Returns the current states of the documents that `load_documents` would find, in no particular order.
     read documents::find_latest_states(collection: Collection, doc_ids: Vec<DocId>) -> Vec<DocumentState>;
-    /// Loads listed documents of all tenants. For the indexer only.
+    /// Loads listed documents of all tenants, with the first parts of divided contents. For the indexer only.
     read documents::load_for_indexing(doc_ids: Vec<DocId>) -> Vec<(Document, Capture)>;
     /// Lists the ids of listed documents with a capture that belong in the index, in id order.
     read documents::list_indexable_documents(index: IndexName, after: Option<DocId>, limit: i64) -> Vec<DocId>;

@@ -79,6 +79,7 @@ fn capture(organization_id: Option<OrganizationId>, content: &str) -> (Capture, 
         etag: None,
         last_modified: None,
         organization_id,
+        parts: None,
     };
     let passage = Passage {
         passage_id: PassageId(Uuid::new_v4()),
@@ -116,7 +117,7 @@ fn listed_page(content: &str) -> NewDocument {
         removed_at: None,
         listed: true,
     };
-    NewDocument { document, capture, passages }
+    NewDocument { document, capture, passages, parts: None }
 }
 
 fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
@@ -137,7 +138,7 @@ fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
         stale_at: None,
         latest_capture_id: Some(capture.capture_id),
     };
-    NewPageRead { canonical_url: "https://example.com/".into(), read, capture, passages }
+    NewPageRead { canonical_url: "https://example.com/".into(), read, capture, passages, parts: None }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

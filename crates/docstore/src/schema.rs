@@ -117,6 +117,27 @@ diesel::table! {
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
         organization_id -> Nullable<Stored<OrganizationId>>,
+        parts -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    capture_parts (capture_id, part) {
+        capture_id -> Stored<CaptureId>,
+        part -> Integer,
+        content -> Text,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    capture_terms (capture_id, bucket) {
+        capture_id -> Stored<CaptureId>,
+        bucket -> Integer,
+        lists -> Binary,
     }
 }
 
@@ -325,6 +346,8 @@ diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
     documents,
     captures,
+    capture_parts,
+    capture_terms,
     passages,
     page_reads,
     grants,

@@ -7,7 +7,7 @@ use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts, Retention, ShareLimits};
+use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -51,6 +51,7 @@ impl Default for Setup {
                     document: Duration::from_hours(24),
                 },
                 usage_retention: Duration::from_hours(24),
+                read_limits: ReadLimits::default(),
                 retention: Retention::default(),
                 request_timeout: Duration::from_secs(60),
                 shares: ShareLimits::for_cores(2),

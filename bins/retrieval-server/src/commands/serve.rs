@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts, Retention, ShareLimits};
+use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
@@ -180,6 +180,7 @@ fn options(settings: &Settings) -> Options {
             snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
+        read_limits: ReadLimits::default(),
         usage_retention: days(settings.usage.retention_days),
         retention: Retention {
             searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),

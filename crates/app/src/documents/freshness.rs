@@ -91,6 +91,7 @@ mod tests {
             etag: None,
             last_modified: None,
             organization_id: None,
+            parts: None,
         }
     }
 

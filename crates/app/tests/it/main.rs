@@ -7,6 +7,7 @@ mod blending;
 mod feedback;
 mod files;
 mod keys;
+mod long_documents;
 mod low_disk;
 mod me;
 mod quotas;

@@ -6,6 +6,7 @@ use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use super::outbox::enqueue_documents_of;
+use super::parts::{column, passages_of};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
@@ -117,14 +118,17 @@ async fn find_capture(
         .await
         .optional()?;
     let Some(capture) = capture else { return Ok(None) };
-    let passages = passages::table
+    let mut passages = passages::table
         .inner_join(captures::table.on(captures::capture_id.eq(passages::capture_id)))
         .filter(passages::capture_id.eq(Bind(capture_id)))
         .filter(is_readable)
         .order(passages::ordinal)
         .select(Passage::as_select())
-        .load(connection)
-        .await?;
+        .into_boxed();
+    if let Some(map) = &capture.parts {
+        passages = passages.filter(passages::ordinal.lt(column(map.start(1).passage)));
+    }
+    let passages = passages.load(connection).await?;
     Ok(Some(StoredCapture { capture, passages }))
 }
 
@@ -180,7 +184,9 @@ async fn passages_by_capture(
     connection: &mut Conn,
     rows: &[(Document, Capture)],
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {
-    let capture_ids: Vec<CaptureId> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
+    let (whole, divided): (Vec<_>, Vec<_>) =
+        rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
+    let capture_ids = whole.iter().map(|capture| capture.capture_id);
     let found = passages::table
         .filter(passages::capture_id.eq_any(bind_all(capture_ids)))
         .order((passages::capture_id, passages::ordinal))
@@ -190,6 +196,9 @@ async fn passages_by_capture(
     let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
     for passage in found {
         by_capture.entry(passage.capture_id).or_default().push(passage);
+    }
+    for capture in divided {
+        by_capture.insert(capture.capture_id, passages_of(connection, capture, 0..1).await?);
     }
     Ok(by_capture)
 }

@@ -14,6 +14,7 @@ pub mod files;
 pub mod inventory;
 pub mod outbox;
 pub mod page_reads;
+pub mod parts;
 pub mod removal;
 pub mod retention;
 pub mod runs;

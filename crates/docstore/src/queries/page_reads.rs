@@ -3,6 +3,7 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
 
 use super::captures::update_reread;
+use super::parts::insert_parts;
 use super::{Conn, activity, lock_documents};
 use crate::documents::{NewPage, NewPageRead};
 use crate::error::Result;
@@ -114,7 +115,7 @@ pub async fn find_page_read(
 }
 
 pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
-    let NewPageRead { canonical_url, mut read, mut capture, passages } = new;
+    let NewPageRead { canonical_url, mut read, mut capture, passages, parts } = new;
     let (organization_id, doc_id) = (read.organization_id, read.doc_id);
     lock_documents(connection, &[doc_id]).await?;
     insert_anchor(connection, doc_id, canonical_url).await?;
@@ -137,7 +138,10 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     }
     delete_captures(connection, organization_id, doc_id).await?;
     capture.organization_id = Some(organization_id);
-    insert_rows!(connection, captures::table, vec![capture])?;
+    insert_rows!(connection, captures::table, vec![capture.clone()])?;
+    if let Some(parts) = parts {
+        insert_parts(connection, &capture, parts).await?;
+    }
     insert_rows!(connection, passages::table, passages)?;
     Ok(())
 }

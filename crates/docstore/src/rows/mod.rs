@@ -13,7 +13,7 @@ mod usage;
 pub use account::{ApiKey, BalanceEntry, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
-pub use document::{Capture, Document, Grant, Passage};
+pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
 pub use file::{File, FileChanges, Registration, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;

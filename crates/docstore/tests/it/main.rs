@@ -21,6 +21,7 @@ mod leases;
 mod migrations;
 mod outbox;
 mod page_reads;
+mod parts;
 mod previous_build;
 mod quotas;
 mod removal;

@@ -30,7 +30,7 @@ fn new_page(organization_id: OrganizationId, url: &str) -> NewPage {
 
 /// Returns content of [`URL`] that the organization read at a time.
 fn reading(organization_id: OrganizationId, content: &str, time: Timestamp) -> NewPageRead {
-    let NewDocument { document, mut capture, passages } = page(URL, content);
+    let NewDocument { document, mut capture, passages, parts } = page(URL, content);
     capture.captured_at = time;
     capture.organization_id = Some(organization_id);
     let read = PageRead {
@@ -49,7 +49,7 @@ fn reading(organization_id: OrganizationId, content: &str, time: Timestamp) -> N
         stale_at: None,
         latest_capture_id: Some(capture.capture_id),
     };
-    NewPageRead { canonical_url: URL.to_owned(), read, capture, passages }
+    NewPageRead { canonical_url: URL.to_owned(), read, capture, passages, parts }
 }
 
 async fn find(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument> {

@@ -7,13 +7,14 @@ mod apply;
 mod batch;
 mod catch_up;
 mod generations;
+mod long;
 mod turns;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Docstore, OutboxWork, StoreError};
+use docstore::{Capture, Docstore, Document, OutboxWork, StoreError};
 use engine::{EngineError, EngineErrorKind, SearchEngine};
 use model::{Clock, DocId, IndexName, OrganizationId};
 use tokio::sync::Notify;
@@ -281,19 +282,29 @@ impl Feeder {
     async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<usize, FeedError> {
         let mut batch = Batch::default();
         let mut seen = HashSet::new();
-        for chunk in entries.chunks(DOCUMENTS_PER_READ) {
+        'chunks: for chunk in entries.chunks(DOCUMENTS_PER_READ) {
             let doc_ids: Vec<DocId> =
-                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
-            batch.entries.extend(chunk.iter().map(|(entry_id, _)| *entry_id));
-            let mut missing: HashSet<DocId> = doc_ids.iter().copied().collect();
-            for (document, capture) in self.store.load_for_indexing(doc_ids.clone()).await? {
-                missing.remove(&document.doc_id);
-                batch.put(index_document(document, capture));
-            }
+                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| !seen.contains(doc_id)).collect();
+            let loaded = self.store.load_for_indexing(doc_ids).await?;
+            let mut loaded: HashMap<DocId, (Document, Capture)> =
+                loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
             // In the order of the entries, so that the same outbox produces the same index.
-            batch.remove(doc_ids.into_iter().filter(|doc_id| missing.contains(doc_id)));
-            if batch.bytes >= BATCH_BYTES {
-                break;
+            for (entry_id, doc_id) in chunk {
+                batch.entries.push(*entry_id);
+                if !seen.insert(*doc_id) {
+                    continue;
+                }
+                match loaded.remove(doc_id) {
+                    Some((document, capture)) => {
+                        let capture = long::whole(&self.store, &document, capture).await?;
+                        batch.put(index_document(document, capture));
+                    }
+                    None => batch.remove(*doc_id),
+                }
+                // Also within a chunk: contents may be long.
+                if batch.bytes >= BATCH_BYTES {
+                    break 'chunks;
+                }
             }
         }
         let fed = batch.entries.len();

@@ -109,7 +109,7 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         page_starts: extracted.page_starts,
         extent: Extent::Whole,
     };
-    let NewDocument { document, mut capture, passages } = prepare::document(source, content, read_at);
+    let NewDocument { document, mut capture, passages, parts } = prepare::document(source, content, read_at);
     capture.fetched_from = Some(page.final_url.clone());
     if let Some(validators) = page.validators.clone() {
         (capture.etag, capture.last_modified) = (validators.etag, validators.last_modified);
@@ -130,5 +130,5 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         stale_at: None,
         latest_capture_id: Some(capture.capture_id),
     };
-    NewPageRead { canonical_url: document.canonical_url, read, capture, passages }
+    NewPageRead { canonical_url: document.canonical_url, read, capture, passages, parts }
 }

@@ -176,9 +176,10 @@ impl FileProcessor {
             page_starts: extracted.page_starts,
             extent: prepare::Extent::Whole,
         };
+        let document = prepare::document(source, content, read_at);
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            content: FileContent::Replace(Box::new(prepare::document(source, content, read_at))),
+            content: FileContent::Replace(Box::new(document)),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }
