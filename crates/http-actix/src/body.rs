@@ -55,6 +55,12 @@ pub(crate) async fn bytes(request: &HttpRequest, payload: &mut web::Payload) -> 
     collect(request, payload).await
 }
 
+/// Reads the raw body of a request that is not admitted yet: a small one only.
+pub(crate) async fn small(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    check_media_type(request)?;
+    collect_up_to(SMALL, request, payload).await
+}
+
 /// Discards a small body, so that the connection can be used again.
 pub(crate) async fn discard_small(request: &HttpRequest, mut payload: web::Payload) {
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
@@ -100,17 +106,21 @@ fn check_media_type(request: &HttpRequest) -> Result<(), Failure> {
 }
 
 async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    collect_up_to(MAX_BYTES, request, payload).await
+}
+
+async fn collect_up_to(max: usize, request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_BYTES as u64) {
+    if announced.is_some_and(|length| length > max as u64) {
         discard(payload, MAX_DISCARDED).await;
-        return Err(too_large());
+        return Err(too_large(max));
     }
     let mut bytes = BytesMut::new();
     let reading = async {
         while let Some(chunk) = payload.next().await {
             let chunk =
                 chunk.map_err(|error| Failure::malformed("the request body could not be read", error.to_string()))?;
-            if bytes.len() + chunk.len() > MAX_BYTES {
+            if bytes.len() + chunk.len() > max {
                 return Ok(false);
             }
             bytes.extend_from_slice(&chunk);
@@ -121,7 +131,7 @@ async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<By
         Ok(Ok(true)) => Ok(bytes),
         Ok(Ok(false)) => {
             discard(payload, MAX_DISCARDED).await;
-            Err(too_large())
+            Err(too_large(max))
         }
         Ok(Err(failure)) => Err(failure),
         Err(_) => {
@@ -131,8 +141,8 @@ async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<By
     }
 }
 
-fn too_large() -> Failure {
-    Failure::malformed("the request body is too large", format!("the body has more than {MAX_BYTES} bytes"))
+fn too_large(max: usize) -> Failure {
+    Failure::malformed("the request body is too large", format!("the body has more than {max} bytes"))
 }
 
 /// Parses a single JSON object without trailing content.

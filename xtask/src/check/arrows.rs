@@ -15,6 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
+    // The same operations in the formats of other services.
+    ("compat", &["api-types"]),
     ("error-causes", &[]),
     ("file-types", &[]),
     // Seams and what stands on its own.
@@ -75,7 +77,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The edge.
     (
         "http-actix",
-        &["api-types", "app", "error-causes", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"],
+        &[
+            "api-types",
+            "app",
+            "compat",
+            "error-causes",
+            "mcp",
+            "model",
+            "openapi",
+            "rate-limit",
+            "retrieval-core",
+            "skills",
+        ],
     ),
     ("xtask", &["api-types", "openapi"]),
     // The application with test doubles behind its seams.
