@@ -63,7 +63,7 @@ fn demands(value: &Value) -> bool {
 
 /// A switch that may carry options: `true`, `false` or an object.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a boolean or an object")]
 pub(crate) enum Switch<T> {
     Flag(bool),
     Options(T),
@@ -82,7 +82,7 @@ impl<T: Clone + Default> Switch<T> {
 
 /// One text or a list of them.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 pub(crate) enum OneOrMany {
     One(String),
     Many(Vec<String>),

@@ -7,6 +7,7 @@ use super::Exa;
 use super::options::{self, Contents};
 use crate::dates::{self, published};
 use crate::document::chunks;
+use crate::request::Switch;
 use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
 
 /// The body of `POST /search`.
@@ -21,12 +22,12 @@ pub struct SearchRequest {
     end_published_date: Option<String>,
     include_text: Option<Vec<String>>,
     additional_queries: Option<Vec<String>>,
-    contents: Option<Contents>,
+    contents: Option<Switch<Contents>>,
 }
 
 impl SearchRequest {
     fn contents(&self) -> Contents {
-        self.contents.clone().unwrap_or_default()
+        Switch::options(&self.contents).unwrap_or_default()
     }
 }
 

@@ -21,7 +21,7 @@ pub struct ScrapeOptions {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a name or an object with `type`")]
 enum Format {
     Name(String),
     Options {

@@ -22,7 +22,7 @@ pub struct SearchRequest {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a name or an object with `type`")]
 enum Source {
     Name(String),
     Options {

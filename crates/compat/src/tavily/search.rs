@@ -33,7 +33,7 @@ pub struct SearchRequest {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a boolean or a format")]
 enum RawContent {
     Flag(bool),
     Format(String),
