@@ -15,31 +15,29 @@ use crate::pipeline::Foreign;
 
 /// Registers the paths of all services. They are not part of the published contract, which describes `/v1`.
 pub(crate) fn register(app: &mut web::ServiceConfig) {
-    app.service(post(&["/compat/tavily/search"], web::post().to(search::post::<tavily::SearchRequest>)))
-        .service(post(&["/compat/tavily/extract"], web::post().to(read::post::<tavily::ExtractRequest>)))
-        .service(post(&["/compat/exa/search"], web::post().to(search::post::<exa::SearchRequest>)))
-        .service(post(&["/compat/exa/contents"], web::post().to(read::post::<exa::ContentsRequest>)))
-        // The Python client drops the path of its base URL.
-        .service(post(
-            &["/compat/firecrawl/v2/search", "/v2/search"],
-            web::post().to(search::post::<firecrawl::SearchRequest>),
-        ))
-        .service(post(
-            &["/compat/firecrawl/v2/scrape", "/v2/scrape"],
-            web::post().to(read::post::<firecrawl::ScrapeRequest>),
-        ))
+    let searching = || web::post().to(search::post::<firecrawl::SearchRequest>);
+    let scraping = || web::post().to(read::post::<firecrawl::ScrapeRequest>);
+    app.service(post("/compat/tavily/search", web::post().to(search::post::<tavily::SearchRequest>)))
+        .service(post("/compat/tavily/extract", web::post().to(read::post::<tavily::ExtractRequest>)))
+        .service(post("/compat/exa/search", web::post().to(search::post::<exa::SearchRequest>)))
+        .service(post("/compat/exa/contents", web::post().to(read::post::<exa::ContentsRequest>)))
+        .service(post("/compat/firecrawl/v2/search", searching()))
+        .service(post("/compat/firecrawl/v2/scrape", scraping()))
+        // The Python client drops the path of its base URL. Other methods have no meaning here: this is no API of ours.
+        .service(web::resource("/v2/search").route(searching()).default_service(web::to(unmatched::unknown_path)))
+        .service(web::resource("/v2/scrape").route(scraping()).default_service(web::to(unmatched::unknown_path)))
         // Some clients send requests to the base URL itself, as the original permits.
         .service(get(
             &["/compat/searxng/search", "/compat/searxng", "/compat/searxng/"],
             [web::get(), web::head()].map(|route| route.to(search::get::<searxng::SearchRequest>)),
         ))
-        .service(post(&["/compat/openwebui/search"], web::post().to(search::post::<openwebui::SearchRequest>)))
-        .service(post(&["/compat/openwebui/load"], web::post().to(read::post::<openwebui::LoadRequest>)))
+        .service(post("/compat/openwebui/search", web::post().to(search::post::<openwebui::SearchRequest>)))
+        .service(post("/compat/openwebui/load", web::post().to(read::post::<openwebui::LoadRequest>)))
         .service(get(&["/read/{url:.*}"], [web::get(), web::head()].map(|route| route.to(page::get))));
 }
 
-fn post(paths: &[&str], route: Route) -> Resource {
-    web::resource(paths.to_vec()).route(route).default_service(wrong_method("POST"))
+fn post(path: &str, route: Route) -> Resource {
+    web::resource(path).route(route).default_service(wrong_method("POST"))
 }
 
 fn get(paths: &[&str], routes: [Route; 2]) -> Resource {

@@ -29,7 +29,7 @@ async fn a_search_returns_links_or_contents() {
     }
     let contents = json!({"highlights": {"query": "moon", "maxCharacters": 10}});
     let body = ok(&api.post(SEARCH, &json!({"query": QUERY, "contents": contents})).await);
-    assert_eq!(body["results"][0]["highlights"], json!(["Passage 1 "]));
+    assert_eq!(body["results"][0]["highlights"], json!(["# Root\n\nPa"]));
 }
 
 #[actix_web::test]
@@ -37,7 +37,7 @@ async fn filters_hold() {
     let api = Api::new().await;
     let dated = |url: &str, days: i64| app::web::WebPage {
         published_at: Some(app::clock::from_date_time(NOW - time::Duration::days(days))),
-        ..page(url, "The tides of the moon.")
+        ..page(url, &format!("The tides of the moon, as seen {days} days ago."))
     };
     let unknown = page("https://b.example/undated", "The tides of the sun and the moon.");
     api.world.import([dated("https://a.example/3", 3), dated("https://b.example/40", 40), unknown]).await;

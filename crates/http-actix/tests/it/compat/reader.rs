@@ -29,7 +29,7 @@ async fn a_url_is_read_encoded_and_as_it_is() {
 #[actix_web::test]
 async fn errors_are_short_plain_text() {
     let (api, site) = (Api::new().await, Site::start());
-    site.put("/robots.txt", Page::of("text/plain", "User-agent: *\nDisallow: /private\n"));
+    site.put("/private", Page::status(403));
     site.put("/picture", Page::of("image/png", "\u{89}PNG"));
     site.put("/error", Page::status(500));
     for (url, status) in [

@@ -54,7 +54,7 @@ async fn filters_hold() {
     let api = Api::new().await;
     let dated = |url: &str, days: i64| app::web::WebPage {
         published_at: Some(app::clock::from_date_time(NOW - time::Duration::days(days))),
-        ..page(url, "The tides of the moon.")
+        ..page(url, &format!("The tides of the moon, as seen {days} days ago."))
     };
     let unknown = page("https://b.example/undated", "The tides of the sun and the moon.");
     api.world.import([dated("https://a.example/3", 3), dated("https://b.example/40", 40), unknown]).await;
