@@ -10,6 +10,7 @@ use app::authentication::TokenVerifier;
 use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
+use connections::Limits;
 use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
@@ -129,10 +130,13 @@ fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Owner
     Index { engine, feeder, ownership }
 }
 
-/// The embedded store's listener, bound but not yet serving.
+/// The embedded store's listeners, bound but not yet serving.
 pub struct EmbeddedStorage {
     pub server: S3Server,
-    pub listener: TcpListener,
+    /// For clients.
+    pub public: TcpListener,
+    /// For this process, which uploads of clients must not keep out.
+    pub internal: TcpListener,
 }
 
 /// Returns the client of an external object store.
@@ -176,15 +180,19 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         secret_access_key: options.secret_access_key.clone(),
         max_object_bytes: settings.files.max_object_bytes,
         durability: Durability::Power,
+        paces: s3_server::Paces::default(),
     };
     let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
-    let listener = TcpListener::bind(&storage.bind)
+    let public = TcpListener::bind(&storage.bind)
         .await
         .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
+    let internal = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await.context("listening on loopback")?;
     // The listener's address, not the setting's: with port 0 the system chooses the port.
-    options.endpoint = Some(format!("http://{}", reachable(listener.local_addr()?)));
+    let endpoint = format!("http://{}", reachable(public.local_addr()?));
+    options.public_endpoint.get_or_insert(endpoint);
+    options.endpoint = Some(format!("http://{}", internal.local_addr()?));
     options.path_style = true;
-    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, listener })))
+    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, public, internal })))
 }
 
 /// Returns the address at which this process reaches its own listener: loopback for an unspecified address.
@@ -196,6 +204,15 @@ fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
         }
     }
     address
+}
+
+/// Returns the limits of a listener for clients.
+pub fn connection_limits(settings: &Settings, connections: usize) -> Limits {
+    Limits {
+        connections,
+        per_address: usize::try_from(settings.server.max_connections_per_address).unwrap_or(usize::MAX),
+        trusted: settings.server.trusted_networks.clone(),
+    }
 }
 
 pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {

@@ -119,7 +119,7 @@ where
                     access: Access { rate_limit: rate_limit.clone() },
                     header_session: session::from_header(request.headers())?,
                 };
-                let call = Call { context, usage: usage.clone(), request: request.clone(), payload };
+                let call = Call { context, usage: usage.clone(), request: request.clone(), payload, body_memory: None };
                 handler(call).await
             })
             .await

@@ -11,15 +11,15 @@ use uuid::Uuid;
 use crate::State;
 use crate::compression::gzip_if_asked;
 use crate::failure::Failure;
+use crate::memory::{Answer, SentInChunks};
 
 const JSON: &str = "application/json";
 
 /// A body with its status, before headers are added.
-#[derive(Debug)]
 pub(crate) struct Reply {
     pub status: StatusCode,
     /// Empty for no body.
-    pub body: Vec<u8>,
+    pub body: Answer,
     content_type: &'static str,
     /// Name of the body's published schema.
     schema: Option<&'static str>,
@@ -27,7 +27,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The successful response of the operation `O`, serialized.
-    pub fn success<O: Operation>(body: Vec<u8>) -> Result<Self, Failure> {
+    pub fn success<O: Operation>(body: Answer) -> Result<Self, Failure> {
         let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
         Ok(Reply { status, body, content_type: JSON, schema: Some(O::Response::NAME) })
     }
@@ -35,16 +35,21 @@ impl Reply {
     /// JSON without a published schema.
     pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, Failure> {
         let body = serde_json::to_vec(value).map_err(Failure::internal)?;
-        Ok(Reply { status, body, content_type: JSON, schema: None })
+        Ok(Reply::serialized(status, body.into()))
+    }
+
+    /// Serialized JSON without a published schema.
+    pub fn serialized(status: StatusCode, body: Answer) -> Self {
+        Reply { status, body, content_type: JSON, schema: None }
     }
 
     /// Text of another media type.
-    pub fn text(status: StatusCode, content_type: &'static str, text: impl Into<String>) -> Self {
-        Reply { status, body: text.into().into_bytes(), content_type, schema: None }
+    pub fn text(status: StatusCode, content_type: &'static str, body: Answer) -> Self {
+        Reply { status, body, content_type, schema: None }
     }
 
     pub fn empty(status: StatusCode) -> Self {
-        Reply { status, body: Vec::new(), content_type: JSON, schema: None }
+        Reply::serialized(status, Answer::default())
     }
 
     fn error(state: &State, request_id: Uuid, failure: &Failure) -> Self {
@@ -64,7 +69,7 @@ impl Reply {
         }
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            body: serde_json::to_vec(&body).unwrap_or_default(),
+            body: serde_json::to_vec(&body).unwrap_or_default().into(),
             content_type: JSON,
             schema: Some(ErrorEnvelope::NAME),
         }
@@ -112,7 +117,7 @@ pub(crate) async fn respond_as(
         }
     };
     let mut response = HttpResponse::build(reply.status);
-    if !reply.body.is_empty() {
+    if !reply.body.bytes.is_empty() {
         response.insert_header((CONTENT_TYPE, reply.content_type));
     }
     response
@@ -140,10 +145,15 @@ pub(crate) async fn respond_as(
             response.insert_header((ALLOW, methods));
         }
     }
-    match gzip_if_asked(request.headers(), &reply.body).await {
-        Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
-        None => response.body(reply.body),
-    }
+    let Answer { bytes, memory } = reply.body;
+    let bytes = match gzip_if_asked(request.headers(), &bytes).await {
+        Some(compressed) => {
+            response.insert_header((CONTENT_ENCODING, "gzip"));
+            compressed.into()
+        }
+        None => bytes,
+    };
+    response.body(SentInChunks::new(bytes, memory))
 }
 
 /// Logs a failure with its cause and the request id. Bodies and tokens are never logged.

@@ -42,6 +42,12 @@ pub struct Server {
     pub workers: u16,
     pub request_timeout_ms: u64,
     pub drain_seconds: u64,
+    /// 0: as many as fit.
+    pub max_connections: u32,
+    /// 0: no maximum.
+    pub max_connections_per_address: u32,
+    #[serde(deserialize_with = "parse::networks")]
+    pub trusted_networks: Vec<IpNet>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -95,6 +101,8 @@ pub struct Storage {
     pub backend: StorageBackend,
     #[serde(deserialize_with = "parse::socket_address")]
     pub bind: SocketAddr,
+    /// 0: as many as fit.
+    pub max_connections: u32,
     /// Empty: `endpoint`, or the embedded listener.
     pub public_endpoint: String,
     pub endpoint: String,

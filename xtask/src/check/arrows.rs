@@ -30,7 +30,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fetcher", &["error-causes", "file-types"]),
     ("models", &[]),
     ("rate-limit", &[]),
-    ("s3-server", &[]),
+    ("connections", &[]),
+    ("s3-server", &["connections"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
@@ -78,9 +79,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "http-actix",
         &[
+            "admission",
             "api-types",
             "app",
             "compat",
+            "connections",
             "error-causes",
             "mcp",
             "model",

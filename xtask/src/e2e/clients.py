@@ -41,7 +41,7 @@ def use_tavily():
     found = client.search(QUERY, include_raw_content="markdown", include_domains=["example.com"], max_results=1)
     assert found["results"][0]["raw_content"].startswith("# Tides"), found
     assert client.search(QUERY, exclude_domains=["example.com"])["results"] == []
-    assert PAGE in client.get_search_context(QUERY)
+    assert client.search(QUERY, days=7)["results"], "days apply to news"
     read = client.extract([PAGE, UNREADABLE], format="text")
     assert [page["url"] for page in read["results"]] == [PAGE], read
     assert [page["url"] for page in read["failed_results"]] == [UNREADABLE], read
@@ -82,7 +82,7 @@ def use_exa():
     read = client.get_contents([PAGE, UNREADABLE], text=True)
     assert [page.url for page in read.results] == [PAGE], read
     assert [status.status for status in read.statuses] == ["success", "error"], read.statuses
-    assert asyncio.run(AsyncExa(KEY, base_url=f"{BASE}/compat/exa").search(QUERY)).results[0].url == PAGE
+    assert asyncio.run(AsyncExa(KEY, f"{BASE}/compat/exa").search(QUERY)).results[0].url == PAGE
 
     refused = fails(ValueError, lambda: client.search(QUERY, exclude_text=["moon"]))
     assert "400" in refused and "excludeText" in refused, refused

@@ -87,7 +87,8 @@ impl Clients {
             return Ok(None);
         }
         let mut session = Command::new(interpreter);
-        session.arg(self.write_script(&folder)?);
+        // Several packages warn about each other.
+        session.args(["-W", "ignore::DeprecationWarning"]).arg(self.write_script(&folder)?);
         Ok(Some(session))
     }
 

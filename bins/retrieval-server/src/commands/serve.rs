@@ -9,6 +9,7 @@ use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::{App, Options, Parts, ShareLimits};
+use connections::{Connections, Limits};
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -19,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, data_folder, disk, logging, metrics, sandbox};
+use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -32,6 +33,10 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
+    let plan = descriptors::plan(&settings, descriptors::limit())?;
+    if plan.lowered_by.is_some() {
+        tracing::warn!("{plan}");
+    }
     let stop = CancellationToken::new();
     let supervisor = Supervisor::new(stop.clone());
     let workers = sandbox::workers(&settings).await?;
@@ -52,9 +57,16 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     };
     let (blobs, embedded_storage) = compose::storage(&settings).await?;
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
-    if let Some(EmbeddedStorage { server, listener }) = embedded_storage {
-        let stop = stop.clone();
-        tasks.push(tokio::spawn(server.serve(listener, async move { stop.cancelled().await })));
+    if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
+        let internal_limits =
+            Limits { connections: descriptors::INTERNAL_STORAGE_CONNECTIONS, per_address: 0, trusted: vec![] };
+        for (listener, connections) in [
+            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage))),
+            (internal, Connections::new("storage_internal", internal_limits)),
+        ] {
+            let (server, stop) = (server.clone(), stop.clone());
+            tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
+        }
     }
     blobs.prepare().await.context("preparing object storage")?;
     let mut runner = None;
@@ -94,7 +106,8 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers = http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, metrics), listeners)?;
+    let mut servers =
+        http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, &plan, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
@@ -127,12 +140,15 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-fn http_options(settings: &Settings, metrics: MetricsText) -> http_actix::Options {
+fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsText) -> http_actix::Options {
     http_actix::Options {
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
+        connections: compose::connection_limits(settings, plan.api),
+        paces: http_actix::Paces::default(),
+        memory: http_actix::MemoryLimits::default(),
         clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }

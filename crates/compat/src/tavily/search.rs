@@ -15,6 +15,7 @@ const MAX_CHUNKS: usize = 3;
 #[derive(Debug, Deserialize)]
 pub struct SearchRequest {
     query: String,
+    topic: Option<String>,
     search_depth: Option<String>,
     chunks_per_source: Option<usize>,
     max_results: Option<usize>,
@@ -109,7 +110,9 @@ impl ForeignSearch for SearchRequest {
         }
         plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
         plan.request.freshness_policy.freshness = self.window()?;
-        if let Some(days) = self.days.filter(|days| *days > 0) {
+        // The clients send a number of days with every search; it applies to news.
+        let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
+        if let Some(days) = days {
             let start = now.checked_sub(Duration::seconds(days.saturating_mul(86_400)));
             plan.request.freshness_policy.published_after = start.map(api_types::timestamp::rfc3339);
         }

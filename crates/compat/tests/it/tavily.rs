@@ -23,9 +23,10 @@ fn a_search_is_mapped() {
 #[test]
 fn dates_are_mapped() {
     let after = |body: Value| search::<SearchRequest>(body).freshness_policy.published_after;
-    assert_eq!(after(json!({"query": "q", "days": 3})).as_deref(), Some("2026-06-12T12:00:00Z"));
+    assert_eq!(after(json!({"query": "q", "days": 3, "topic": "news"})).as_deref(), Some("2026-06-12T12:00:00Z"));
     assert_eq!(after(json!({"query": "q", "start_date": "2026-01-05"})).as_deref(), Some("2026-01-05T00:00:00Z"));
-    assert_eq!(after(json!({"query": "q", "days": i64::MAX})), None, "before all times");
+    assert_eq!(after(json!({"query": "q", "days": 7, "topic": "general"})), None);
+    assert_eq!(after(json!({"query": "q", "days": i64::MAX, "topic": "news"})), None, "before all times");
     let bounded = search::<SearchRequest>(json!({"query": "q", "end_date": "2026-01-05"}));
     assert_eq!(bounded.max_results, 50, "some results will be dropped");
 }

@@ -38,7 +38,7 @@ pub(super) async fn from_headers_or_body(request: &HttpRequest, payload: &mut we
         Ok(Some(token)) => return Presented { token: checked(without(prefix, &token)), body: None },
         Err(failure) => return Presented { token: Err(failure), body: None },
     }
-    let body = match body::small(request, payload).await {
+    let body = match body::before_admission(request, payload).await {
         Ok(body) => body,
         Err(failure) => return Presented { token: Err(failure), body: None },
     };

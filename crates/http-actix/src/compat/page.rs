@@ -35,7 +35,10 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let url = reader::target(path, call.request.query_string())?;
     let document = read::one(&call.context, reader::read(&url)).await?;
     Ok(match reader::markdown(&Ok(document)) {
-        Ok(text) => Reply::text(StatusCode::OK, MARKDOWN, text),
+        Ok(text) => {
+            let body = call.context.hold(text.to_owned().into_bytes()).await?;
+            Reply::text(StatusCode::OK, MARKDOWN, body)
+        }
         Err(failure) => plain(failure.kind.status(), &failure.message),
     })
 }
@@ -46,5 +49,5 @@ fn refuse(_: &State, _: Uuid, failure: &Failure) -> Reply {
 
 fn plain(status: u16, message: &str) -> Reply {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Reply::text(status, PLAIN, format!("{message}\n"))
+    Reply::text(status, PLAIN, format!("{message}\n").into_bytes().into())
 }

@@ -12,6 +12,7 @@ use super::credential::{self, Presented};
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::json;
 use crate::pipeline::{self, Foreign, Route};
 use crate::reply::{Reply, log};
 
@@ -38,7 +39,7 @@ pub(super) async fn post<T: ReadPath>(request: HttpRequest, mut payload: web::Pa
         let started = Instant::now();
         let body = match body {
             Some(body) => body,
-            None => crate::body::bytes(&call.request, &mut call.payload).await?,
+            None => crate::body::bytes(&mut call).await?,
         };
         answer(&call.context, parse::<T>(&body, T::UNSUPPORTED)?, started).await
     })
@@ -54,7 +55,8 @@ async fn answer<T: ReadPath>(context: &Context, asked: T, started: Instant) -> R
     }
     let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
     let Answered { status, body } = asked.answer(documents.into_iter().map(outcomes).collect(), moment);
-    Reply::json(StatusCode::from_u16(status).map_err(Failure::internal)?, &body)
+    let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
+    Ok(Reply::serialized(status, context.hold(json::to_vec(body).await?).await?))
 }
 
 /// Returns a failure of the server if every read ended with one: then there is nothing to answer with.

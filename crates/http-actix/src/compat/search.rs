@@ -15,6 +15,7 @@ use crate::admission;
 use crate::call::Context;
 use crate::failure::Failure;
 use crate::handlers::searches;
+use crate::json;
 use crate::pipeline::{self, Foreign, Route};
 use crate::reply::Reply;
 use crate::search::response::ShapedPage;
@@ -39,7 +40,7 @@ pub(super) async fn post<T: SearchPath>(request: HttpRequest, mut payload: web::
         let started = Instant::now();
         let body = match body {
             Some(body) => body,
-            None => crate::body::bytes(&call.request, &mut call.payload).await?,
+            None => crate::body::bytes(&mut call).await?,
         };
         answer(&call.context, parse::<T>(&body, T::UNSUPPORTED)?, started).await
     })
@@ -71,7 +72,8 @@ async fn answer<T: SearchPath>(context: &Context, asked: T, started: Instant) ->
     searches::search(context, search, async |page: &ShapedPage| {
         let hits = with_documents(context, &asked, plan.select(page.response()?)).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
-        Reply::json(StatusCode::OK, &asked.answer(hits, moment))
+        let body = json::to_vec(asked.answer(hits, moment)).await?;
+        Ok(Reply::serialized(StatusCode::OK, context.hold(body).await?))
     })
     .await
 }

@@ -10,16 +10,17 @@ use uuid::Uuid;
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::memory::Answer;
 use crate::search::request;
 use crate::search::response::{Page, ShapedPage};
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body, async |page: &ShapedPage| page.response()).await
+        search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
     }
 
-    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
-        search(context, input.body, async |page: &ShapedPage| page.body()).await
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        search(context, input.body, async |shaped: &ShapedPage| context.hold(shaped.body()?).await).await
     }
 }
 

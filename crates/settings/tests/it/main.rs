@@ -113,6 +113,11 @@ fn invalid_values_are_reported_with_their_key() {
         ("[server]\nbind = \"here\"", "`server.bind`: `here` is not an address with a port such as `127.0.0.1:8080`"),
         ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be u16"),
         ("[server]\nworkers = -1", "`server.workers` = `-1`: must be u16"),
+        ("[server]\nmax_connections = 3", "`server.max_connections` = `3`: must be 0 or between 16 and 1000000"),
+        (
+            "[storage]\nmax_connections = 1000001",
+            "`storage.max_connections` = `1000001`: must be 0 or between 16 and 1000000",
+        ),
         ("server = 3", "`server` = `3`: is a section, not a value"),
         ("[index]\nbackend = \"solr\"", "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `none`"),
         (
