@@ -76,7 +76,7 @@ impl Reply {
     }
 }
 
-/// How a path reports failures.
+/// Format of the failures of a path.
 pub(crate) struct Refusals {
     /// Converts a failure to its response.
     pub reply: fn(&State, Uuid, &Failure) -> Reply,
