@@ -17,6 +17,8 @@ diesel::table! {
         name -> Text,
         billed -> Bool,
         created_at -> Stored<Timestamp>,
+        deleted_at -> Nullable<Stored<Timestamp>>,
+        removed_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
@@ -215,6 +217,18 @@ diesel::table! {
         reason -> Nullable<Text>,
         last_run_id -> Nullable<Stored<SyncId>>,
         withdrawn_at -> Nullable<Stored<Timestamp>>,
+        bytes -> BigInt,
+        upload_expires_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    storage_totals (organization_id) {
+        organization_id -> Stored<OrganizationId>,
+        files -> BigInt,
+        bytes -> BigInt,
     }
 }
 
@@ -250,6 +264,7 @@ diesel::table! {
         index_name -> Stored<IndexName>,
         doc_id -> Stored<OutboxWork>,
         created_at -> Stored<Timestamp>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
     }
 }
 
@@ -316,6 +331,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     feedback,
     searches,
     files,
+    storage_totals,
     organizations,
     api_keys,
     balances,

@@ -52,7 +52,7 @@ impl Route {
 
     fn scope(self) -> Option<Scope> {
         match self {
-            Route::Operation(spec) => Some(spec.scope),
+            Route::Operation(spec) => spec.scope,
             Route::Unlisted(_) => None,
             Route::Foreign(foreign) => Some(foreign.scope),
         }

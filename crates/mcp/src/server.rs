@@ -1,5 +1,6 @@
 //! The protocol's methods. The server keeps no state between requests.
 
+use model::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::message::{Request, RpcError, code};
@@ -112,7 +113,8 @@ impl Server {
             return Err(RpcError::new(code::INVALID_PARAMS, "unknown cursor: the list has one page"));
         }
         let shown = self.profile.tools().iter().zip(&self.definitions);
-        let shown = shown.filter(|(tool, _)| backend.may(tool.operation().scope)).map(|(_, definition)| definition);
+        let may = |scope: Option<Scope>| scope.is_none_or(|scope| backend.may(scope));
+        let shown = shown.filter(|(tool, _)| may(tool.operation().scope)).map(|(_, definition)| definition);
         let mut result = json!({"tools": shown.collect::<Vec<_>>()});
         if stateless {
             result["ttlMs"] = TTL_MS.into();

@@ -44,6 +44,8 @@ pub struct S3ServerOptions {
     pub max_object_bytes: u64,
     pub durability: Durability,
     pub paces: Paces,
+    /// Returns true while the disk has no room for uploads, which are then refused with 507. Called for each upload.
+    pub is_full: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 /// Least speeds of clients.
@@ -78,8 +80,16 @@ impl S3Server {
     /// # Errors
     /// Invalid bucket name or credentials, a folder in use by another process, or an I/O error.
     pub fn open(options: S3ServerOptions) -> Result<Self, S3ServerError> {
-        let S3ServerOptions { root, bucket, access_key_id, secret_access_key, max_object_bytes, durability, paces } =
-            options;
+        let S3ServerOptions {
+            root,
+            bucket,
+            access_key_id,
+            secret_access_key,
+            max_object_bytes,
+            durability,
+            paces,
+            is_full,
+        } = options;
         if !s3s::path::check_bucket_name(&bucket) {
             return Err(S3ServerError::BucketName(bucket));
         }
@@ -91,7 +101,7 @@ impl S3Server {
             io::ErrorKind::InvalidData => S3ServerError::Format { path: root.join("journal") },
             _ => S3ServerError::Io { path: root, source },
         })?;
-        let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes });
+        let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes, is_full });
         builder.set_auth(auth::Key { id: access_key_id, secret: secret_access_key });
         builder.set_access(auth::Access);
         Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes, paces }) })

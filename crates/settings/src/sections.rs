@@ -27,6 +27,7 @@ pub struct Settings {
     pub usage: Usage,
     pub files: Files,
     pub quotas: Quotas,
+    pub retention: Retention,
     pub billing: Billing,
     pub auth: Auth,
     pub log: Log,
@@ -205,8 +206,19 @@ pub struct Files {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quotas {
+    /// 0: no quota.
+    pub bytes_per_organization: u64,
     /// 0: free disk space is not checked.
     pub min_free_disk_bytes: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// 0: forever.
+    pub searches_days: u32,
+    /// 0: forever.
+    pub feedback_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -26,8 +26,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs", &[]),
     ("docstore", &["model"]),
     ("extract", &["file-types"]),
-    ("extract-worker", &["extract"]),
-    ("fetcher", &["error-causes", "file-types"]),
+    // Workers serve organizations in turn.
+    ("extract-worker", &["admission", "extract", "model"]),
+    ("fetcher", &["admission", "error-causes", "file-types", "model"]),
     ("models", &[]),
     ("rate-limit", &[]),
     ("connections", &[]),
@@ -98,6 +99,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "test-support",
         &[
+            "admission",
             "app",
             "blobs",
             "docstore",

@@ -8,7 +8,7 @@ use crate::{compose, descriptors, output};
 /// Validates what the settings alone cannot: values that only their adapters understand. Nothing is opened or connected.
 pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>> {
     let storage = match settings.storage.backend {
-        StorageBackend::S3 => compose::storage(settings).await.err(),
+        StorageBackend::S3 => compose::external_storage(settings).err(),
         // Opens its listener, which a running server has.
         StorageBackend::Embedded => None,
     };

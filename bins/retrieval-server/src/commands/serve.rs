@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts, ShareLimits};
-use connections::{Connections, Limits};
+use app::{App, Options, Parts, Retention, ShareLimits};
+use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -55,14 +55,13 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
             bail!("another server uses the data folder `{}`", settings.data_dir.display())
         }
     };
-    let (blobs, embedded_storage) = compose::storage(&settings).await?;
+    let free_space = compose::free_space(&settings);
+    let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
     if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
-        let internal_limits =
-            Limits { connections: descriptors::INTERNAL_STORAGE_CONNECTIONS, per_address: 0, trusted: vec![] };
         for (listener, connections) in [
             (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage))),
-            (internal, Connections::new("storage_internal", internal_limits)),
+            (internal, compose::internal_connections()),
         ] {
             let (server, stop) = (server.clone(), stop.clone());
             tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
@@ -99,6 +98,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        free_space,
         supervisor,
         options: options(&settings),
     }));
@@ -128,9 +128,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
 
 /// Returns the check of free disk space, which uploads, the database and the index need.
 fn disk_check(settings: &Settings) -> HostCheck {
-    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
-    let check = move || disk::check(&folder, min_free_bytes).map(Some);
-    HostCheck { name: "disk", required: true, check: Arc::new(check) }
+    HostCheck { name: "disk", required: true, check: disk::checker(settings) }
 }
 
 /// Binds a listener. The error names the setting.
@@ -165,19 +163,28 @@ async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn days(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
+}
+
 fn options(settings: &Settings) -> Options {
     Options {
         default_rps: settings.rate_limit.default_rps,
         search_cents: settings.billing.search_cents,
         max_object_bytes: settings.files.max_object_bytes,
         max_files_per_organization: settings.files.max_per_organization,
+        max_bytes_per_organization: Some(settings.quotas.bytes_per_organization).filter(|bytes| *bytes > 0),
         presign_lifetime: PRESIGN_LIFETIME,
         engine_timeout: ENGINE_TIMEOUT,
         capture_lifetimes: CaptureLifetimes {
             snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
-        usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
+        usage_retention: days(settings.usage.retention_days),
+        retention: Retention {
+            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),
+            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(days),
+        },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
     }

@@ -180,6 +180,9 @@ impl App {
             match self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request)).await {
                 Ok(()) => {}
                 Err(PageError::Unreadable(reason)) => failure = Some(reason),
+                Err(error @ PageError::Overloaded { retry_after }) => {
+                    return Err(Error::Overloaded { message: format!("the server is busy: {error}"), retry_after });
+                }
                 Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
             }
             (visible, stored) = self.load_document(viewer, &request.target).await?;

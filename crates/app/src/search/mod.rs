@@ -7,6 +7,7 @@ pub(crate) mod record;
 mod retrieve;
 pub(crate) mod second_stage;
 mod source_policy;
+pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
 use std::collections::HashMap;
@@ -29,6 +30,9 @@ pub use hit::{HitPassage, SearchHit};
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
+
+/// Time that a search waits for its record, which is then written later.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -177,8 +181,8 @@ impl App {
             let building = move |_: &Stop| hit::build_hits(&request, best, loaded);
             self.shares.compute().run(viewer.organization_id, building).await.map_err(Error::internal)
         };
-        let (hits, ()) = futures_util::try_join!(building, recording)?;
-        Ok(hits)
+        let (hits, ()) = futures_util::join!(building, recording);
+        hits
     }
 
     /// Reads the documents of those candidates that were ranked by cached terms.
@@ -194,14 +198,8 @@ impl App {
     }
 
     /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
-    /// `doc_id` at once.
-    async fn record_search(
-        &self,
-        viewer: &Viewer,
-        request: &SearchRequest,
-        search_id: SearchId,
-        doc_ids: &[DocId],
-    ) -> Result<()> {
+    /// `doc_id` at once. A database that cannot be written does not fail the search: this process then remembers the grants.
+    async fn record_search(&self, viewer: &Viewer, request: &SearchRequest, search_id: SearchId, doc_ids: &[DocId]) {
         let now = self.clock.now();
         let organization_id = viewer.organization_id;
         let row = Search {
@@ -213,9 +211,17 @@ impl App {
             results: doc_ids.to_vec(),
             created_at: now,
         };
-        let granted =
+        let granted: Vec<Grant> =
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
-        self.searches.record(row, granted).await
+        match tokio::time::timeout(RECORD_TIMEOUT, self.searches.record(row, granted.clone())).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => {
+                tracing::warn!(%search_id, error = &error as &dyn std::error::Error, "the search was not recorded");
+            }
+            Err(_) => tracing::warn!(%search_id, "the search is not recorded yet"),
+        }
+        metrics::counter!("retrieval_searches_unrecorded_total").increment(1);
+        self.unrecorded_grants.remember(&granted);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Embedded store on a free loopback port.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
@@ -35,6 +36,7 @@ pub fn server_options(root: &Path) -> S3ServerOptions {
         max_object_bytes: MAX_OBJECT_BYTES,
         durability: Durability::Process,
         paces: Paces::default(),
+        is_full: Arc::new(|| false),
     }
 }
 
@@ -97,8 +99,12 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn start() -> Self {
+        Self::start_with(|options| options).await
+    }
+
+    pub async fn start_with(change: impl FnOnce(S3ServerOptions) -> S3ServerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path()).await;
+        let server = Server::start_with(change(server_options(folder.path()))).await;
         let store = server.store();
         Self { server, store, http: http_client(), folder }
     }

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
-use super::outbox::enqueue_documents;
+use super::outbox::enqueue_documents_of;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
@@ -51,18 +51,18 @@ pub async fn find_document(
                 Option::<PageRead>::as_select(),
                 shared.field(captures::captured_at).nullable(),
                 own.field(captures::captured_at).nullable(),
-                grants::doc_id.nullable(),
+                grants::granted_at.nullable(),
             ))
             .first(connection)
             .await
             .optional()?;
-    Ok(row.and_then(|(document, read, shared, own, granted)| {
-        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted.is_some())
+    Ok(row.and_then(|(document, read, shared, own, granted_at)| {
+        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted_at)
     }))
 }
 
 /// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
-type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<DocId>);
+type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>);
 
 pub async fn find_granted_document(
     connection: &mut Conn,
@@ -70,7 +70,7 @@ pub async fn find_granted_document(
     doc_id: DocId,
 ) -> Result<Option<VisibleDocument>> {
     let found = find_document(connection, organization_id, doc_id).await?;
-    Ok(found.filter(|visible| visible.is_granted))
+    Ok(found.filter(|visible| visible.granted_at.is_some()))
 }
 
 pub async fn read_document(
@@ -255,7 +255,7 @@ pub async fn hide_workspace_document(
     .await?;
     if hidden > 0 {
         diesel::delete(grants::table.filter(grants::doc_id.eq(Bind(doc_id)))).execute(connection).await?;
-        enqueue_documents(connection, IndexName::Workspace, vec![doc_id], now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), vec![doc_id], now).await?;
     }
     Ok(hidden > 0)
 }
@@ -286,7 +286,7 @@ pub async fn purge_workspace_documents(
             .execute(connection)
             .await?;
         purged += known.len();
-        enqueue_documents(connection, IndexName::Workspace, known, now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), known, now).await?;
     }
     Ok(purged)
 }

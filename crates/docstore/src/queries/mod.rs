@@ -14,7 +14,10 @@ pub mod files;
 pub mod inventory;
 pub mod outbox;
 pub mod page_reads;
+pub mod removal;
+pub mod retention;
 pub mod runs;
+pub mod storage_totals;
 pub mod usage;
 
 use super::{Conn, lock_documents};

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Capture, Document, Grant, PageRead};
 use crate::schema::{captures, documents, page_reads, passages};
-use crate::types::{Bind, Strings};
+use crate::types::{Bind, Strings, bind_all};
 use crate::visible::is_current;
 
 pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
@@ -204,11 +204,34 @@ pub async fn mark_stale(
     Ok(())
 }
 
-pub async fn delete_unread_pages(connection: &mut Conn) -> Result<usize> {
+/// Deletes an organization's own readings, and the rows of unlisted pages that nobody reads any more.
+pub async fn delete_page_reads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_ids: Vec<DocId>,
+) -> Result<()> {
+    if doc_ids.is_empty() {
+        return Ok(());
+    }
+    lock_documents(connection, &doc_ids).await?;
+    let own = captures::table
+        .filter(captures::organization_id.eq(Bind(organization_id)))
+        .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+    diesel::delete(own).execute(connection).await?;
+    let own = page_reads::table
+        .filter(page_reads::organization_id.eq(Bind(organization_id)))
+        .filter(page_reads::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+    diesel::delete(own).execute(connection).await?;
+    delete_unread_pages(connection, doc_ids).await
+}
+
+async fn delete_unread_pages(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {
     let readers = page_reads::table.filter(page_reads::doc_id.eq(documents::doc_id));
     let unread = documents::table
+        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
         .filter(documents::organization_id.is_null())
         .filter(diesel::dsl::not(documents::listed))
         .filter(diesel::dsl::not(diesel::dsl::exists(readers)));
-    Ok(diesel::delete(unread).execute(connection).await?)
+    diesel::delete(unread).execute(connection).await?;
+    Ok(())
 }

@@ -3,7 +3,7 @@ use std::time::Instant;
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::validation::first_violation;
-use api_types::{DocumentRequest, DocumentResponse};
+use api_types::{DocumentRequest, DocumentResponse, Selection};
 use compat::{Answered, ForeignRead, Moment, ReadOutcome, Service, parse};
 use futures_util::{StreamExt, stream};
 use openapi::{Input, operations};
@@ -18,6 +18,9 @@ use crate::reply::{Reply, log};
 
 /// Concurrent reads of one request.
 const CONCURRENT: usize = 8;
+
+/// Maximum characters of the documents of one answer: it is built in memory.
+const MAX_CHARS: i64 = 8_000_000;
 
 /// A request to read documents, with its path.
 pub(super) trait ReadPath: ForeignRead + 'static {
@@ -79,7 +82,9 @@ pub(super) async fn all(
     groups: Vec<Vec<DocumentRequest>>,
 ) -> Vec<Vec<Result<DocumentResponse, Failure>>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
-    let reading = stream::iter(groups.into_iter().flatten()).map(async |request| {
+    let share = share(sizes.iter().sum());
+    let reading = stream::iter(groups.into_iter().flatten()).map(async |mut request: DocumentRequest| {
+        limit(&mut request, share);
         let outcome = one(context, request).await;
         if let Err(failure) = &outcome {
             log(failure, context.request_id, route);
@@ -88,6 +93,18 @@ pub(super) async fn all(
     });
     let mut outcomes = reading.buffered(CONCURRENT).collect::<Vec<_>>().await.into_iter();
     sizes.into_iter().map(|size| outcomes.by_ref().take(size).collect()).collect()
+}
+
+/// Returns the maximum characters of each of `count` documents.
+fn share(count: usize) -> i64 {
+    MAX_CHARS / i64::try_from(count.max(1)).unwrap_or(MAX_CHARS)
+}
+
+/// Limits the text of a whole document. Selected passages are few.
+fn limit(request: &mut DocumentRequest, share: i64) {
+    if request.content.selection == Selection::FullDocument {
+        request.content.max_chars = Some(request.content.max_chars.map_or(share, |max| max.min(share)));
+    }
 }
 
 /// Reads one document.
@@ -104,4 +121,25 @@ pub(super) fn outcomes(documents: Vec<Result<DocumentResponse, Failure>>) -> Vec
         document.map_err(|failure| compat::Failure::of(failure.code, &failure.message))
     };
     documents.into_iter().map(outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use api_types::ContentRequest;
+
+    use super::*;
+
+    #[test]
+    fn documents_share_the_memory_of_an_answer() {
+        let limited = |selection, max_chars, count| {
+            let content = ContentRequest { selection, max_chars, ..ContentRequest::default() };
+            let mut request = DocumentRequest { content, ..DocumentRequest::default() };
+            limit(&mut request, share(count));
+            request.content.max_chars
+        };
+        assert_eq!(limited(Selection::FullDocument, None, 1), Some(8_000_000));
+        assert_eq!(limited(Selection::FullDocument, None, 50), Some(160_000));
+        assert_eq!(limited(Selection::FullDocument, Some(9), 50), Some(9));
+        assert_eq!(limited(Selection::TopPassages, None, 50), None, "a limit would select more");
+    }
 }

@@ -63,7 +63,7 @@ async fn answer<T: SearchPath>(context: &Context, asked: T, started: Instant) ->
     let started_at = context.state.now();
     let plan = asked.plan(started_at)?;
     if asked.reads_documents() {
-        admission::require(&context.viewer, Scope::DocumentRead)?;
+        admission::require(&context.viewer, Some(Scope::DocumentRead))?;
     }
     let search = plan.search(context.viewer.organization_id.0);
     if let Some(violation) = first_violation(&search) {

@@ -33,6 +33,8 @@ fn defaults_match_documentation() {
     assert_eq!((settings.rate_limit.default_rps, settings.rate_limit.on_failure), (100, OnFailure::Open));
     assert_eq!((settings.fetch.max_bytes, settings.fetch.timeout_ms), (10_485_760, 10_000));
     assert_eq!((settings.captures.search_ttl_seconds, settings.captures.document_ttl_seconds), (900, 86_400));
+    assert_eq!((settings.quotas.bytes_per_organization, settings.quotas.min_free_disk_bytes), (0, 1 << 30));
+    assert_eq!((settings.retention.searches_days, settings.retention.feedback_days), (90, 0));
     assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));
     assert_eq!((settings.billing.search_cents, settings.rerank.timeout_ms), (1, 800));
     assert_eq!(settings.auth.oauth.organization_claim, "org_id");

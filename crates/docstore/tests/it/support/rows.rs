@@ -18,7 +18,14 @@ pub fn at(offset: i64) -> Timestamp {
 const PASSAGE_BYTES: usize = 10;
 
 pub fn organization() -> Organization {
-    Organization { id: Uuid::new_v4().into(), name: "example".to_owned(), billed: false, created_at: NOW }
+    Organization {
+        id: Uuid::new_v4().into(),
+        name: "example".to_owned(),
+        billed: false,
+        created_at: NOW,
+        deleted_at: None,
+        removed_at: None,
+    }
 }
 
 /// Returns an audit entry.
