@@ -3,8 +3,8 @@
 //! of the server.
 
 mod acceptance;
-mod clients;
 mod contract;
+mod foreign;
 mod mcp;
 mod programs;
 
@@ -46,11 +46,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let contract = contract::run(&server, &python)?;
     let mcp = mcp::run(&server, options.release, &python)?;
-    let clients = clients::run(&server, &python)?;
+    let foreign = foreign::run(&server, &python)?;
     let programs = programs::run(&server, options.release)?;
     let mut outcomes =
         vec![("contract".to_owned(), contract), ("MCP client".to_owned(), mcp), ("programs".to_owned(), programs)];
-    outcomes.extend(clients.map(|(name, outcome)| (name.to_owned(), outcome)));
+    outcomes.extend(foreign.map(|(name, outcome)| (name.to_owned(), outcome)));
     if let Some(path) = &options.path {
         let suite = Suite { path, arguments: &options.pytest, server: &server, python: &python };
         let compositions = match (options.services, options.postgres) {

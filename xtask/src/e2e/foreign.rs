@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 
 const PYTHON: Clients = Clients {
     name: "Python",
-    script: include_str!("clients.py"),
-    file: "clients.py",
+    script: include_str!("foreign.py"),
+    file: "foreign.py",
     packages: &[
         "exa-py==2.28.0",
         "firecrawl-py==4.53.2",
@@ -25,8 +25,8 @@ const PYTHON: Clients = Clients {
 
 const JAVASCRIPT: Clients = Clients {
     name: "JavaScript",
-    script: include_str!("clients.mjs"),
-    file: "clients.mjs",
+    script: include_str!("foreign.mjs"),
+    file: "foreign.mjs",
     packages: &["@mendable/firecrawl-js@4.42.0", "@tavily/core@0.7.13", "exa-js@2.23.0"],
 };
 
@@ -96,7 +96,10 @@ impl Clients {
     fn javascript(&self) -> anyhow::Result<Option<Command>> {
         let folder = self.folder()?;
         let mut install = Command::new("npm");
-        install.args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).args(self.packages);
+        install
+            .args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+            .arg(&folder)
+            .args(self.packages);
         if !self.install(&folder, [install])? {
             return Ok(None);
         }
@@ -106,7 +109,7 @@ impl Clients {
     }
 
     fn folder(&self) -> anyhow::Result<PathBuf> {
-        Ok(shell::target_folder()?.join("e2e-clients").join(self.name))
+        Ok(shell::target_folder()?.join("e2e-foreign").join(self.name))
     }
 
     /// Runs the commands unless they ran before for the same packages. Returns true if the packages are installed.
