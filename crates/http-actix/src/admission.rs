@@ -34,10 +34,13 @@ impl From<Failure> for Box<Refused> {
     }
 }
 
-/// Authenticates a request, checks `scope` if the route requires one, and takes a token of the rate limit.
-pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scope>) -> Result<Admitted, Box<Refused>> {
-    let token = bearer_token(headers)?;
-    let viewer = state.app.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
+/// Authenticates a request by its token, checks `scope` if the route requires one, and takes a token of the rate limit.
+pub(crate) async fn admit(
+    state: &State,
+    token: Result<String, Failure>,
+    scope: Option<Scope>,
+) -> Result<Admitted, Box<Refused>> {
+    let viewer = state.app.authenticate(&token?).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
     if let Err(failure) = require(&viewer, scope) {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
@@ -86,27 +89,40 @@ fn next_second(now: OffsetDateTime) -> OffsetDateTime {
 }
 
 /// Returns the token of the only `Authorization: Bearer` header (RFC 6750; the scheme is case-insensitive).
-fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
-    let missing =
-        || Failure::new(ErrorCode::MissingApiKey, "an API key is required: send `Authorization: Bearer <API_KEY>`");
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Result<String, Failure> {
+    let missing = || missing_key("send `Authorization: Bearer <API_KEY>`");
+    match authorization(headers)? {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() => checked(token),
+        _ => Err(missing()),
+    }
+}
+
+/// Returns scheme and value of the only `Authorization` header; `None` without one.
+pub(crate) fn authorization(headers: &HeaderMap) -> Result<Option<(&str, &str)>, Failure> {
     let mut values = headers.get_all(AUTHORIZATION);
-    let value = values.next().ok_or_else(missing)?;
+    let Some(value) = values.next() else { return Ok(None) };
     // With two credentials, a proxy and the server could read different ones.
     if values.next().is_some() {
         return Err(invalid_key());
     }
     let text = value.to_str().map_err(|_| invalid_key())?.trim();
     let (scheme, token) = text.split_once([' ', '\t']).unwrap_or((text, ""));
-    let token = token.trim();
-    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
-        return Err(missing());
-    }
+    Ok(Some((scheme, token.trim())))
+}
+
+/// Returns the token unless it is malformed.
+pub(crate) fn checked(token: &str) -> Result<String, Failure> {
     if token.len() > MAX_TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(invalid_key());
     }
-    Ok(token)
+    Ok(token.to_owned())
 }
 
-fn invalid_key() -> Failure {
+/// The failure of a request without a credential; `advice` says how to send one.
+pub(crate) fn missing_key(advice: &str) -> Failure {
+    Failure::new(ErrorCode::MissingApiKey, format!("an API key is required: {advice}"))
+}
+
+pub(crate) fn invalid_key() -> Failure {
     Failure::new(ErrorCode::InvalidApiKey, "the API key or access token is malformed, unknown, expired or revoked")
 }

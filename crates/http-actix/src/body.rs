@@ -22,11 +22,14 @@ const MAX_BYTES: usize = 1 << 20;
 /// only after the server has read their body; beyond this the connection is closed.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// Maximum size of a refused request's body that is discarded to keep the connection usable.
+/// Maximum size of a body that is read before admission, or discarded after a refusal to keep the connection usable.
 const SMALL: usize = 64 << 10;
 
 /// Timeout for a whole body, against clients that hold a connection by sending slowly.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Timeout for the body of a request that is not admitted yet.
+const SHORT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
 /// allowed if `T` may be omitted.
@@ -49,6 +52,27 @@ pub(crate) async fn read<T: RequestBody>(call: &mut Call) -> Result<T, Failure> 
     match first_violation(&parsed) {
         None => Ok(parsed),
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
+    }
+}
+
+/// Reads the body of a request that is not admitted yet: a small one, in short time.
+pub(crate) async fn before_admission(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
+    check_media_type(request)?;
+    let mut bytes = BytesMut::new();
+    let reading = async {
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|error| unreadable(error.to_string()))?;
+            if bytes.len() + chunk.len() > SMALL {
+                return Err(too_large(SMALL));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(SHORT_TIME_LIMIT, reading).await {
+        Ok(Ok(())) => Ok(bytes),
+        Ok(Err(failure)) => Err(failure),
+        Err(_) => Err(unreadable("the body arrives too slowly")),
     }
 }
 
@@ -107,7 +131,7 @@ async fn collect(call: &mut Call) -> Result<BytesMut, Failure> {
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length > MAX_BYTES) {
         discard(payload, MAX_DISCARDED).await;
-        return Err(too_large());
+        return Err(too_large(MAX_BYTES));
     }
     let (memory, organization) = (&context.state.memory.requests, context.viewer.organization_id);
     if let Some(length) = announced {
@@ -133,7 +157,7 @@ async fn collect(call: &mut Call) -> Result<BytesMut, Failure> {
         Ok(Ok(true)) => Ok(bytes),
         Ok(Ok(false)) => {
             discard(payload, MAX_DISCARDED).await;
-            Err(too_large())
+            Err(too_large(MAX_BYTES))
         }
         Ok(Err(failure)) => Err(failure),
         Err(_) => Err(unreadable(format!("the body did not arrive within {} s", TIME_LIMIT.as_secs()))),
@@ -158,8 +182,8 @@ fn unreadable(error: impl Into<String>) -> Failure {
     Failure::malformed("the request body could not be read", error)
 }
 
-fn too_large() -> Failure {
-    Failure::malformed("the request body is too large", format!("the body has more than {MAX_BYTES} bytes"))
+fn too_large(max: usize) -> Failure {
+    Failure::malformed("the request body is too large", format!("the body has more than {max} bytes"))
 }
 
 /// Parses a single JSON object without trailing content.

@@ -3,6 +3,7 @@
 mod admission;
 mod body;
 mod call;
+mod compat;
 mod compression;
 mod endpoint;
 mod failure;

@@ -18,7 +18,7 @@ use crate::admission::{self, Admitted, Refused};
 use crate::call::{Call, Context};
 use crate::failure::Failure;
 use crate::query::refuse_unknown_parameters;
-use crate::reply::{Reply, respond};
+use crate::reply::{ENVELOPE, Refusals, Reply, respond_as};
 use crate::usage_record::UsageRecord;
 use crate::{State, body, session};
 
@@ -29,6 +29,16 @@ pub(crate) enum Route {
     Operation(&'static Spec),
     /// A path outside the table, under the name that usage and logs give it. Any credential is admitted.
     Unlisted(&'static str),
+    /// A path in the format of another service.
+    Foreign(&'static Foreign),
+}
+
+/// A path in the format of another service.
+pub(crate) struct Foreign {
+    /// Name that usage and logs give it.
+    pub name: &'static str,
+    pub scope: Scope,
+    pub refusals: Refusals,
 }
 
 impl Route {
@@ -36,6 +46,7 @@ impl Route {
         match self {
             Route::Operation(spec) => spec.route,
             Route::Unlisted(name) => name,
+            Route::Foreign(foreign) => foreign.name,
         }
     }
 
@@ -43,6 +54,14 @@ impl Route {
         match self {
             Route::Operation(spec) => spec.scope,
             Route::Unlisted(_) => None,
+            Route::Foreign(foreign) => Some(foreign.scope),
+        }
+    }
+
+    fn refusals(self) -> &'static Refusals {
+        match self {
+            Route::Operation(_) | Route::Unlisted(_) => &ENVELOPE,
+            Route::Foreign(foreign) => &foreign.refusals,
         }
     }
 
@@ -51,7 +70,7 @@ impl Route {
             Route::Operation(spec) => refuse_unknown_parameters(request, |name| {
                 spec.query_parameters.iter().any(|parameter| parameter.name == name)
             }),
-            Route::Unlisted(_) => Ok(()),
+            Route::Unlisted(_) | Route::Foreign(_) => Ok(()),
         }
     }
 }
@@ -66,13 +85,28 @@ pub(crate) async fn answer<F>(
 where
     F: Future<Output = Result<Reply, Failure>>,
 {
+    let token = admission::bearer_token(request.headers());
+    answer_to(token, route, request, payload, handler).await
+}
+
+/// As [`answer`], with a credential that the caller has read.
+pub(crate) async fn answer_to<F>(
+    token: Result<String, Failure>,
+    route: Route,
+    request: HttpRequest,
+    payload: web::Payload,
+    handler: impl FnOnce(Call) -> F,
+) -> HttpResponse
+where
+    F: Future<Output = Result<Reply, Failure>>,
+{
     let started = Instant::now();
     let request_id = Uuid::now_v7();
     let Some(state) = request.app_data::<web::Data<State>>().cloned() else {
         return HttpResponse::InternalServerError().finish();
     };
 
-    let admitted = caught(admission::admit(&state, request.headers(), route.scope())).await;
+    let admitted = caught(admission::admit(&state, token, route.scope())).await;
     let (outcome, rate_limit, usage) = match admitted.unwrap_or_else(|failure| Err(failure.into())) {
         Ok(Admitted { viewer, rate_limit }) => {
             let usage = Rc::new(UsageRecord::start(&state, &viewer, route.name(), started));
@@ -99,7 +133,8 @@ where
             (Err(failure), rate_limit, usage)
         }
     };
-    let response = respond(&state, &request, request_id, route.name(), outcome, rate_limit.as_ref()).await;
+    let response =
+        respond_as(route.refusals(), &state, &request, request_id, route.name(), outcome, rate_limit.as_ref()).await;
     let status = response.status();
     // The handler may have assigned the request to another operation.
     let name = usage.as_ref().map_or(route.name(), |usage| usage.route());

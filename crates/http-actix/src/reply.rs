@@ -13,11 +13,14 @@ use crate::compression::gzip_if_asked;
 use crate::failure::Failure;
 use crate::memory::{Answer, SentInChunks};
 
+const JSON: &str = "application/json";
+
 /// A body with its status, before headers are added.
 pub(crate) struct Reply {
     pub status: StatusCode,
-    /// JSON; empty for no body.
+    /// Empty for no body.
     pub body: Answer,
+    content_type: &'static str,
     /// Name of the body's published schema.
     schema: Option<&'static str>,
 }
@@ -26,7 +29,7 @@ impl Reply {
     /// The successful response of the operation `O`, serialized.
     pub fn success<O: Operation>(body: Answer) -> Result<Self, Failure> {
         let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
-        Ok(Reply { status, body, schema: Some(O::Response::NAME) })
+        Ok(Reply { status, body, content_type: JSON, schema: Some(O::Response::NAME) })
     }
 
     /// JSON without a published schema.
@@ -37,7 +40,12 @@ impl Reply {
 
     /// Serialized JSON without a published schema.
     pub fn serialized(status: StatusCode, body: Answer) -> Self {
-        Reply { status, body, schema: None }
+        Reply { status, body, content_type: JSON, schema: None }
+    }
+
+    /// Text of another media type.
+    pub fn text(status: StatusCode, content_type: &'static str, body: Answer) -> Self {
+        Reply { status, body, content_type, schema: None }
     }
 
     pub fn empty(status: StatusCode) -> Self {
@@ -62,13 +70,38 @@ impl Reply {
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             body: serde_json::to_vec(&body).unwrap_or_default().into(),
+            content_type: JSON,
             schema: Some(ErrorEnvelope::NAME),
         }
     }
 }
 
+/// Format of the failures of a path.
+pub(crate) struct Refusals {
+    /// Converts a failure to its response.
+    pub reply: fn(&State, Uuid, &Failure) -> Reply,
+    /// `WWW-Authenticate` of a missing or invalid credential.
+    pub challenge: &'static str,
+}
+
+/// The error envelope of the API.
+pub(crate) const ENVELOPE: Refusals = Refusals { reply: Reply::error, challenge: "Bearer" };
+
 /// Builds the HTTP response: the reply, or the logged failure as the error envelope, with the headers of all responses.
 pub(crate) async fn respond(
+    state: &State,
+    request: &HttpRequest,
+    request_id: Uuid,
+    route: &str,
+    outcome: Result<Reply, Failure>,
+    rate_limit: Option<&RateLimit>,
+) -> HttpResponse {
+    respond_as(&ENVELOPE, state, request, request_id, route, outcome, rate_limit).await
+}
+
+/// As [`respond`], with failures in the format of the path.
+pub(crate) async fn respond_as(
+    refusals: &Refusals,
     state: &State,
     request: &HttpRequest,
     request_id: Uuid,
@@ -80,12 +113,12 @@ pub(crate) async fn respond(
         Ok(reply) => (reply, None),
         Err(failure) => {
             log(&failure, request_id, route);
-            (Reply::error(state, request_id, &failure), Some(failure))
+            ((refusals.reply)(state, request_id, &failure), Some(failure))
         }
     };
     let mut response = HttpResponse::build(reply.status);
     if !reply.body.bytes.is_empty() {
-        response.insert_header((CONTENT_TYPE, "application/json"));
+        response.insert_header((CONTENT_TYPE, reply.content_type));
     }
     response
         .insert_header((CACHE_CONTROL, "no-store"))
@@ -103,7 +136,7 @@ pub(crate) async fn respond(
     }
     if let Some(failure) = refusal {
         if failure.code.status() == 401 {
-            response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+            response.insert_header((WWW_AUTHENTICATE, refusals.challenge));
         }
         if let Some(seconds) = failure.retry_after() {
             response.insert_header((RETRY_AFTER, seconds));

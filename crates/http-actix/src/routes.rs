@@ -7,6 +7,7 @@ use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Res
 use openapi::{Visit, operations};
 
 use crate::State;
+use crate::compat;
 use crate::endpoint::{self, Endpoint};
 use crate::handlers::{mcp, published, schemas, skills, unmatched};
 
@@ -35,6 +36,7 @@ pub fn create_app(
                     unmatched::wrong_method("POST", request, state).await
                 })),
         )
+        .configure(compat::register)
         .service(public("/openapi/public.json", published::openapi))
         .service(public("/docs", published::docs))
         .service(public("/schemas/{file}", schemas::read_schema))

@@ -15,6 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("openapi", &["api-types", "model"]),
     // The same operations as MCP tools, for the server and for `retrieval mcp`.
     ("mcp", &["api-types", "model", "openapi"]),
+    // The same operations in the formats of other services.
+    ("compat", &["api-types"]),
     ("error-causes", &[]),
     ("file-types", &[]),
     // Seams and what stands on its own.
@@ -81,6 +83,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "api-types",
             "app",
+            "compat",
             "connections",
             "error-causes",
             "mcp",

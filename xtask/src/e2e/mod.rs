@@ -1,9 +1,10 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
-//! official MCP client, the users' programs and black-box acceptance folders. Our own end-to-end tests are Rust tests
+//! official MCP client, clients of other services, the users' programs and black-box acceptance folders. Our own end-to-end tests are Rust tests
 //! of the server.
 
 mod acceptance;
 mod contract;
+mod foreign;
 mod mcp;
 mod programs;
 
@@ -45,9 +46,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let contract = contract::run(&server, &python)?;
     let mcp = mcp::run(&server, options.release, &python)?;
+    let foreign = foreign::run(&server, &python)?;
     let programs = programs::run(&server, options.release)?;
     let mut outcomes =
         vec![("contract".to_owned(), contract), ("MCP client".to_owned(), mcp), ("programs".to_owned(), programs)];
+    outcomes.extend(foreign.map(|(name, outcome)| (name.to_owned(), outcome)));
     if let Some(path) = &options.path {
         let suite = Suite { path, arguments: &options.pytest, server: &server, python: &python };
         let compositions = match (options.services, options.postgres) {

@@ -26,7 +26,7 @@ impl Endpoint for operations::Search {
 
 /// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded, whether it fails, cannot
 /// meet its budget, or its client disconnects.
-async fn search<T>(
+pub(crate) async fn search<T>(
     context: &Context,
     mut body: SearchRequest,
     convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,

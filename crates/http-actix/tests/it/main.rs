@@ -4,6 +4,7 @@ mod admission;
 mod api;
 mod bodies;
 mod budgets;
+mod compat;
 mod contract;
 mod corpus;
 mod documents;

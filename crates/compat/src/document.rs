@@ -1,0 +1,184 @@
+//! Reads of documents and their outcomes.
+
+use std::time::Duration;
+
+use api_types::validation::parse_uuid;
+use api_types::{
+    Content, ContentFormat, ContentRequest, DocumentRequest, DocumentResponse, ErrorCode, SearchResult, Section,
+    Selection, Warning, WarningCode,
+};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::Refusal;
+
+/// Maximum number of documents in one request.
+pub const MAX_URLS: usize = 20;
+
+/// Outcome of a read: the document, or the reason that there is none.
+pub type ReadOutcome = Result<DocumentResponse, Failure>;
+
+/// A document that could not be read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+}
+
+/// Kind of a failure, as services distinguish them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FailureKind {
+    /// The URL is malformed or not permitted.
+    Invalid,
+    NotFound,
+    /// The page's host refuses it.
+    Forbidden,
+    Timeout,
+    /// The type of the page is not supported, or it has no text.
+    Unsupported,
+    Unreachable,
+    /// The stored copy is older than the request permits.
+    TooOld,
+    /// This server failed; a retry may succeed.
+    Internal,
+}
+
+impl FailureKind {
+    /// Returns the status that describes the failure of a single page.
+    pub fn status(self) -> u16 {
+        match self {
+            FailureKind::Invalid => 400,
+            FailureKind::NotFound => 404,
+            FailureKind::Forbidden => 403,
+            FailureKind::Timeout => 504,
+            FailureKind::Unsupported => 422,
+            FailureKind::Unreachable | FailureKind::TooOld => 502,
+            FailureKind::Internal => 503,
+        }
+    }
+}
+
+impl Failure {
+    /// The failure of a read that the API refused.
+    pub fn of(code: ErrorCode, message: &str) -> Self {
+        let kind = match code {
+            ErrorCode::ValidationError => FailureKind::Invalid,
+            ErrorCode::DocumentNotFound => FailureKind::NotFound,
+            _ => FailureKind::Internal,
+        };
+        let message = message.strip_prefix("canonical_url: ").unwrap_or(message);
+        Self { kind, message: message.to_owned() }
+    }
+
+    fn of_warning(warning: &Warning) -> Self {
+        let kind = match (warning.reason(), warning.details.get("status").and_then(|status| status.as_u64())) {
+            (_, Some(404 | 410)) => FailureKind::NotFound,
+            (_, Some(401 | 403)) | (Some("robots"), _) => FailureKind::Forbidden,
+            (Some("timeout"), _) => FailureKind::Timeout,
+            (Some("too_large" | "unsupported_type" | "no_text" | "needs_ocr"), _) | (None, _) => {
+                FailureKind::Unsupported
+            }
+            _ => FailureKind::Unreachable,
+        };
+        Self { kind, message: warning.message.clone() }
+    }
+}
+
+/// Returns the text of a read document.
+pub(crate) fn text(outcome: &ReadOutcome) -> Result<&str, Failure> {
+    let document = outcome.as_ref().map_err(Clone::clone)?;
+    let unavailable = |warning: &&Warning| warning.code == WarningCode::ContentUnavailable;
+    if let Some(warning) = document.warnings.iter().find(unavailable) {
+        return Err(Failure::of_warning(warning));
+    }
+    // Without a passage that matches the query there is no content block.
+    Ok(document.content.as_ref().map_or("", |Content { text, .. }| text))
+}
+
+/// Refuses a document whose content is older than `max_age` at the start of the request.
+pub(crate) fn check_age(
+    outcome: ReadOutcome,
+    max_age: Option<Duration>,
+    started_at: OffsetDateTime,
+) -> Result<DocumentResponse, Failure> {
+    let document = outcome?;
+    let (Some(max_age), Some(capture)) = (max_age, &document.provenance) else { return Ok(document) };
+    let oldest = time::Duration::try_from(max_age).ok().and_then(|age| started_at.checked_sub(age));
+    let captured_at = OffsetDateTime::parse(&capture.capture_time, &Rfc3339).ok();
+    match (captured_at, oldest) {
+        (Some(captured_at), Some(oldest)) if captured_at < oldest => {
+            let time = &capture.capture_time;
+            let message = format!("the content was read at {time}, which is older than requested");
+            Err(Failure { kind: FailureKind::TooOld, message })
+        }
+        _ => Ok(document),
+    }
+}
+
+/// Returns the time at which the content was read.
+pub(crate) fn capture_time(document: &DocumentResponse) -> Option<&str> {
+    document.provenance.as_ref().map(|capture| capture.capture_time.as_str())
+}
+
+/// A read of the whole document at a URL, or of the one with this id.
+pub(crate) fn whole(address: &str, format: ContentFormat, max_chars: Option<i64>) -> DocumentRequest {
+    let content = ContentRequest { format, max_chars, ..ContentRequest::default() };
+    DocumentRequest { include: Some(vec![Section::Content]), content, ..addressed(address) }
+}
+
+/// A read of the passages of a document that answer `query`, or of its first ones.
+pub(crate) fn passages(address: &str, query: Option<&str>) -> DocumentRequest {
+    let query = query.map(str::trim).filter(|query| !query.is_empty());
+    let selection = if query.is_some() { Selection::QueryRelevant } else { Selection::TopPassages };
+    DocumentRequest {
+        include: Some(vec![Section::Passages]),
+        query: query.map(str::to_owned),
+        content: ContentRequest { selection, ..ContentRequest::default() },
+        ..addressed(address)
+    }
+}
+
+fn addressed(address: &str) -> DocumentRequest {
+    let address = address.trim().to_owned();
+    match parse_uuid(&address) {
+        Some(_) => DocumentRequest { doc_id: Some(address), ..DocumentRequest::default() },
+        None => DocumentRequest { canonical_url: Some(address), ..DocumentRequest::default() },
+    }
+}
+
+/// Returns the texts of the passages of a read.
+pub(crate) fn passage_texts(outcome: &ReadOutcome) -> Vec<&str> {
+    let passages = outcome.as_ref().ok().and_then(|document| document.passages.as_ref());
+    passages.into_iter().flatten().map(|passage| passage.text.trim()).collect()
+}
+
+/// Returns the texts of a hit's best passages; its snippet if it has none.
+pub(crate) fn chunks(hit: &SearchResult, most: usize) -> Vec<&str> {
+    let passages = hit.passages.iter().flatten().map(|passage| passage.text.trim());
+    let chunks: Vec<&str> = passages.filter(|text| !text.is_empty()).take(most).collect();
+    if chunks.is_empty() { vec![summary(hit)] } else { chunks }
+}
+
+/// Returns the snippet of a hit, or its description.
+pub(crate) fn summary(hit: &SearchResult) -> &str {
+    let snippet = hit.snippet.as_deref().filter(|snippet| !snippet.is_empty());
+    snippet.or(hit.description.as_deref()).unwrap_or_default()
+}
+
+/// Returns the title of a hit, or its URL.
+pub(crate) fn title(hit: &SearchResult) -> &str {
+    hit.title.as_deref().unwrap_or(&hit.canonical_url)
+}
+
+/// Checks the addresses of a request: 1 to [`MAX_URLS`].
+pub(crate) fn check_count(field: &str, addresses: &[String]) -> Result<(), Refusal> {
+    match addresses.len() {
+        1..=MAX_URLS => Ok(()),
+        count => Err(Refusal::new(field, format!("{field} must have 1 to {MAX_URLS} items, not {count}"))),
+    }
+}
+
+/// Cuts text to `max` characters.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end])
+}

@@ -1,0 +1,138 @@
+use api_types::{DocumentRequest, SearchResult};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+
+use super::Exa;
+use super::options::{self, Contents};
+use crate::dates::{self, published};
+use crate::document::chunks;
+use crate::request::Switch;
+use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+
+/// The body of `POST /search`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchRequest {
+    query: String,
+    num_results: Option<usize>,
+    include_domains: Option<Vec<String>>,
+    exclude_domains: Option<Vec<String>>,
+    start_published_date: Option<String>,
+    end_published_date: Option<String>,
+    include_text: Option<Vec<String>>,
+    additional_queries: Option<Vec<String>>,
+    contents: Option<Switch<Contents>>,
+}
+
+impl SearchRequest {
+    fn contents(&self) -> Contents {
+        Switch::options(&self.contents).unwrap_or_default()
+    }
+}
+
+impl ForeignSearch for SearchRequest {
+    type Service = Exa;
+
+    const UNSUPPORTED: &'static [Unsupported] = &[
+        Unsupported { field: "excludeText", reason: "results cannot be excluded by their text" },
+        Unsupported { field: "startCrawlDate", reason: "results are not filtered by the time of their crawl" },
+        Unsupported { field: "endCrawlDate", reason: "results are not filtered by the time of their crawl" },
+        Unsupported { field: "moderation", reason: "results are not moderated" },
+        Unsupported { field: "outputSchema", reason: "this server writes no answers" },
+        Unsupported { field: "stream", reason: "answers are not streamed" },
+        Unsupported { field: "contents.summary", reason: "this server writes no summaries" },
+        Unsupported { field: "contents.context", reason: "read the text of each result" },
+        Unsupported { field: "contents.subpages", reason: "subpages are not read" },
+        Unsupported { field: "contents.extras", reason: "links and images of pages are not kept" },
+        Unsupported { field: "contents.snapshotAsOf", reason: "old versions of pages are not kept" },
+        Unsupported { field: "contents.text.includeHtmlTags", reason: "pages are kept as markdown" },
+        Unsupported { field: "contents.text.includeSections", reason: "sections of pages are not distinguished" },
+        Unsupported { field: "contents.text.excludeSections", reason: "sections of pages are not distinguished" },
+    ];
+
+    fn plan(&self, _: OffsetDateTime) -> Result<SearchPlan, Refusal> {
+        let mut plan = SearchPlan::new(&self.query, self.num_results.unwrap_or(10));
+        plan.require_domains(self.include_domains.as_deref().unwrap_or_default());
+        plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
+        if let Some(start) = &self.start_published_date {
+            let start = dates::parse("startPublishedDate", start)?.start();
+            plan.request.freshness_policy.published_after = Some(start);
+        }
+        if let Some(end) = &self.end_published_date {
+            plan.published_before = Some(dates::parse("endPublishedDate", end)?.at);
+        }
+        let additional = self.additional_queries.as_deref().unwrap_or_default();
+        match self.include_text.as_deref().unwrap_or_default() {
+            [] if additional.is_empty() => {}
+            [] => {
+                let queries = std::iter::once(&self.query).chain(additional).cloned().collect();
+                plan.request.search_queries = Some(queries);
+            }
+            // The phrase finds the documents, and the query ranks them.
+            [phrase] => {
+                plan.request.search_queries = Some(vec![phrase.clone()]);
+                plan.request.filters.exact_match = true;
+            }
+            more => {
+                let message = format!("includeText must have one item, not {}", more.len());
+                return Err(Refusal::new("includeText", message));
+            }
+        }
+        Ok(plan)
+    }
+
+    fn reads_documents(&self) -> bool {
+        let contents = self.contents();
+        contents.text().is_some() || contents.highlights().is_some_and(|highlights| highlights.query.is_some())
+    }
+
+    fn reads(&self, hit: &SearchResult) -> Vec<DocumentRequest> {
+        let (contents, doc_id) = (self.contents(), hit.doc_id.to_string());
+        let text = contents.text().map(|text| options::read_text(&doc_id, &text));
+        // Without a query of their own, highlights are the passages of the hit.
+        let highlights = contents.highlights().filter(|highlights| highlights.query.is_some());
+        let highlights = highlights.map(|highlights| options::read_highlights(&doc_id, &highlights));
+        text.into_iter().chain(highlights).collect()
+    }
+
+    fn answer(&self, hits: Vec<Hit>, moment: Moment) -> Value {
+        let contents = self.contents();
+        let results: Vec<Value> = hits.iter().map(|hit| result(&contents, hit, moment).into()).collect();
+        json!({
+            "requestId": moment.request_id,
+            "results": results,
+            "searchTime": moment.elapsed.as_secs_f64() * 1_000.0,
+        })
+    }
+}
+
+fn result(contents: &Contents, hit: &Hit, moment: Moment) -> Map<String, Value> {
+    let Hit { result, documents } = hit;
+    let mut view = Map::from_iter([
+        ("id".to_owned(), result.canonical_url.as_str().into()),
+        ("url".to_owned(), result.canonical_url.as_str().into()),
+        ("title".to_owned(), result.title.as_deref().into()),
+    ]);
+    if let Some(published) = published(result) {
+        view.insert("publishedDate".to_owned(), published.into());
+    }
+    if let Some(score) = result.score {
+        view.insert("score".to_owned(), score.value.into());
+    }
+    let mut documents = documents.iter();
+    if contents.text().is_some()
+        && let Some(outcome) = documents.next()
+    {
+        contents.add_text(outcome, moment.started_at, &mut view);
+    }
+    match (contents.highlights(), documents.next()) {
+        (Some(highlights), Some(outcome)) => options::add_highlights(&highlights, outcome, &mut view),
+        (Some(highlights), None) => {
+            let passages = chunks(result, usize::MAX);
+            view.insert("highlights".to_owned(), highlights.of(passages).into());
+        }
+        (None, _) => {}
+    }
+    view
+}

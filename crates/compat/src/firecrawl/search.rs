@@ -1,0 +1,131 @@
+use api_types::{DocumentRequest, SearchResult};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+
+use super::document::ScrapeOptions;
+use super::{Firecrawl, tbs};
+use crate::document::{cut, summary, title};
+use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+
+/// The body of `POST /v2/search`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchRequest {
+    query: String,
+    limit: Option<usize>,
+    sources: Option<Vec<Source>>,
+    include_domains: Option<Vec<String>>,
+    exclude_domains: Option<Vec<String>>,
+    tbs: Option<String>,
+    scrape_options: Option<ScrapeOptions>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a name or an object with `type`")]
+enum Source {
+    Name(String),
+    Options {
+        #[serde(rename = "type")]
+        name: String,
+    },
+}
+
+impl Source {
+    fn name(&self) -> &str {
+        match self {
+            Source::Name(name) | Source::Options { name } => name,
+        }
+    }
+}
+
+impl SearchRequest {
+    /// Returns the options of the scrape of each result, if its content is asked for.
+    fn scrape(&self) -> Option<&ScrapeOptions> {
+        self.scrape_options.as_ref().filter(|options| options.has_formats())
+    }
+
+    fn check_sources(&self) -> Result<(), Refusal> {
+        let mut others = self.sources.iter().flatten().map(Source::name).filter(|name| *name != "web");
+        match others.next() {
+            None => Ok(()),
+            Some(name) => {
+                let name = cut(name, 50);
+                Err(Refusal::new("sources", format!("sources: `{name}` is not supported; the only source is `web`")))
+            }
+        }
+    }
+}
+
+impl ForeignSearch for SearchRequest {
+    type Service = Firecrawl;
+
+    const UNSUPPORTED: &'static [Unsupported] = &[
+        Unsupported { field: "categories", reason: "results have no categories" },
+        Unsupported { field: "enterprise", reason: "searches are recorded" },
+        Unsupported { field: "threatProtection", reason: "results are returned as they are" },
+        Unsupported { field: "domainTools", reason: "there are no tools of domains" },
+        Unsupported { field: "scrapeOptions.includeTags", reason: "the main content of the page is selected" },
+        Unsupported { field: "scrapeOptions.excludeTags", reason: "the main content of the page is selected" },
+        Unsupported { field: "scrapeOptions.headers", reason: "no headers are sent to pages" },
+        Unsupported { field: "scrapeOptions.actions", reason: "pages are not operated" },
+        Unsupported { field: "scrapeOptions.minAge", reason: "pages are read if there is no stored copy" },
+        Unsupported { field: "scrapeOptions.lockdown", reason: "pages are read if there is no stored copy" },
+        Unsupported { field: "scrapeOptions.redactPII", reason: "pages are returned as they are" },
+        Unsupported { field: "scrapeOptions.checkPromptInjection", reason: "pages are returned as they are" },
+        Unsupported { field: "scrapeOptions.threatProtection", reason: "pages are returned as they are" },
+    ];
+
+    fn plan(&self, now: OffsetDateTime) -> Result<SearchPlan, Refusal> {
+        let mut plan = SearchPlan::new(&self.query, self.limit.unwrap_or(5));
+        self.check_sources()?;
+        if let Some(options) = self.scrape() {
+            options.check("scrapeOptions.formats")?;
+        }
+        plan.require_domains(self.include_domains.as_deref().unwrap_or_default());
+        plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
+        if let Some(tbs) = self.tbs.as_deref().filter(|tbs| !tbs.trim().is_empty()) {
+            let window = tbs::parse(tbs, now)?;
+            plan.request.freshness_policy.published_after = window.after.map(api_types::timestamp::rfc3339);
+            plan.published_before = window.before;
+        }
+        Ok(plan)
+    }
+
+    fn reads_documents(&self) -> bool {
+        self.scrape().is_some()
+    }
+
+    fn reads(&self, hit: &SearchResult) -> Vec<DocumentRequest> {
+        self.scrape().map(|options| options.read(&hit.doc_id.to_string())).into_iter().collect()
+    }
+
+    fn answer(&self, hits: Vec<Hit>, moment: Moment) -> Value {
+        let results: Vec<Value> = hits.into_iter().enumerate().map(|(at, hit)| self.result(at, hit, moment)).collect();
+        json!({"success": true, "data": {"web": results}, "id": moment.request_id})
+    }
+}
+
+impl SearchRequest {
+    fn result(&self, at: usize, hit: Hit, moment: Moment) -> Value {
+        let Hit { result, documents } = hit;
+        let url = result.canonical_url.as_str();
+        let mut view = Map::from_iter([
+            ("url".to_owned(), url.into()),
+            ("title".to_owned(), title(&result).into()),
+            ("description".to_owned(), summary(&result).into()),
+            ("position".to_owned(), json!(at + 1)),
+        ]);
+        if let (Some(options), Some(outcome)) = (self.scrape(), documents.into_iter().next()) {
+            match options.document(url, outcome, moment.started_at, moment.request_id) {
+                Ok(document) => view.extend(document),
+                Err(failure) => {
+                    let metadata = json!({"sourceURL": url, "error": failure.message});
+                    view.insert("markdown".to_owned(), "".into());
+                    view.insert("metadata".to_owned(), metadata);
+                }
+            }
+        }
+        view.into()
+    }
+}

@@ -1,0 +1,148 @@
+//! Lenient parsing of requests.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A refused value. `field` is its dotted path in the foreign request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refusal {
+    pub field: String,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into() }
+    }
+}
+
+/// A field that cannot be honoured and must not be ignored.
+#[derive(Clone, Copy, Debug)]
+pub struct Unsupported {
+    /// Dotted path of the field.
+    pub field: &'static str,
+    /// Reason, as a clause.
+    pub reason: &'static str,
+}
+
+/// Parses a request body. Ignores unknown fields, and refuses the first of `unsupported` that asks for something.
+///
+/// # Errors
+/// Returns a refusal for malformed JSON, a value of a wrong type, and an unsupported field.
+pub fn parse<T: DeserializeOwned>(body: &[u8], unsupported: &[Unsupported]) -> Result<T, Refusal> {
+    let body: Map<String, Value> = serde_json::from_slice(body)
+        .map_err(|error| Refusal::new("body", format!("the request body must be a JSON object: {error}")))?;
+    let body = Value::Object(body);
+    for Unsupported { field, reason } in unsupported {
+        if find(&body, field).is_some_and(demands) {
+            return Err(Refusal::new(*field, format!("`{field}` is not supported: {reason}; leave it out")));
+        }
+    }
+    serde_path_to_error::deserialize(body).map_err(|error| {
+        let path = error.path().to_string();
+        Refusal::new(path.clone(), format!("{path}: {}", error.inner()))
+    })
+}
+
+fn find<'a>(body: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(body, |value, name| value.get(name))
+}
+
+/// Returns false for values that ask for nothing, which some clients send for every field that they know.
+fn demands(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => fields.values().any(demands),
+    }
+}
+
+/// A switch that may carry options: `true`, `false` or an object.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a boolean or an object")]
+pub(crate) enum Switch<T> {
+    Flag(bool),
+    Options(T),
+}
+
+impl<T: Clone + Default> Switch<T> {
+    /// Returns the options if the switch is on.
+    pub fn options(switch: &Option<Self>) -> Option<T> {
+        match switch {
+            None | Some(Switch::Flag(false)) => None,
+            Some(Switch::Flag(true)) => Some(T::default()),
+            Some(Switch::Options(options)) => Some(options.clone()),
+        }
+    }
+}
+
+/// One text or a list of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
+pub(crate) enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    pub fn into_vec(self) -> Vec<String> {
+        match self {
+            OneOrMany::One(text) => vec![text],
+            OneOrMany::Many(texts) => texts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Asked {
+        query: String,
+        limit: Option<u32>,
+    }
+
+    const UNSUPPORTED: &[Unsupported] =
+        &[Unsupported { field: "answer", reason: "none" }, Unsupported { field: "contents.summary", reason: "none" }];
+
+    fn parsed(body: &Value) -> Result<Asked, Refusal> {
+        parse(body.to_string().as_bytes(), UNSUPPORTED)
+    }
+
+    #[test]
+    fn unknown_fields_and_empty_demands_are_ignored() {
+        let body = json!({"query": "x", "limit": null, "new": [1], "answer": false, "contents": {"summary": {}}});
+        let asked = parsed(&body).unwrap();
+        assert_eq!((asked.query.as_str(), asked.limit), ("x", None));
+        for nothing in [json!(null), json!(0), json!(""), json!([]), json!({"a": null})] {
+            assert!(parsed(&json!({"query": "x", "answer": nothing})).is_ok());
+        }
+    }
+
+    #[test]
+    fn demands_that_cannot_be_met_are_refused_by_name() {
+        for something in [json!(true), json!(1), json!("basic"), json!(["a"]), json!({"prompt": "x"})] {
+            let refusal = parsed(&json!({"query": "x", "answer": something})).unwrap_err();
+            assert_eq!((refusal.field.as_str(), refusal.message.contains("`answer`")), ("answer", true));
+        }
+        let refusal = parsed(&json!({"query": "x", "contents": {"summary": true}})).unwrap_err();
+        assert_eq!(refusal.field, "contents.summary");
+    }
+
+    #[test]
+    fn malformed_bodies_are_refused() {
+        for body in ["", "[]", "null", "{\"query\"", "{} {}", &"[".repeat(100_000)] {
+            assert_eq!(parse::<Asked>(body.as_bytes(), UNSUPPORTED).unwrap_err().field, "body", "{body:.20}");
+        }
+        assert!(parsed(&json!({})).unwrap_err().message.contains("query"));
+        assert_eq!(parsed(&json!({"query": "x", "limit": "y"})).unwrap_err().field, "limit");
+    }
+}

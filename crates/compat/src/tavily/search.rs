@@ -1,0 +1,177 @@
+use api_types::{ContentFormat, DocumentRequest, Freshness, SearchResult};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime};
+
+use super::{CHUNK_SEPARATOR, Tavily};
+use crate::dates::{self, published};
+use crate::document::{self, chunks, title};
+use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+
+/// Most chunks of one source.
+const MAX_CHUNKS: usize = 3;
+
+/// The body of `POST /search`.
+#[derive(Debug, Deserialize)]
+pub struct SearchRequest {
+    query: String,
+    topic: Option<String>,
+    search_depth: Option<String>,
+    chunks_per_source: Option<usize>,
+    max_results: Option<usize>,
+    time_range: Option<String>,
+    start_date: Option<String>,
+    end_date: Option<String>,
+    days: Option<i64>,
+    include_domains: Option<Vec<String>>,
+    include_domains_mode: Option<String>,
+    exclude_domains: Option<Vec<String>>,
+    include_raw_content: Option<RawContent>,
+    include_usage: Option<bool>,
+    exact_match: Option<bool>,
+    language: Option<String>,
+    filter_by_language: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a boolean or a format")]
+enum RawContent {
+    Flag(bool),
+    Format(String),
+}
+
+impl SearchRequest {
+    fn raw_format(&self) -> Result<Option<ContentFormat>, Refusal> {
+        match &self.include_raw_content {
+            None | Some(RawContent::Flag(false)) => Ok(None),
+            Some(RawContent::Flag(true)) => Ok(Some(ContentFormat::Markdown)),
+            Some(RawContent::Format(format)) => match format.as_str() {
+                "markdown" => Ok(Some(ContentFormat::Markdown)),
+                "text" => Ok(Some(ContentFormat::Text)),
+                _ => {
+                    let message = "include_raw_content must be true, false, `markdown` or `text`";
+                    Err(Refusal::new("include_raw_content", message))
+                }
+            },
+        }
+    }
+
+    fn chunks(&self) -> usize {
+        match self.search_depth.as_deref() {
+            Some("advanced") => self.chunks_per_source.unwrap_or(MAX_CHUNKS).clamp(1, MAX_CHUNKS),
+            _ => 1,
+        }
+    }
+
+    fn window(&self) -> Result<Option<Freshness>, Refusal> {
+        match self.time_range.as_deref() {
+            None | Some("") => Ok(None),
+            Some("day" | "d") => Ok(Some(Freshness::Pd)),
+            Some("week" | "w") => Ok(Some(Freshness::Pw)),
+            Some("month" | "m") => Ok(Some(Freshness::Pm)),
+            Some("year" | "y") => Ok(Some(Freshness::Py)),
+            Some(_) => Err(Refusal::new(
+                "time_range",
+                "time_range must be `day`, `week`, `month` or `year`, or its first letter",
+            )),
+        }
+    }
+
+    /// Returns the phrase in quotation marks that results must contain.
+    fn phrase(&self) -> Result<Option<&str>, Refusal> {
+        if self.exact_match != Some(true) {
+            return Ok(None);
+        }
+        let mut quoted = self.query.split('"').skip(1).step_by(2).map(str::trim).filter(|phrase| !phrase.is_empty());
+        let phrase = quoted.next();
+        match quoted.next() {
+            None => Ok(phrase),
+            Some(_) => Err(Refusal::new("exact_match", "exact_match supports one quoted phrase in the query")),
+        }
+    }
+}
+
+impl ForeignSearch for SearchRequest {
+    type Service = Tavily;
+
+    const UNSUPPORTED: &'static [Unsupported] = &[
+        Unsupported { field: "include_answer", reason: "this server writes no answers" },
+        Unsupported { field: "max_age_hours", reason: "time_range, days and start_date limit the age" },
+        Unsupported { field: "max_hours", reason: "time_range, days and start_date limit the age" },
+    ];
+
+    fn plan(&self, now: OffsetDateTime) -> Result<SearchPlan, Refusal> {
+        let mut plan = SearchPlan::new(&self.query, self.max_results.unwrap_or(5));
+        self.raw_format()?;
+        let domains = self.include_domains.as_deref().unwrap_or_default();
+        plan.require_domains(domains);
+        if self.include_domains_mode.as_deref() == Some("prefer") {
+            plan.request.source_policy.require_domain_match = false;
+        }
+        plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
+        plan.request.freshness_policy.freshness = self.window()?;
+        // The clients send a number of days with every search; it applies to news.
+        let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
+        if let Some(days) = days {
+            let start = now.checked_sub(Duration::seconds(days.saturating_mul(86_400)));
+            plan.request.freshness_policy.published_after = start.map(api_types::timestamp::rfc3339);
+        }
+        if let Some(start) = self.start_date.as_deref().filter(|date| !date.is_empty()) {
+            plan.request.freshness_policy.published_after = Some(dates::parse("start_date", start)?.start());
+        }
+        if let Some(end) = self.end_date.as_deref().filter(|date| !date.is_empty()) {
+            plan.published_before = Some(dates::parse("end_date", end)?.end());
+        }
+        if let Some(phrase) = self.phrase()? {
+            plan.request.search_queries = Some(vec![phrase.to_owned()]);
+            plan.request.filters.exact_match = true;
+        }
+        if self.filter_by_language == Some(true) {
+            plan.request.filters.language.clone_from(&self.language);
+        }
+        Ok(plan)
+    }
+
+    fn reads_documents(&self) -> bool {
+        matches!(self.raw_format(), Ok(Some(_)))
+    }
+
+    fn reads(&self, hit: &SearchResult) -> Vec<DocumentRequest> {
+        let format = self.raw_format().ok().flatten();
+        format.map(|format| document::whole(&hit.doc_id.to_string(), format, None)).into_iter().collect()
+    }
+
+    fn answer(&self, hits: Vec<Hit>, moment: Moment) -> Value {
+        let results: Vec<Value> = hits.iter().map(|hit| result(hit, self.chunks())).collect();
+        let mut answer = json!({
+            "query": self.query,
+            "follow_up_questions": null,
+            "answer": null,
+            // The index has no images.
+            "images": [],
+            "results": results,
+            "response_time": moment.elapsed.as_secs_f64(),
+            "request_id": moment.request_id,
+        });
+        if self.include_usage == Some(true) {
+            answer["usage"] = json!({"credits": 1});
+        }
+        answer
+    }
+}
+
+fn result(hit: &Hit, most: usize) -> Value {
+    let Hit { result, documents } = hit;
+    let raw = documents.first().and_then(|outcome| document::text(outcome).ok());
+    let mut view = json!({
+        "url": result.canonical_url,
+        "title": title(result),
+        "content": chunks(result, most).join(CHUNK_SEPARATOR),
+        "score": result.score.map(|score| score.value),
+        "raw_content": raw,
+    });
+    if let Some(published) = published(result) {
+        view["published_date"] = published.into();
+    }
+    view
+}

@@ -1,0 +1,91 @@
+use compat::exa::{ContentsRequest, SearchRequest};
+use compat::{ForeignRead, ForeignSearch};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::fixtures::*;
+
+#[test]
+fn a_search_is_mapped() {
+    let body = json!({
+        "query": "q", "numResults": 100, "includeDomains": ["a.example"], "startPublishedDate": "2026-01-05T00:00:00.000Z",
+        "additionalQueries": ["r"], "type": "deep", "contents": false,
+    });
+    let mapped = search::<SearchRequest>(body);
+    assert_eq!((mapped.max_results, mapped.search_queries), (50, Some(vec!["q".to_owned(), "r".to_owned()])));
+    assert_eq!(mapped.freshness_policy.published_after.as_deref(), Some("2026-01-05T00:00:00Z"));
+    let phrase = search::<SearchRequest>(json!({"query": "q", "includeText": ["the moon"]}));
+    assert_eq!((phrase.search_queries, phrase.filters.exact_match), (Some(vec!["the moon".to_owned()]), true));
+}
+
+#[test]
+fn what_cannot_be_honoured_is_refused() {
+    for (body, field) in [
+        (json!({"excludeText": ["x"]}), "excludeText"),
+        (json!({"includeText": ["x", "y"]}), "includeText"),
+        (json!({"moderation": true}), "moderation"),
+        (json!({"contents": {"extras": {"links": 3}}}), "contents.extras"),
+        (json!({"contents": {"text": {"includeHtmlTags": true}}}), "contents.text.includeHtmlTags"),
+        (json!({"endPublishedDate": "x"}), "endPublishedDate"),
+    ] {
+        let mut asked = body;
+        asked["query"] = "q".into();
+        assert_eq!(refused::<SearchRequest>(asked), field);
+    }
+    assert!(
+        plan::<SearchRequest>(json!({"query": "q", "contents": {"extras": {"links": 0}}, "stream": false})).is_ok()
+    );
+}
+
+#[test]
+fn contents_of_a_search_are_read_if_asked_for() {
+    let reads = |contents: Value| {
+        let asked = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
+        let reads = asked.reads(&result());
+        assert_eq!(asked.reads_documents(), !reads.is_empty());
+        reads
+    };
+    assert!(reads(Value::Null).is_empty() && reads(json!({"highlights": true, "text": false})).is_empty());
+    let text = &reads(json!({"text": {"maxCharacters": 9}}))[0];
+    assert_eq!((text.content.max_chars, text.doc_id.as_deref()), (Some(9), Some(Uuid::nil().to_string().as_str())));
+    assert_eq!(reads(json!({"text": true, "highlights": {"query": "moon"}})).len(), 2);
+}
+
+#[test]
+fn an_answer_has_its_fields() {
+    let contents = json!({"text": true, "highlights": {"highlightsPerUrl": 3, "maxCharacters": 12}});
+    let asked = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
+    let answer = asked.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
+    let expected = json!({
+        "id": URL, "url": URL, "title": "Tides", "publishedDate": "2026-01-05T00:00:00Z", "score": 0.5, "text": "# Tides",
+        "highlights": ["Passage 1.", "Pa"],
+    });
+    assert_eq!((&answer["results"][0], &answer["results"][1]["text"]), (&expected, &json!("")));
+    assert_eq!((&answer["requestId"], &answer["searchTime"]), (&json!(Uuid::nil()), &json!(250.0)));
+}
+
+#[test]
+fn contents_have_a_status_for_each_url() {
+    let asked = asked_to_read::<ContentsRequest>(json!({"ids": [URL, "b", "c"]})).unwrap();
+    assert_eq!(asked.reads().unwrap().len(), 3, "the text, if nothing is named");
+    let robots = unreadable(json!({"reason": "robots"}));
+    let body = asked.answer(vec![vec![document()], vec![robots], vec![invalid()]], moment()).body;
+    assert_eq!(body["results"], json!([{"id": URL, "url": URL, "title": "Tides", "text": "# Tides"}]));
+    let tags = [&body["statuses"][1]["error"]["tag"], &body["statuses"][2]["error"]["tag"]];
+    assert_eq!(tags, [&json!("SOURCE_NOT_AVAILABLE"), &json!("UNSUPPORTED_URL")]);
+}
+
+#[test]
+fn content_older_than_asked_is_an_error() {
+    for (option, value, status) in [
+        ("maxAgeHours", json!(1), "error"),
+        ("maxAgeHours", json!(3), "success"),
+        ("maxAgeHours", json!(i64::MAX), "success"),
+        ("livecrawl", json!("always"), "error"),
+        ("livecrawl", json!("never"), "success"),
+    ] {
+        let asked = asked_to_read::<ContentsRequest>(json!({"urls": URL, option: value})).unwrap();
+        let body = asked.answer(vec![vec![document()]], moment()).body;
+        assert_eq!(body["statuses"][0]["status"], status, "{option} {value}");
+    }
+}

@@ -1,0 +1,83 @@
+use api_types::{ContentFormat, Freshness, Selection};
+use compat::tavily::{ExtractRequest, SearchRequest};
+use compat::{ForeignRead, ForeignSearch, Hit};
+use serde_json::{Value, json};
+
+use crate::fixtures::*;
+
+#[test]
+fn a_search_is_mapped() {
+    let body = json!({
+        "query": "q", "max_results": 7, "time_range": "w", "days": null, "include_domains": ["a.example"],
+        "exclude_domains": ["b.example"], "language": "de", "filter_by_language": true,
+    });
+    let search = search::<SearchRequest>(body);
+    assert_eq!((search.query.as_str(), search.max_results), ("q", 7));
+    assert_eq!(search.freshness_policy.freshness, Some(Freshness::Pw));
+    assert_eq!(search.source_policy.include_domains, ["a.example"]);
+    assert_eq!(search.source_policy.exclude_domains, ["b.example"]);
+    assert!(search.source_policy.require_domain_match);
+    assert_eq!(search.filters.language.as_deref(), Some("de"));
+}
+
+#[test]
+fn dates_are_mapped() {
+    let after = |body: Value| search::<SearchRequest>(body).freshness_policy.published_after;
+    assert_eq!(after(json!({"query": "q", "days": 3, "topic": "news"})).as_deref(), Some("2026-06-12T12:00:00Z"));
+    assert_eq!(after(json!({"query": "q", "start_date": "2026-01-05"})).as_deref(), Some("2026-01-05T00:00:00Z"));
+    assert_eq!(after(json!({"query": "q", "days": 7, "topic": "general"})), None);
+    assert_eq!(after(json!({"query": "q", "days": i64::MAX, "topic": "news"})), None, "before all times");
+    let bounded = search::<SearchRequest>(json!({"query": "q", "end_date": "2026-01-05"}));
+    assert_eq!(bounded.max_results, 50, "some results will be dropped");
+}
+
+#[test]
+fn a_phrase_is_mapped() {
+    let exact = search::<SearchRequest>(json!({"query": "who is \"Ada Lovelace\"", "exact_match": true}));
+    assert_eq!((exact.search_queries, exact.filters.exact_match), (Some(vec!["Ada Lovelace".to_owned()]), true));
+    let unquoted = search::<SearchRequest>(json!({"query": "who", "exact_match": true}));
+    assert_eq!((unquoted.search_queries, unquoted.filters.exact_match), (None, false));
+}
+
+#[test]
+fn what_cannot_be_honoured_is_refused() {
+    for field in ["include_answer", "max_age_hours", "max_hours"] {
+        assert_eq!(refused::<SearchRequest>(json!({"query": "q", field: 1})), field);
+    }
+    assert_eq!(refused::<SearchRequest>(json!({"query": "q", "include_raw_content": 5})), "include_raw_content");
+}
+
+#[test]
+fn an_answer_has_its_fields() {
+    let asked = asked::<SearchRequest>(json!({"query": "q", "include_raw_content": true})).unwrap();
+    assert_eq!(asked.reads(&result()).len(), 1);
+    let answer = asked.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
+    let expected = json!({
+        "url": URL, "title": "Tides", "content": "Passage 1.", "score": 0.5, "raw_content": "# Tides",
+        "published_date": "2026-01-05T00:00:00Z",
+    });
+    assert_eq!((&answer["results"][0], &answer["results"][1]["raw_content"]), (&expected, &Value::Null));
+    assert_eq!(answer["response_time"], 0.25);
+    let answer = asked.answer(vec![Hit { result: bare(), documents: vec![] }], moment());
+    assert_eq!((&answer["results"][0]["title"], &answer["results"][0]["content"]), (&json!(URL), &json!("")));
+}
+
+#[test]
+fn an_extraction_is_mapped() {
+    let reads = |body: Value| asked_to_read::<ExtractRequest>(body).unwrap().reads().unwrap();
+    let read = &reads(json!({"urls": URL, "format": "text"}))[0][0];
+    assert_eq!((read.canonical_url.as_deref(), read.content.format), (Some(URL), ContentFormat::Text));
+    let read = &reads(json!({"urls": [URL], "query": "moon"}))[0][0];
+    assert_eq!((read.query.as_deref(), read.content.selection), (Some("moon"), Selection::QueryRelevant));
+}
+
+#[test]
+fn an_extraction_names_what_failed() {
+    let asked = asked_to_read::<ExtractRequest>(json!({"urls": [URL, "x"], "include_usage": true})).unwrap();
+    let body = asked.answer(vec![vec![document()], vec![invalid()]], moment()).body;
+    assert_eq!(body["results"], json!([{"url": URL, "title": "Tides", "raw_content": "# Tides", "images": []}]));
+    assert_eq!(body["failed_results"], json!([{"url": "x", "error": "no URL"}]));
+    let asked = asked_to_read::<ExtractRequest>(json!({"urls": [URL], "query": "moon"})).unwrap();
+    let body = asked.answer(vec![vec![document()]], moment()).body;
+    assert_eq!(body["results"][0]["raw_content"], "The moon moves them.");
+}
