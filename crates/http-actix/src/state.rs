@@ -8,7 +8,7 @@ use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
-use crate::mcp::{Origins, Servers};
+use crate::mcp::{Origins, ProtectedResource};
 use crate::skill_files::SkillFiles;
 
 /// Renders the metrics in the text format of Prometheus.
@@ -21,6 +21,8 @@ pub struct Options {
     pub public_url: String,
     /// Origins of pages that may use `/mcp`, in addition to those of `public_url` and of this machine.
     pub mcp_allow_origins: Vec<String>,
+    /// Issuer of accepted access tokens, which the metadata of `/mcp` names.
+    pub oauth_issuer: Option<String>,
     /// Threads of the public listener; 0 for one per CPU, at most 8.
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
@@ -39,8 +41,9 @@ pub struct State {
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
     pub(crate) skills: Option<SkillFiles>,
-    pub(crate) mcp: Servers,
     pub(crate) origins: Origins,
+    /// `None` without an issuer.
+    pub(crate) protected_resource: Option<ProtectedResource>,
     public_url: String,
 }
 
@@ -55,8 +58,11 @@ impl State {
             metrics: options.metrics.clone(),
             runtime: Handle::current(),
             skills: SkillFiles::new(&public_url),
-            mcp: Servers::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),
+            protected_resource: options
+                .oauth_issuer
+                .as_deref()
+                .map(|issuer| ProtectedResource::new(&public_url, issuer)),
             public_url,
         }
     }

@@ -49,6 +49,21 @@ impl Client {
         self.upload_checked(path, name, Arc::new(progress), &|_| Ok(())).await
     }
 
+    /// Uploads a text from memory under `name`.
+    ///
+    /// # Errors
+    /// Errors of [`Client::presign`], [`Error::Storage`] and transport errors.
+    pub async fn upload_text(&self, text: String, name: &str) -> Result<Uploaded, Error> {
+        let content = Bytes::from(text);
+        let size = content.len() as u64;
+        let attempt = async || {
+            let signed = self.presign(&presign_request(name, size)).await?.body;
+            let put = self.put(Body::from(content.clone()), size, &signed).await;
+            Ok((Uploaded { name: signed.name, size }, put))
+        };
+        repeated(attempt).await
+    }
+
     /// Uploads a file after `accept` has approved its sanitized name.
     pub(crate) async fn upload_checked(
         &self,
@@ -57,52 +72,60 @@ impl Client {
         progress: Progress,
         accept: &(dyn Fn(&str) -> Result<(), Error> + Send + Sync),
     ) -> Result<Uploaded, Error> {
-        let mut retries = 0;
-        loop {
-            // A signed URL is valid for one PUT, so every attempt needs a new one.
+        let attempt = async || {
             let file = open(path).await?;
             let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
             let signed = self.presign(&presign_request(name, size)).await?.body;
             accept(&signed.name)?;
-            let error = match self.put(file, path, size, &signed, Arc::clone(&progress)).await {
-                Ok(()) => return Ok(Uploaded { name: signed.name, size }),
-                Err(error) => error,
+            progress(0);
+            // An empty stream would use chunked encoding, which storage refuses.
+            let body = match size {
+                0 => Body::from(""),
+                _ => Body::wrap_stream(chunks(file, path, size, Arc::clone(&progress))),
             };
-            let failure = match &error {
-                Error::Storage { status, .. } => Failure::Status(*status),
-                Error::Transport(_) => Failure::Broken,
-                _ => return Err(error),
-            };
-            let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
-            tokio::time::sleep(wait).await;
-            retries += 1;
-        }
+            let put = self.put(body, size, &signed).await;
+            Ok((Uploaded { name: signed.name, size }, put))
+        };
+        repeated(attempt).await
     }
 
-    async fn put(
-        &self,
-        file: File,
-        path: &Path,
-        size: u64,
-        signed: &PresignResponse,
-        progress: Progress,
-    ) -> Result<(), Error> {
-        progress(0);
+    async fn put(&self, body: Body, size: u64, signed: &PresignResponse) -> Result<(), Error> {
         let limit = BASE_LIMIT + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
-        // An empty stream would use chunked encoding, which storage refuses.
-        let body = if size == 0 { Body::from("") } else { Body::wrap_stream(chunks(file, path, size, progress)) };
         let request = self.transport.storage()?.put(&signed.url).header(CONTENT_LENGTH, size).body(body);
         let response = match request.timeout(limit).send().await {
             Ok(response) => response,
-            Err(error) if has_changed(&error) => return Err(Error::FileChanged { path: path.to_owned() }),
-            Err(error) if error.is_timeout() && !error.is_connect() => return Err(Error::Timeout { limit }),
-            Err(error) => return Err(unanswered(error)),
+            Err(error) => {
+                return Err(match changed_file(&error) {
+                    Some(path) => Error::FileChanged { path },
+                    None if error.is_timeout() && !error.is_connect() => Error::Timeout { limit },
+                    None => unanswered(error),
+                });
+            }
         };
         let status = response.status();
         if !status.is_success() {
             return Err(Error::Storage { name: signed.name.clone(), status: status.as_u16() });
         }
         Ok(())
+    }
+}
+
+/// Repeats uploads whose `PUT` failed transiently. A signed URL is valid for one PUT, so every attempt needs a new one.
+async fn repeated(attempt: impl AsyncFn() -> Result<(Uploaded, Result<(), Error>), Error>) -> Result<Uploaded, Error> {
+    let mut retries = 0;
+    loop {
+        let error = match attempt().await? {
+            (uploaded, Ok(())) => return Ok(uploaded),
+            (_, Err(error)) => error,
+        };
+        let failure = match &error {
+            Error::Storage { status, .. } => Failure::Status(*status),
+            Error::Transport(_) => Failure::Broken,
+            _ => return Err(error),
+        };
+        let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
+        tokio::time::sleep(wait).await;
+        retries += 1;
     }
 }
 
@@ -125,8 +148,8 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 #[error("`{}` changed during the upload", .0.display())]
 struct Changed(PathBuf);
 
-fn has_changed(error: &(dyn std::error::Error + 'static)) -> bool {
-    error_causes::causes(error).any(|cause| cause.is::<Changed>())
+fn changed_file(error: &(dyn std::error::Error + 'static)) -> Option<PathBuf> {
+    error_causes::causes(error).find_map(|cause| cause.downcast_ref::<Changed>().map(|changed| changed.0.clone()))
 }
 
 struct Reading {

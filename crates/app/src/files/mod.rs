@@ -1,6 +1,7 @@
 //! Workspace files: uploads, listing, deletion and indexing runs.
 
 pub(crate) mod quota;
+mod store;
 
 use std::collections::HashMap;
 
@@ -33,6 +34,19 @@ pub struct Presigned {
     pub url: String,
     pub expires_in_seconds: u64,
     pub max_object_bytes: u64,
+}
+
+/// A name with a row, ready for its object.
+struct Registered {
+    name: String,
+    object_key: String,
+}
+
+/// A stored file and the run that indexes it.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub name: String,
+    pub run: RunView,
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +85,17 @@ impl App {
     /// # Errors
     /// `Invalid` if no usable name remains or the quota is exhausted, `FileTooLarge`, `UnsupportedFileType`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
+        let (size, max_object_bytes) = (request.size, self.options.max_object_bytes);
+        let Registered { name, object_key } = self.register_name(viewer, request).await?;
+        let lifetime = self.options.presign_lifetime;
+        let nonce = Uuid::new_v4().simple().to_string();
+        let put = PresignPut { key: &object_key, size, expires_in: lifetime, nonce: &nonce };
+        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now()))?;
+        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+    }
+
+    /// Creates the row of an upload under its sanitized name, which must exist before the object.
+    async fn register_name(&self, viewer: &Viewer, request: PresignRequest) -> Result<Registered> {
         let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "`filename` has no usable characters"))?;
         check_type(&name)?;
@@ -96,11 +121,7 @@ impl App {
             withdrawn_at: None,
         };
         self.store.register_file(file).await?;
-        let lifetime = self.options.presign_lifetime;
-        let nonce = Uuid::new_v4().simple().to_string();
-        let put = PresignPut { key: &object_key, size: request.size, expires_in: lifetime, nonce: &nonce };
-        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now()))?;
-        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+        Ok(Registered { name, object_key })
     }
 
     /// Reserves quota for a new name. A known name is a replacement and needs none.

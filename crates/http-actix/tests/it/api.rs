@@ -51,6 +51,7 @@ impl Api {
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],
+            oauth_issuer: None,
             workers: 1,
             drain: Duration::from_secs(1),
             clock,

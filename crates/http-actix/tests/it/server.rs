@@ -30,6 +30,7 @@ async fn start() -> Served {
     let options = Options {
         public_url: format!("http://{public}"),
         mcp_allow_origins: vec![],
+        oauth_issuer: None,
         workers: 2,
         drain: Duration::from_secs(5),
         clock: Arc::new(SystemClock),
