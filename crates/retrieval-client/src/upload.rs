@@ -34,6 +34,12 @@ pub struct Uploaded {
 
 pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
+/// The content of an upload.
+enum Source<'a> {
+    Text(Bytes),
+    File { path: &'a Path, progress: Progress, accept: &'a (dyn Fn(&str) -> Result<(), Error> + Send + Sync) },
+}
+
 impl Client {
     /// Uploads a file under `name`, in constant memory. `progress` receives the number of bytes sent, and 0 when an
     /// attempt is repeated. The API key is not sent to storage.
@@ -54,14 +60,7 @@ impl Client {
     /// # Errors
     /// Errors of [`Client::presign`], [`Error::Storage`] and transport errors.
     pub async fn upload_text(&self, text: String, name: &str) -> Result<Uploaded, Error> {
-        let content = Bytes::from(text);
-        let size = content.len() as u64;
-        let attempt = async || {
-            let signed = self.presign(&presign_request(name, size)).await?.body;
-            let put = self.put(Body::from(content.clone()), size, &signed).await;
-            Ok((Uploaded { name: signed.name, size }, put))
-        };
-        repeated(attempt).await
+        self.upload_from(&Source::Text(Bytes::from(text)), name).await
     }
 
     /// Uploads a file after `accept` has approved its sanitized name.
@@ -72,21 +71,51 @@ impl Client {
         progress: Progress,
         accept: &(dyn Fn(&str) -> Result<(), Error> + Send + Sync),
     ) -> Result<Uploaded, Error> {
-        let attempt = async || {
-            let file = open(path).await?;
-            let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
-            let signed = self.presign(&presign_request(name, size)).await?.body;
-            accept(&signed.name)?;
-            progress(0);
-            // An empty stream would use chunked encoding, which storage refuses.
-            let body = match size {
-                0 => Body::from(""),
-                _ => Body::wrap_stream(chunks(file, path, size, Arc::clone(&progress))),
+        self.upload_from(&Source::File { path, progress, accept }, name).await
+    }
+
+    async fn upload_from(&self, source: &Source<'_>, name: &str) -> Result<Uploaded, Error> {
+        let mut retries = 0;
+        loop {
+            // A signed URL is valid for one PUT, so every attempt needs a new one.
+            let (body, size, signed) = self.prepare(source, name).await?;
+            let error = match self.put(body, size, &signed).await {
+                Ok(()) => return Ok(Uploaded { name: signed.name, size }),
+                Err(error) => error,
             };
-            let put = self.put(body, size, &signed).await;
-            Ok((Uploaded { name: signed.name, size }, put))
-        };
-        repeated(attempt).await
+            let failure = match &error {
+                Error::Storage { status, .. } => Failure::Status(*status),
+                Error::Transport(_) => Failure::Broken,
+                _ => return Err(error),
+            };
+            let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
+            tokio::time::sleep(wait).await;
+            retries += 1;
+        }
+    }
+
+    /// Returns the body of an attempt, its length and its URL.
+    async fn prepare(&self, source: &Source<'_>, name: &str) -> Result<(Body, u64, PresignResponse), Error> {
+        match source {
+            Source::Text(text) => {
+                let size = text.len() as u64;
+                let signed = self.presign(&presign_request(name, size)).await?.body;
+                Ok((Body::from(text.clone()), size, signed))
+            }
+            Source::File { path, progress, accept } => {
+                let file = open(path).await?;
+                let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
+                let signed = self.presign(&presign_request(name, size)).await?.body;
+                accept(&signed.name)?;
+                progress(0);
+                // An empty stream would use chunked encoding, which storage refuses.
+                let body = match size {
+                    0 => Body::from(""),
+                    _ => Body::wrap_stream(chunks(file, path, size, Arc::clone(progress))),
+                };
+                Ok((body, size, signed))
+            }
+        }
     }
 
     async fn put(&self, body: Body, size: u64, signed: &PresignResponse) -> Result<(), Error> {
@@ -107,25 +136,6 @@ impl Client {
             return Err(Error::Storage { name: signed.name.clone(), status: status.as_u16() });
         }
         Ok(())
-    }
-}
-
-/// Repeats uploads whose `PUT` failed transiently. A signed URL is valid for one PUT, so every attempt needs a new one.
-async fn repeated(attempt: impl AsyncFn() -> Result<(Uploaded, Result<(), Error>), Error>) -> Result<Uploaded, Error> {
-    let mut retries = 0;
-    loop {
-        let error = match attempt().await? {
-            (uploaded, Ok(())) => return Ok(uploaded),
-            (_, Err(error)) => error,
-        };
-        let failure = match &error {
-            Error::Storage { status, .. } => Failure::Status(*status),
-            Error::Transport(_) => Failure::Broken,
-            _ => return Err(error),
-        };
-        let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
-        tokio::time::sleep(wait).await;
-        retries += 1;
     }
 }
 

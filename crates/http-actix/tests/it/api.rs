@@ -48,10 +48,19 @@ impl Api {
     }
 
     pub fn of(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>) -> Self {
+        Self::with_options(world, tenant, clock, None)
+    }
+
+    /// The same service with an issuer of access tokens.
+    pub fn with_issuer(self, issuer: &str) -> Self {
+        Self::with_options(self.world, self.tenant, stopped_clock(), Some(issuer.to_owned()))
+    }
+
+    fn with_options(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>, oauth_issuer: Option<String>) -> Self {
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],
-            oauth_issuer: None,
+            oauth_issuer,
             workers: 1,
             drain: Duration::from_secs(1),
             clock,

@@ -109,7 +109,7 @@ pub(crate) fn hits(response: &SearchResponse, limit: usize, mut tail: Tail, can_
         count => format!("{count} results, best first (search_id {}):", response.search_id),
     };
     // A note on omitted results may follow.
-    const NOTE: Size = Size { text: 90, json: 100 };
+    const NOTE: Size = Size { text: 60, json: 70 };
     let fixed = Size { text: chars(&head(found.len())) + 2, json: json_chars(&empty) };
     let fixed = fixed + Size { text: tail.size().text, json: 0 } + NOTE;
     let shown = fit(&found, fixed, limit);

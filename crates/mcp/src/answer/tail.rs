@@ -49,9 +49,9 @@ impl Tail {
         self.next = Some(next.into());
     }
 
-    /// Drops lines until the tail takes at most a fifth of `limit`, so that the answer itself has room.
+    /// Drops lines until the tail takes at most a sixth of `limit`, so that the answer itself has room.
     pub fn shorten(&mut self, limit: usize) {
-        while !self.size().fits(limit / 5)
+        while !self.size().fits(limit / 6)
             && (self.warnings.pop().is_some() || self.notes.pop().is_some() || self.next.take().is_some())
         {}
     }

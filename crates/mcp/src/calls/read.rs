@@ -1,4 +1,4 @@
-use api_types::{DocumentRequest, DocumentResponse, ErrorBody, Section, Selection, WarningCode};
+use api_types::{DocumentRequest, DocumentResponse, ErrorBody, Section, Selection, Warning, WarningCode};
 use openapi::{Input, operations};
 use serde_json::Value;
 
@@ -75,12 +75,13 @@ pub(crate) fn check_readable(response: &DocumentResponse) -> Result<(), Failure>
     Err(Failure { status: 200, error }
         .with("doc_id", response.doc.doc_id.to_string())
         .with("canonical_url", response.doc.canonical_url.clone())
-        .with("next", advice(warning.reason().unwrap_or_default(), &warning.details["status"])))
+        .with("next", advice(warning)))
 }
 
-/// Returns the best next step for a reason.
-fn advice(reason: &str, status: &Value) -> &'static str {
-    match (reason, status.as_u64()) {
+/// Returns the best next step for the reason of a warning.
+fn advice(warning: &Warning) -> &'static str {
+    let status = warning.details.get("status").and_then(Value::as_u64);
+    match (warning.reason().unwrap_or_default(), status) {
         ("http_status", Some(404 | 410)) => "the page does not exist: check the URL, or use another source",
         ("http_status", Some(401 | 402 | 403)) => "the page is not public: use another source",
         ("http_status", Some(429 | 500..)) => "the host is failing: use another source, or try again later",

@@ -66,13 +66,9 @@ async fn tools_can_be_chosen() {
 #[tokio::test]
 async fn answers_suggest_only_tools_that_are_offered() {
     let toolset = Toolset::new(Profile::Search);
-    let found = send_to(
-        toolset.clone(),
-        &Fake::default(),
-        "tools/call",
-        json!({"name": "search", "arguments": {"query": "x"}}),
-    );
-    assert!(!found.await.to_string().contains("read_document"));
+    let call = json!({"name": "search", "arguments": {"query": "x"}});
+    let found = send_to(toolset.clone(), &Fake::default(), "tools/call", call).await;
+    assert!(!found.to_string().contains("read_document"));
     let call = json!({"name": "read_document", "arguments": {"doc_id": DOC.to_string()}});
     let refused = send_to(toolset, &Fake::default(), "tools/call", call).await;
     assert_eq!(refused["error"]["code"], code::INVALID_PARAMS);
