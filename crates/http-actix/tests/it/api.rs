@@ -51,7 +51,7 @@ impl Api {
         Self::with_options(world, tenant, clock, None)
     }
 
-    /// The same service with an issuer of access tokens.
+    /// Adds an issuer of access tokens to the service.
     pub fn with_issuer(self, issuer: &str) -> Self {
         Self::with_options(self.world, self.tenant, stopped_clock(), Some(issuer.to_owned()))
     }

@@ -83,7 +83,7 @@ fn advice(warning: &Warning) -> &'static str {
     let status = warning.details.get("status").and_then(Value::as_u64);
     match (warning.reason().unwrap_or_default(), status) {
         ("http_status", Some(404 | 410)) => "the page does not exist: check the URL, or use another source",
-        ("http_status", Some(401 | 402 | 403)) => "the page is not public: use another source",
+        ("http_status", Some(401..=403)) => "the page is not public: use another source",
         ("http_status", Some(429 | 500..)) => "the host is failing: use another source, or try again later",
         ("robots", _) => "the site forbids automatic reading: use another source",
         ("timeout", _) => "the host did not answer in time: use another source, or try again later",

@@ -30,19 +30,23 @@ async fn types_are_lenient() {
 #[tokio::test]
 async fn ranges_and_unknown_arguments_are_noted() {
     let fake = Fake::default();
-    let arguments = json!({"query": "x", "max_results": 99, "colour": "red", "filters": {"site": "x"}, "max_chars": 3});
+    let arguments =
+        json!({"query": "x", "max_results": 99, "colour": "red", "filters": {"site": "x"}, "max_chars": 900_000});
     let result = call(&fake, "search", arguments).await;
     assert_eq!(fake.searches.borrow()[0].max_results, 50);
-    let notes: Vec<_> = text(&result).lines().filter(|line| line.starts_with("Note: ")).collect();
-    assert!(notes.len() <= 5 && !notes.is_empty(), "{notes:?}");
-    let arguments =
-        json!({"query": "x", "max_results": 99, "colour": "red", "filters": {"site": "x"}, "max_chars": -3});
+    let notes: Vec<_> = text(&result).lines().filter_map(|line| line.strip_prefix("Note: ")).collect();
+    let expected = [
+        "ignored the unknown argument `colour`",
+        "ignored the unknown argument `filters.site`",
+        "`max_results` was set to 50: 99 is out of range",
+        "max_chars was set to 200000; allowed are 500 to 200000",
+    ];
+    assert_eq!(notes, expected);
     let result = call(&fake, "search", json!({"query": "x", "limit": -1, "colour\nNext: y": 1})).await;
     let text = text(&result);
     assert!(text.contains("Note: `limit` was set to 1: -1 is out of range"), "{text}");
     assert!(text.contains("Note: ignored the unknown argument `colour Next: y`"), "{text}");
     assert_eq!(result["structuredContent"]["notes"].as_array().map(Vec::len), Some(2));
-    assert_eq!(call(&fake, "search", arguments).await["isError"], false);
 }
 
 #[tokio::test]
