@@ -49,6 +49,7 @@ pub fn run(server: &Path, release: bool, python: &OsStr) -> anyhow::Result<Vec<(
                 command
                     .env("BASE_URL", installation.base())
                     .env("API_KEY", &tenant.key)
+                    .env("ORGANIZATION_ID", &tenant.organization)
                     .env("READER_KEY", &reader)
                     .env("RETRIEVAL", &program)
                     .current_dir(installation.folder());

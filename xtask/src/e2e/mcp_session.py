@@ -1,6 +1,7 @@
 """Session of the official MCP client with a running server, over HTTP and over standard input and output.
 
-Reads BASE_URL, API_KEY (all scopes), READER_KEY (document:read only) and RETRIEVAL (path of the command line client).
+Reads BASE_URL, API_KEY (all scopes), ORGANIZATION_ID, READER_KEY (document:read only) and RETRIEVAL (path of the command
+line client).
 """
 
 import asyncio
@@ -31,6 +32,7 @@ async def over_http(mode, key=KEY, query=""):
 @asynccontextmanager
 async def over_stdio(mode, key=KEY, arguments=()):
     environment = {"RETRIEVAL_BASE_URL": BASE, "RETRIEVAL_API_KEY": key, "HOME": os.getcwd()}
+    environment["RETRIEVAL_WORKSPACE_ID"] = os.environ["ORGANIZATION_ID"]
     program = StdioServerParameters(command=PROGRAM, args=["mcp", *arguments], env=environment)
     async with Client(program, mode=mode) as client:
         yield client

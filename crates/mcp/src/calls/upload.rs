@@ -43,7 +43,8 @@ pub(super) async fn run<B: Backend>(arguments: Value, can_search: bool, backend:
     let stored = backend.upload(Upload { name, text }).await;
     let stored = stored.map_err(|failure| arguments::as_written(failure, &[("name", "filename"), ("text", "size")]))?;
     let mut tail = Tail::new(notes, &[]);
-    if can_search {
+    // A search of the workspace names it.
+    if can_search && backend.workspace_id().is_some() {
         tail.next("once indexed, within seconds, call search with {\"query\": \"...\", \"indexes\": [\"workspace\"]}");
     }
     let fields = json!({
