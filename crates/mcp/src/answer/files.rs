@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::hits::day;
 use super::size::{Size, json_chars};
-use super::text::line;
+use super::text::{json_line, line};
 use super::{Answer, Tail};
 use crate::Failure;
 
@@ -52,7 +52,7 @@ pub(crate) fn files(page: &FilePage<'_>, limit: usize, mut tail: Tail) -> Result
     let end = page.start + count;
     let next_cursor = shown.last().map(|last| last.name.as_str()).filter(|_| end < page.total);
     if let Some(cursor) = next_cursor {
-        let cursor = serde_json::Value::from(cursor);
+        let cursor = json_line(cursor);
         tail.next(format!("the list continues: call list_files with {{\"cursor\": {cursor}}}"));
     }
     let head = match count {

@@ -27,6 +27,18 @@ pub(crate) fn line(text: &str, most: usize) -> String {
     }
 }
 
+/// Returns a text as JSON on one line: breaks and marks of text direction are escaped.
+pub(crate) fn json_line(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json.chars().fold(String::with_capacity(json.len()), |mut line, c| {
+        match is_break(c) || is_direction(c) {
+            true => line.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => line.push(c),
+        }
+        line
+    })
+}
+
 /// Returns a text with `> ` before each of its lines. Blank lines are merged.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 16);
@@ -90,6 +102,7 @@ mod tests {
     fn lines_are_single_and_bounded() {
         assert_eq!(line(" A\ntitle\u{2028}\u{202e}of\tlines ", 120), "A title of lines");
         assert_eq!(line("aaaa bbbb", 6), "aaaa b...");
+        assert_eq!(json_line("a\u{2028}\"\u{85}b\n"), r#""a\u2028\"\u0085b\n""#);
         assert!(line(&"word ".repeat(1_000_000), 120).chars().count() <= 123);
     }
 

@@ -30,17 +30,17 @@ pub(crate) struct Given<T> {
 }
 
 pub(crate) fn search(arguments: Value) -> Result<Given<SearchRequest>, Failure> {
-    body(object(arguments)?, names::SEARCH, &schema::SEARCH)
+    body(object(arguments)?, names::SEARCH, &schema::SEARCH, |_| {})
 }
 
 pub(crate) fn document(arguments: Value) -> Result<Given<DocumentRequest>, Failure> {
     let mut arguments = object(arguments)?;
     names::separate_id_and_url(&mut arguments);
-    body(arguments, names::DOCUMENT, &schema::DOCUMENT)
+    body(arguments, names::DOCUMENT, &schema::DOCUMENT, derive_selection)
 }
 
 pub(crate) fn feedback(arguments: Value) -> Result<Given<FeedbackRequest>, Failure> {
-    body(object(arguments)?, names::FEEDBACK, &schema::FEEDBACK)
+    body(object(arguments)?, names::FEEDBACK, &schema::FEEDBACK, |_| {})
 }
 
 /// Reads the arguments of a tool without an API request of its own.
@@ -55,13 +55,29 @@ pub(crate) fn own<T: DeserializeOwned>(
     Ok(Given { request, notes })
 }
 
-/// Reads the body of a request, in which an unknown argument has no effect.
+/// Adds the selection that the other arguments of a read imply, unless they choose the text themselves.
+fn derive_selection(request: &mut Value) {
+    let content = &request["content"];
+    let chosen = ["selection", "range"].iter().any(|name| content.get(name).is_some());
+    if chosen || request.get("include").is_some() || !(content.is_null() || content.is_object()) {
+        return;
+    }
+    if content["passage_ids"].as_array().is_some_and(|ids| !ids.is_empty()) {
+        request["content"]["selection"] = "passage_ids".into();
+    } else if request["query"].as_str().is_some_and(|query| !query.trim().is_empty()) {
+        request["content"]["selection"] = "query_relevant".into();
+    }
+}
+
+/// Reads the body of a request, in which an unknown argument has no effect. `complete` adds what the arguments imply.
 fn body<T: DeserializeOwned + Validate>(
     arguments: Map<String, Value>,
     aliases: &[Alias],
     schema: &Value,
+    complete: impl FnOnce(&mut Value),
 ) -> Result<Given<T>, Failure> {
-    let (arguments, notes, renamed) = understand(arguments, aliases, schema, Unknown::Note)?;
+    let (mut arguments, notes, renamed) = understand(arguments, aliases, schema, Unknown::Note)?;
+    complete(&mut arguments);
     let read = || {
         let request: T = parse(arguments)?;
         check(&request)?;

@@ -15,7 +15,6 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
     let content = &mut request.content;
     let requested = content.range.as_ref().and_then(|range| range.max_chars).or(content.max_chars);
     let limit = limit(requested, DEFAULT_CHARS, &mut notes);
-    choose_selection(&mut request);
     choose_sections(&mut request);
     let content = &mut request.content;
     // Best passages without a limit are few; with one they would fill it.
@@ -34,19 +33,6 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
         tail.next("no passage matches: call read_document without query to read the whole text");
     }
     answer::document(&response, limit, tail)
-}
-
-/// Derives the selection from the other arguments: a query asks for the passages that answer it.
-fn choose_selection(request: &mut DocumentRequest) {
-    let content = &mut request.content;
-    if content.selection != Selection::FullDocument || content.range.is_some() || request.include.is_some() {
-        return;
-    }
-    if !content.passage_ids.is_empty() {
-        content.selection = Selection::PassageIds;
-    } else if request.query.as_deref().is_some_and(|query| !query.trim().is_empty()) {
-        content.selection = Selection::QueryRelevant;
-    }
 }
 
 /// Requests each text once: the passages of a whole document repeat its content.

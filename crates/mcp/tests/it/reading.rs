@@ -55,15 +55,23 @@ async fn each_text_is_requested_once() {
     read(&fake, json!({"query": "x"})).await;
     read(&fake, json!({"passage_ids": [DOC.to_string()]})).await;
     read(&fake, json!({"include": ["capture_history"]})).await;
+    read(&fake, json!({"query": "x", "selection": "full_document"})).await;
     let requested: Vec<_> = fake.reads.borrow().iter().map(|request| request.include.clone().unwrap()).collect();
     let passages: &[Section] = &[Section::Metadata, Section::Passages];
     let whole: &[Section] = &[Section::Metadata, Section::Content];
-    assert_eq!(requested, [whole, passages, passages, passages, &[Section::CaptureHistory]]);
+    assert_eq!(requested, [whole, passages, passages, passages, &[Section::CaptureHistory], whole]);
     let selections: Vec<_> = fake.reads.borrow().iter().map(|request| request.content.selection).collect();
     let relevant = Selection::QueryRelevant;
     assert_eq!(
         selections,
-        [Selection::FullDocument, relevant, relevant, Selection::PassageIds, Selection::FullDocument]
+        [
+            Selection::FullDocument,
+            relevant,
+            relevant,
+            Selection::PassageIds,
+            Selection::FullDocument,
+            Selection::FullDocument
+        ]
     );
     let limits: Vec<_> = fake.reads.borrow().iter().map(|request| request.content.max_chars).collect();
     assert_eq!(limits[..3], [Some(LIMIT as i64), None, None], "best passages keep their default number");
