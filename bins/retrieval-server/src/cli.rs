@@ -144,8 +144,20 @@ pub enum Org {
         #[arg(long, value_name = "N")]
         prepaid_cents: Option<u64>,
     },
-    /// List all organizations.
-    List,
+    /// List all organizations with their state, files, bytes and documents.
+    List {
+        /// Print one JSON object per organization [default: a table on a terminal].
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete an organization with its keys, files, documents, searches and usage. Cannot be undone.
+    Delete {
+        #[arg(value_name = "UUID")]
+        organization_id: OrganizationId,
+        /// Delete without confirmation; required without a terminal.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

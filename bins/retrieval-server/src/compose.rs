@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
+use admission::Compute;
 use anyhow::Context;
 use app::authentication::TokenVerifier;
+use app::disk::FreeSpace;
 use app::search::SecondStage;
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
+use connections::{Connections, Limits};
 use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
@@ -27,7 +30,7 @@ use tokio::net::TcpListener;
 
 use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
-use crate::{folder_permissions, storage_keys};
+use crate::{descriptors, disk, folder_permissions, storage_keys};
 
 /// Read connections. SQLite reads are short, and more of them than cores only wait for each other.
 const CONNECTIONS: usize = 8;
@@ -129,10 +132,19 @@ fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Owner
     Index { engine, feeder, ownership }
 }
 
-/// The embedded store's listener, bound but not yet serving.
+/// The embedded store's listeners, bound but not yet serving.
 pub struct EmbeddedStorage {
     pub server: S3Server,
-    pub listener: TcpListener,
+    /// For clients.
+    pub public: TcpListener,
+    /// For this process, which uploads of clients must not keep out.
+    pub internal: TcpListener,
+}
+
+/// Returns the connections of this process to its embedded store.
+pub fn internal_connections() -> Connections {
+    let limits = Limits { connections: descriptors::INTERNAL_STORAGE_CONNECTIONS, per_address: 0, trusted: vec![] };
+    Connections::new("storage_internal", limits)
 }
 
 /// Returns the client of an external object store.
@@ -156,8 +168,16 @@ fn s3_options(settings: &Settings) -> S3Options {
     }
 }
 
-/// Returns the client of the object store and, with embedded storage, its server.
-pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+/// Returns the guard of uploads and imports.
+pub fn free_space(settings: &Settings) -> Arc<FreeSpace> {
+    Arc::new(FreeSpace::new(disk::checker(settings)))
+}
+
+/// Returns the client of the object store and, with embedded storage, its server, which refuses uploads without free space.
+pub async fn storage(
+    settings: &Settings,
+    free_space: &Arc<FreeSpace>,
+) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
     let storage = &settings.storage;
     if storage.backend == StorageBackend::S3 {
         return Ok((Arc::new(external_storage(settings)?), None));
@@ -176,15 +196,23 @@ pub async fn storage(settings: &Settings) -> anyhow::Result<(Arc<dyn BlobStore>,
         secret_access_key: options.secret_access_key.clone(),
         max_object_bytes: settings.files.max_object_bytes,
         durability: Durability::Power,
+        paces: s3_server::Paces::default(),
+        is_full: {
+            let free_space = Arc::clone(free_space);
+            Arc::new(move || free_space.is_low())
+        },
     };
     let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
-    let listener = TcpListener::bind(&storage.bind)
+    let public = TcpListener::bind(&storage.bind)
         .await
         .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
+    let internal = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await.context("listening on loopback")?;
     // The listener's address, not the setting's: with port 0 the system chooses the port.
-    options.endpoint = Some(format!("http://{}", reachable(listener.local_addr()?)));
+    let endpoint = format!("http://{}", reachable(public.local_addr()?));
+    options.public_endpoint.get_or_insert(endpoint);
+    options.endpoint = Some(format!("http://{}", internal.local_addr()?));
     options.path_style = true;
-    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, listener })))
+    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, public, internal })))
 }
 
 /// Returns the address at which this process reaches its own listener: loopback for an unspecified address.
@@ -196,6 +224,15 @@ fn reachable(mut address: std::net::SocketAddr) -> std::net::SocketAddr {
         }
     }
     address
+}
+
+/// Returns the limits of a listener for clients.
+pub fn connection_limits(settings: &Settings, connections: usize) -> Limits {
+    Limits {
+        connections,
+        per_address: usize::try_from(settings.server.max_connections_per_address).unwrap_or(usize::MAX),
+        trusted: settings.server.trusted_networks.clone(),
+    }
 }
 
 pub fn limiter(settings: &Settings) -> anyhow::Result<Arc<dyn RateLimiter>> {
@@ -261,8 +298,8 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     }
 }
 
-/// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory.
-const PAGES_AT_A_TIME: usize = 32;
+/// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.
+const PAGES_AT_A_TIME: usize = 48;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -275,7 +312,12 @@ pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),
         allow_ports: fetch.allow_ports.clone(),
-        time_limits: TimeLimits { connect: TimeLimits::default().connect.min(whole), first_byte: whole, total: whole },
+        time_limits: TimeLimits {
+            connect: TimeLimits::default().connect.min(whole),
+            first_byte: whole,
+            total: whole,
+            ..TimeLimits::default()
+        },
         max_bytes: usize::try_from(fetch.max_bytes).unwrap_or(usize::MAX),
         max_concurrent: PAGES_AT_A_TIME,
         // As a browser does: users request these pages, so this is not a crawl.
@@ -290,12 +332,21 @@ pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>)
     let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
         clock: Arc::new(SystemClock),
-        concurrent: PAGES_AT_A_TIME,
+        compute: Compute::new(cores()),
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
     };
     let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
     Ok(Arc::new(PageReader::new(store.clone(), fetcher, extractor, options)))
+}
+
+/// Runs of different organizations in progress. A run that waits for its turn takes little more than the ids of its files.
+const RUNS_AT_A_TIME: usize = 128;
+/// Bytes of the files of all runs in progress, in memory and on disk.
+const RUN_BYTES: u64 = 512 << 20;
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 pub fn runner(
@@ -312,8 +363,11 @@ pub fn runner(
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
         clock: Arc::new(SystemClock),
-        parallel_files: std::thread::available_parallelism().map_or(2, usize::from) * 2,
-        parallel_runs: 2,
+        // Half of the cores: searches come first.
+        compute: Compute::new(cores().div_ceil(2)),
+        parallel_files: cores() * 2,
+        parallel_runs: RUNS_AT_A_TIME,
+        max_bytes_in_progress: RUN_BYTES.max(settings.files.max_object_bytes),
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
         lease: RUN_LEASE,

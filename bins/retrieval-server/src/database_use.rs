@@ -60,6 +60,11 @@ pub async fn migrate(store: &Docstore, database: &Path) -> anyhow::Result<(Datab
     }
 }
 
+/// Returns true if a server uses the database.
+pub fn is_used(database: &Path) -> anyhow::Result<bool> {
+    Ok(try_lock(&lock_path(database), File::try_lock)?.is_none())
+}
+
 /// Takes the lock for a command that creates the database: until it is released, no server starts on it. `None` if its
 /// folder does not exist.
 ///

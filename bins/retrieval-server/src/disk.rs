@@ -1,6 +1,16 @@
 //! Free space of the data folder's disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use app::disk::SpaceCheck;
+use settings::Settings;
+
+/// Returns the check of the data folder's disk by the settings.
+pub fn checker(settings: &Settings) -> SpaceCheck {
+    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
+    Arc::new(move || check(&folder, min_free_bytes).map(Some))
+}
 
 /// Compares the free space of the disk that holds `folder` with the minimum.
 ///
@@ -14,7 +24,10 @@ pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
     // Blocks that are reserved for the superuser do not count.
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < min_free_bytes {
-        return Err(format!("{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}"));
+        return Err(format!(
+            "{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}: uploads and imports are \
+             refused, searches continue"
+        ));
     }
     Ok(format!("{free} bytes are free"))
 }

@@ -19,7 +19,8 @@ pub fn start(settings: &Log) -> anyhow::Result<()> {
         Ok(filter) if !filter.is_empty() => filter,
         _ => settings.filter.clone(),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(quiet(&filter)?);
+    // A log that cannot be written, on a full disk, must not end the program: reporting that on standard error would panic.
+    let builder = tracing_subscriber::fmt().with_env_filter(quiet(&filter)?).log_internal_errors(false);
     match settings.format {
         LogFormat::Text => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -8,6 +8,7 @@ mod commands;
 mod compose;
 mod data_folder;
 mod database_use;
+mod descriptors;
 mod disk;
 mod draft;
 mod files;
@@ -55,6 +56,7 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
 fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
     let settings = Settings::load(config, environment())
         .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
+    descriptors::raise_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))

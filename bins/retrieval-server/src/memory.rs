@@ -3,8 +3,8 @@
 /// Makes the allocator return memory to the system after indexing.
 ///
 /// By default glibc raises its mmap threshold whenever a block above it is freed, and creates an arena per thread:
-/// after 600 small files the server kept 180 MB. With both fixed it keeps 40 MB, without measurable cost. Must be called
-/// before the first thread starts.
+/// after 600 small files the server kept 180 MB. With both fixed it keeps 40 MB, without measurable cost. Other allocators
+/// keep more of a burst ("Allocators" in `docs/benchmarks.md`). Must be called before the first thread starts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "mallopt has no safe wrapper; it takes two integers and touches nothing of ours")]
 pub fn configure_allocator() {

@@ -44,6 +44,13 @@ fn describe() {
     describe_counter!("retrieval_searches_refunded_total", "Failed searches that were refunded.");
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
+    describe_gauge!("retrieval_connections", "Open connections, by listener.");
+    describe_counter!(
+        "retrieval_connections_shed_total",
+        "Idle connections that were closed for new ones, by listener."
+    );
+    describe_counter!("retrieval_connections_refused_total", "Connections refused at a limit, by listener and reason.");
+    describe_counter!("retrieval_connections_slow_total", "Connections closed because of a slow client, by listener.");
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");
 }
 

@@ -68,6 +68,8 @@ pub enum Command {
     Files(Files),
     /// Show requests, errors, latency and cost of the organization
     Usage(Usage),
+    /// Show the organization, the credential and the use of the quotas
+    Me,
     /// Verify an API key from a prompt or standard input, and store it in the settings file
     Login(Login),
     /// Run a Model Context Protocol server on standard input and output, for desktop clients

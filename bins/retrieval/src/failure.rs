@@ -13,7 +13,7 @@ Exit status:
     0  success
     1  local error: file, folder
     2  invalid arguments or settings, or request rejected as invalid (400, 413, 415)
-    3  not allowed: missing or invalid key, missing scope, no balance, readable settings file (401, 402, 403)
+    3  not allowed: missing or invalid key, missing scope, no balance, quota used up, readable settings file (401, 402, 403, 507)
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
@@ -114,7 +114,7 @@ impl Failure {
 fn client_exit_status(error: &Error) -> u8 {
     match error {
         Error::Api(api) => match api.status {
-            401..=403 => 3,
+            401..=403 | 507 => 3,
             404 => 4,
             429 | 502..=504 => 5,
             500.. => 6,

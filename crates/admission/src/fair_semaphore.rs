@@ -57,6 +57,12 @@ impl FairSemaphore {
         taken.then(|| self.shared.permit(organization, weight))
     }
 
+    /// Returns true if a holder of permits of `organization` that can do without them should return them: a request waits, of the
+    /// same organization or of one that holds less, and no organization holds more.
+    pub fn is_wanted(&self, organization: OrganizationId) -> bool {
+        self.shared.lock().is_wanted(organization)
+    }
+
     /// Returns the number of free permits.
     pub fn available(&self) -> u32 {
         self.shared.lock().available()

@@ -72,6 +72,14 @@ impl<N> Queues<N> {
         self.waiting
     }
 
+    /// Returns true if the shares were fairer without a permit of `organization`: none holds more, and a request waits of the same
+    /// organization or of one that holds less.
+    pub fn is_wanted(&self, organization: OrganizationId) -> bool {
+        let own = self.queues.get(&organization).map_or(0, |queue| queue.held);
+        self.queues.values().all(|queue| queue.held <= own)
+            && self.order.iter().any(|(held, _, waiting)| *waiting == organization || *held < own)
+    }
+
     /// Takes permits without waiting. Never overtakes a waiting request.
     pub fn try_take(&mut self, organization: OrganizationId, weight: u32) -> bool {
         let held = self.queues.get(&organization).map_or(0, |queue| queue.held);

@@ -27,7 +27,8 @@ pub struct DocumentRequest {
     pub canonical_url: Option<String>,
     /// Sections to return. Default: all. `["metadata"]` fetches nothing.
     #[serde(default, deserialize_with = "optional_words", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Section>")]
+    #[schemars(with = "Vec<Section>", extend("maxItems" = validation::MAX_WORDS))]
+    #[validate(custom(function = "validation::words"))]
     pub include: Option<Vec<Section>>,
     /// Query for the selection `query_relevant`.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -78,8 +79,10 @@ pub struct ContentRequest {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub include_offsets: bool,
-    /// Passages for the selection `passage_ids`.
+    /// Passages for the selection `passage_ids`, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = validation::MAX_PASSAGE_IDS))]
+    #[validate(custom(function = "validation::passage_ids"))]
     pub passage_ids: Vec<String>,
     /// Part of the content to read; use with the selection `full_document`.
     #[serde(default, deserialize_with = "optional_object", skip_serializing_if = "Option::is_none")]

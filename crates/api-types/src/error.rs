@@ -62,11 +62,12 @@ pub enum ErrorCode {
     ProviderUnavailable,
     /// Shares its code with [`ErrorCode::ProviderUnavailable`]; the status tells them apart.
     RetrievalNotConfigured,
+    QuotaExceeded,
     Overloaded,
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 18] = [
+    pub const ALL: [ErrorCode; 19] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -84,6 +85,7 @@ impl ErrorCode {
         ErrorCode::InternalError,
         ErrorCode::ProviderUnavailable,
         ErrorCode::RetrievalNotConfigured,
+        ErrorCode::QuotaExceeded,
         ErrorCode::Overloaded,
     ];
 
@@ -114,6 +116,9 @@ impl ErrorCode {
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {
                 ("provider_unavailable", 503, "search is not configured on this server")
+            }
+            ErrorCode::QuotaExceeded => {
+                ("quota_exceeded", 507, "a quota of the organization is used up, or the server's disk is almost full")
             }
             ErrorCode::Overloaded => (
                 "overloaded",

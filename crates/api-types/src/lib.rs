@@ -5,6 +5,7 @@ pub mod document;
 pub mod error;
 pub mod feedback;
 pub mod files;
+pub mod me;
 pub mod passage;
 pub mod schema_uri;
 pub mod schemas;
@@ -27,6 +28,7 @@ pub use files::{
     FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStats,
     IndexStatusResponse, PresignRequest, PresignResponse, RunState,
 };
+pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
 pub use passage::{DocumentProvenance, Passage};
 pub use schema_uri::IgnoredSchema;
 pub use schemas::{NoBody, RequestBody, ResponseBody};

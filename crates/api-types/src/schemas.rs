@@ -140,6 +140,7 @@ bodies! {
         IndexStartResponse,
         IndexStatusResponse,
         UsageOverview,
+        MeResponse,
         ErrorEnvelope,
         Warning;
 }

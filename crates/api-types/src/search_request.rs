@@ -54,6 +54,7 @@ pub struct SearchRequest {
     pub session_id: Option<String>,
     /// Allowed and excluded web sites.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
+    #[validate(nested)]
     pub source_policy: SourcePolicy,
 }
 
@@ -246,7 +247,8 @@ pub enum OnExceed {
 pub struct SearchScope {
     /// `web` (shared corpus) and/or `workspace` (the organization's own documents). Null or empty: `["web"]`.
     #[serde(default, deserialize_with = "nullable_words", skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = ["web"]))]
+    #[schemars(extend("default" = ["web"], "maxItems" = validation::MAX_WORDS))]
+    #[validate(custom(function = "validation::words"))]
     pub indexes: Option<Vec<SearchIndex>>,
     /// The organization id; required when `indexes` includes `workspace`. Other ids are refused.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -266,16 +268,18 @@ pub enum SearchIndex {
 }
 
 /// Allowed and excluded web sites. Domains match their subdomains; a leading `www.` is ignored.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct SourcePolicy {
-    /// Preferred domains; with `require_domain_match`, the only allowed ones.
+    /// Preferred domains, at most 1,000; with `require_domain_match`, the only allowed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
+    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[validate(custom(function = "validation::domains"))]
     pub include_domains: Vec<String>,
-    /// Excluded domains.
+    /// Excluded domains, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}))]
+    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[validate(custom(function = "validation::domains"))]
     pub exclude_domains: Vec<String>,
     /// Drop results outside `include_domains`.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -11,6 +11,15 @@ pub const MAX_QUERY_CHARS: usize = 8192;
 /// Maximum number of query rewrites.
 pub const MAX_SEARCH_QUERIES: usize = 16;
 
+/// Maximum number of domains in a list of a source policy.
+pub const MAX_DOMAINS: usize = 1000;
+
+/// Maximum number of passages in one selection.
+pub const MAX_PASSAGE_IDS: usize = 1000;
+
+/// Maximum number of entries in a list of words, such as sections or indexes. Repetitions count.
+pub const MAX_WORDS: usize = 16;
+
 /// A violated rule of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Violation {
@@ -56,14 +65,34 @@ pub(crate) fn uuid_text(text: &str) -> Result<(), ValidationError> {
     if parse_uuid(text).is_some() { Ok(()) } else { Err(ValidationError::new("uuid")) }
 }
 
+/// Checks the number of domains.
+pub(crate) fn domains(domains: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_DOMAINS, domains.len())
+}
+
+/// Checks the number of passage ids.
+pub(crate) fn passage_ids(ids: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_PASSAGE_IDS, ids.len())
+}
+
+/// Checks the number of words of a closed list.
+pub(crate) fn words<T>(words: &[T]) -> Result<(), ValidationError> {
+    at_most(MAX_WORDS, words.len())
+}
+
+fn at_most(max: usize, count: usize) -> Result<(), ValidationError> {
+    if count <= max {
+        return Ok(());
+    }
+    let mut error = ValidationError::new("items");
+    error.add_param(Cow::from("max"), &max);
+    error.add_param(Cow::from("count"), &count);
+    Err(error)
+}
+
 /// Checks the number of query rewrites, and their lengths, which have the limit of queries.
 pub(crate) fn query_texts(texts: &[String]) -> Result<(), ValidationError> {
-    if texts.len() > MAX_SEARCH_QUERIES {
-        let mut error = ValidationError::new("items");
-        error.add_param(Cow::from("max"), &MAX_SEARCH_QUERIES);
-        error.add_param(Cow::from("count"), &texts.len());
-        return Err(error);
-    }
+    at_most(MAX_SEARCH_QUERIES, texts.len())?;
     match texts.iter().position(|text| text.chars().count() > MAX_QUERY_CHARS) {
         None => Ok(()),
         Some(index) => {

@@ -54,6 +54,8 @@ fn new_organization(actor: &str, now: Timestamp, name: &str, prepaid_cents: Opti
         name: name.to_owned(),
         billed: prepaid_cents.is_some(),
         created_at: now,
+        deleted_at: None,
+        removed_at: None,
     };
     let id = organization.id;
     let details = Details::default().with("name", name).with("prepaid_cents", prepaid_cents);
@@ -94,6 +96,22 @@ impl FirstOrganization {
     }
 }
 
+/// Marks an organization as deleted and revokes its keys. Every instance rejects them within 5 seconds, and one of them
+/// removes the data. Idempotent.
+pub async fn delete_organization(
+    store: &Docstore,
+    actor: &str,
+    now: Timestamp,
+    organization_id: OrganizationId,
+) -> Result<Organization> {
+    let id = organization_id;
+    let organization = require_organization(store, id).await?;
+    let details = Details::default().with("name", organization.name);
+    let entry = audit::entry(actor, now, AuditAction::OrganizationDeleted, Some(id), id.0, details);
+    let deleted = store.mark_organization_deleted(id, now, entry).await?;
+    deleted.ok_or_else(|| unknown_organization(id))
+}
+
 /// Creates an API key for an organization.
 ///
 /// # Errors
@@ -105,7 +123,7 @@ pub async fn create_key(
     organization_id: OrganizationId,
     new: NewKey,
 ) -> Result<CreatedKey> {
-    require_organization(store, organization_id).await?;
+    require_active(store, organization_id).await?;
     let (created, entry) = new_key(actor, now, organization_id, new)?;
     store.create_api_key(created.row.clone(), entry).await?;
     Ok(created)
@@ -169,7 +187,7 @@ pub async fn add_balance(
     organization_id: OrganizationId,
     cents: u64,
 ) -> Result<i64> {
-    let organization = require_organization(store, organization_id).await?;
+    let organization = require_active(store, organization_id).await?;
     if !organization.billed {
         let message = format!("organization `{organization_id}` is not billed: it was created without --prepaid-cents");
         return Err(Error::invalid("org", message));
@@ -195,7 +213,20 @@ pub async fn balance(store: &Docstore, organization_id: OrganizationId) -> Resul
 
 async fn require_organization(store: &Docstore, organization_id: OrganizationId) -> Result<Organization> {
     let found = store.find_organization(organization_id).await?;
-    found.ok_or_else(|| Error::invalid("org", format!("no organization has the id `{organization_id}`")))
+    found.ok_or_else(|| unknown_organization(organization_id))
+}
+
+/// Returns an organization that is not deleted.
+async fn require_active(store: &Docstore, organization_id: OrganizationId) -> Result<Organization> {
+    let organization = require_organization(store, organization_id).await?;
+    match organization.deleted_at {
+        None => Ok(organization),
+        Some(_) => Err(Error::invalid("org", format!("organization `{organization_id}` was deleted"))),
+    }
+}
+
+fn unknown_organization(organization_id: OrganizationId) -> Error {
+    Error::invalid("org", format!("no organization has the id `{organization_id}`"))
 }
 
 /// Posts a ledger entry and returns the new balance; `None` if the balance does not cover it.

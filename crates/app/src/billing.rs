@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use docstore::Docstore;
 use model::{BalanceReason, Clock, SearchId};
@@ -10,11 +11,16 @@ use tokio::runtime::Handle;
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
 
+/// Time to wait for the ledger.
+const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time after which a search that could not be charged may be retried.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
 impl App {
     /// Charges a billed organization for a search. Returns `None` for others.
     ///
     /// # Errors
-    /// `InsufficientBalance` if the balance does not cover the price.
+    /// `InsufficientBalance` if the balance does not cover the price; `Overloaded` if the ledger cannot be written in time.
     pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<Option<Charge>> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
@@ -30,11 +36,19 @@ impl App {
         };
         // A task of its own: if the caller leaves before the debit is stored, the charge is dropped here, which refunds it.
         let paying = self.runtime.spawn(async move {
-            let balance = payment.post(-payment.cents, BalanceReason::Search).await?;
+            let balance = payment.post(-payment.cents, BalanceReason::Search).await.map_err(not_charged)?;
             balance.map(|_| Charge(Some(payment))).ok_or(Error::InsufficientBalance)
         });
-        paying.await.map_err(Error::internal)?.map(Some)
+        let paid = tokio::time::timeout(CHARGE_TIMEOUT, paying).await.map_err(not_charged)?;
+        paid.map_err(Error::internal)?.map(Some)
     }
+}
+
+/// Returns the error of a search that was not run because the ledger cannot be written.
+fn not_charged(cause: impl std::error::Error + 'static) -> Error {
+    tracing::warn!(error = error_causes::describe(&cause), "a search was not charged");
+    let message = "the search cannot be charged at the moment".to_owned();
+    Error::Overloaded { message, retry_after: RETRY_AFTER }
 }
 
 /// Price that an organization has paid for one search. Dropping it refunds the search, unless its answer was [kept](Self::keep).

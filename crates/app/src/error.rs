@@ -29,6 +29,8 @@ pub enum Error {
     UnsupportedFileType { extension: String, supported: String },
     #[error("the prepaid balance does not cover this search")]
     InsufficientBalance,
+    #[error("{0}")]
+    QuotaExceeded(Quota),
     /// A backend that the request needs is unavailable; retries may succeed.
     #[error("the {backend} backend is unavailable")]
     Unavailable {
@@ -45,6 +47,18 @@ pub enum Error {
     /// Bug or broken invariant. The cause is logged and never sent to the caller.
     #[error("internal error")]
     Internal(#[source] BoxError),
+}
+
+/// Limit that a request would exceed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Quota {
+    #[error("the organization has {used} files; the quota is {limit}")]
+    Files { used: u64, limit: u64 },
+    #[error("the file has {size} bytes, and the organization has {used}; the quota is {limit}")]
+    Bytes { size: u64, used: u64, limit: u64 },
+    /// The server has too little free disk space.
+    #[error("the disk of the server is almost full: uploads and indexing are paused, searches continue")]
+    Disk,
 }
 
 impl Error {

@@ -4,13 +4,19 @@ pub mod accounts;
 pub mod audit;
 pub mod authentication;
 mod billing;
+mod content_budget;
+pub mod disk;
 pub mod documents;
 pub mod error;
+mod excerpt;
 pub mod feedback;
 pub mod files;
 mod keys;
+pub mod me;
 pub mod readiness;
 mod refunds;
+pub mod removal;
+mod retention;
 pub mod search;
 mod shares;
 pub mod usage;
@@ -18,8 +24,10 @@ pub mod viewer;
 pub mod web;
 
 pub use billing::Charge;
-pub use error::{Error, Result};
+pub use content_budget::ReadLimits;
+pub use error::{Error, Quota, Result};
 pub use ingest::{clock, supervisor};
+pub use retention::Retention;
 pub use shares::{ShareLimits, Work};
 pub use viewer::{Identity, Viewer};
 
@@ -28,6 +36,8 @@ use std::time::Duration;
 
 use authentication::TokenVerifier;
 use blobs::BlobStore;
+use content_budget::ContentBudget;
+use disk::FreeSpace;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
@@ -55,6 +65,8 @@ pub struct Parts {
     pub tokens: Option<Arc<dyn TokenVerifier>>,
     /// Checks of the machine, for readiness.
     pub host_checks: Vec<HostCheck>,
+    /// Guard of uploads and indexing.
+    pub free_space: Arc<FreeSpace>,
     /// Supervisor of the background tasks of the process.
     pub supervisor: Supervisor,
     pub options: Options,
@@ -69,12 +81,16 @@ pub struct Options {
     pub search_cents: u32,
     pub max_object_bytes: u64,
     pub max_files_per_organization: u64,
+    /// `None`: no quota.
+    pub max_bytes_per_organization: Option<u64>,
     pub presign_lifetime: Duration,
     /// Timeout of a first-stage search, after which the engine counts as unavailable.
     pub engine_timeout: Duration,
     pub capture_lifetimes: CaptureLifetimes,
-    /// Retention of single usage events; aggregated counts are kept forever.
+    pub read_limits: ReadLimits,
+    /// Retention of single usage events; counts of hours and days are kept forever.
     pub usage_retention: Duration,
+    pub retention: Retention,
     /// Maximum time of a request, with its wait for a turn.
     pub request_timeout: Duration,
     pub shares: ShareLimits,
@@ -98,12 +114,14 @@ pub struct App {
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
     rerank_failures: search::second_stage::FailureLog,
-    file_quota: files::quota::FileQuota,
+    free_space: Arc<FreeSpace>,
+    unrecorded_grants: search::unrecorded::UnrecordedGrants,
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
     shares: shares::Shares,
-    /// Ranking runs on this runtime's blocking threads, whichever runtime serves the request.
+    contents: ContentBudget,
+    /// Runs what must not end with its request.
     runtime: Handle,
 }
 
@@ -122,14 +140,14 @@ impl App {
             limiter,
             tokens,
             host_checks,
+            free_space,
             supervisor,
             options,
         } = parts;
         let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention, &supervisor);
         let searches = search::record::SearchRecorder::start(store.clone(), &supervisor);
-        let refunding = (store.clone(), Arc::clone(&clock));
-        supervisor
-            .spawn("refunds", move || refunds::refund_lost_searches(refunding.0.clone(), Arc::clone(&refunding.1)));
+        spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
+        let shares = shares::Shares::new(&options.shares);
         Self {
             store,
             blobs,
@@ -145,11 +163,13 @@ impl App {
             second_stage,
             limiter,
             rerank_failures: Default::default(),
-            file_quota: files::quota::FileQuota::new(),
+            free_space,
+            unrecorded_grants: Default::default(),
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            shares: shares::Shares::new(&options.shares),
+            contents: ContentBudget::new(shares.compute().clone()),
+            shares,
             runtime: Handle::current(),
             clock,
             options,
@@ -160,4 +180,29 @@ impl App {
     pub async fn close(&self) {
         self.usage.flush().await;
     }
+}
+
+/// Starts the tasks that refund, measure and delete.
+fn spawn_upkeep(
+    supervisor: &Supervisor,
+    store: &Docstore,
+    blobs: &Arc<dyn BlobStore>,
+    feeder: &Option<Arc<Feeder>>,
+    clock: &Arc<dyn Clock>,
+    retention: Retention,
+) {
+    let shared = (store.clone(), Arc::clone(clock));
+    supervisor.spawn("refunds", move || {
+        refunds::refund_lost_searches(shared.0.clone(), Arc::clone(&shared.1), retention.searches)
+    });
+    let shared = (store.clone(), Arc::clone(clock));
+    supervisor.spawn("retention", move || retention::prune(shared.0.clone(), Arc::clone(&shared.1), retention));
+    let shared = (store.clone(), Arc::clone(blobs), Arc::clone(clock));
+    supervisor.spawn("file_sizes", move || {
+        files::quota::settle_expired_uploads(shared.0.clone(), Arc::clone(&shared.1), Arc::clone(&shared.2))
+    });
+    let shared = (store.clone(), Arc::clone(blobs), feeder.clone(), Arc::clone(clock));
+    supervisor.spawn("removal", move || {
+        removal::remove_deleted(shared.0.clone(), Arc::clone(&shared.1), shared.2.clone(), Arc::clone(&shared.3))
+    });
 }

@@ -16,11 +16,14 @@ const FIRST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// Refunds lost searches at start and then periodically. Safe to run on several instances at once.
-pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>) {
-    let mut window = FIRST_WINDOW;
+///
+/// `retention` is that of recorded searches: beyond it nothing tells an answered search from a lost one.
+pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>, retention: Option<Duration>) {
+    let longest = retention.map_or(Duration::MAX, |retention| retention / 2);
+    let mut window = FIRST_WINDOW.min(longest);
     loop {
         match sweep(&store, clock.now(), window).await {
-            Ok(()) => window = WINDOW,
+            Ok(()) => window = WINDOW.min(longest),
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
@@ -66,7 +69,14 @@ mod tests {
         store.migrate().await.unwrap();
         let clock = ManualClock::starting_at(Timestamp::from_millis(1_790_000_000_000));
         let id = OrganizationId(Uuid::from_u128(1));
-        let organization = Organization { id, name: "test".to_owned(), billed: true, created_at: clock.now() };
+        let organization = Organization {
+            id,
+            name: "test".to_owned(),
+            billed: true,
+            created_at: clock.now(),
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry =
             audit::entry("test", clock.now(), AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
         store.create_organization(organization, None, entry).await.unwrap();

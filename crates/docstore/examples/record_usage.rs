@@ -1,7 +1,7 @@
-//! Load generator: records COUNT requests of a busy organization, spread over the last DAYS, in the same batches as the
+//! Load generator: records COUNT requests of a busy organization, spread over the last HOURS, in the same batches as the
 //! server.
 //!
-//! Usage: `record_usage URL ORGANIZATION KEYS COUNT DAYS`, with KEYS separated by commas. Prints progress every second.
+//! Usage: `record_usage URL ORGANIZATION KEYS COUNT HOURS`, with KEYS separated by commas. Prints progress every second.
 #![expect(clippy::print_stdout, reason = "an example may print")]
 
 use std::error::Error;
@@ -24,19 +24,19 @@ const ROUTES: [&str; 8] = [
     "GET /v1/files",
     "POST /v1/feedback",
 ];
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+const HOUR_MS: i64 = 60 * 60 * 1_000;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, organization, keys, count, days] = arguments.as_slice() else {
-        return Err("usage: record_usage URL ORGANIZATION KEYS COUNT DAYS".into());
+    let [url, organization, keys, count, hours] = arguments.as_slice() else {
+        return Err("usage: record_usage URL ORGANIZATION KEYS COUNT HOURS".into());
     };
     let store = Docstore::open(&Location::parse(url, Path::new("."))?, 2)?;
     let organization_id = OrganizationId(Uuid::parse_str(organization)?);
     let identities: Vec<String> = keys.split(',').map(|key| format!("key:{key}")).collect();
-    let (count, days): (i64, i64) = (count.parse()?, days.parse()?);
-    let begin = SystemClock.now().as_millis() - days * DAY_MS;
+    let (count, hours): (i64, i64) = (count.parse()?, hours.parse()?);
+    let begin = SystemClock.now().as_millis() - hours * HOUR_MS;
     let mut random = 1_u64;
     let mut last_report = Instant::now();
     for first in (0..count).step_by(usize::try_from(BATCH)?) {
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 status: [200, 200, 200, 200, 200, 200, 200, 400, 429, 502][pick(16, 10)],
                 // Powers of two from 200 µs to about 400 ms.
                 duration_us: 200 << pick(24, 12),
-                created_at: Timestamp::from_millis(begin + days * DAY_MS * number / count),
+                created_at: Timestamp::from_millis(begin + hours * HOUR_MS * number / count),
             }
         });
         store.record_usage(events.collect(), true).await?;

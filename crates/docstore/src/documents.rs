@@ -2,6 +2,7 @@
 
 use model::{CaptureId, DocId, OrganizationId, Timestamp};
 
+use crate::parts::NewParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
 
 /// Document with its latest capture, as needed for ranking.
@@ -9,7 +10,7 @@ use crate::rows::{Capture, Document, PageRead, Passage};
 pub struct LoadedDocument {
     pub document: Document,
     pub capture: Capture,
-    /// In order of their ordinals.
+    /// Passages of `capture.content`, in order of their ordinals.
     pub passages: Vec<Passage>,
 }
 
@@ -24,7 +25,7 @@ pub struct DocumentState {
 #[derive(Clone, Debug)]
 pub struct StoredCapture {
     pub capture: Capture,
-    /// In order of their ordinals.
+    /// Passages of `capture.content`, in order of their ordinals.
     pub passages: Vec<Passage>,
 }
 
@@ -36,6 +37,8 @@ pub struct NewDocument {
     pub document: Document,
     pub capture: Capture,
     pub passages: Vec<Passage>,
+    /// Present if and only if `capture.parts` is.
+    pub parts: Option<NewParts>,
 }
 
 /// Web page to register for an organization that looked it up.
@@ -56,6 +59,8 @@ pub struct NewPageRead {
     pub read: PageRead,
     pub capture: Capture,
     pub passages: Vec<Passage>,
+    /// Present if and only if `capture.parts` is.
+    pub parts: Option<NewParts>,
 }
 
 /// Result of storing one document.

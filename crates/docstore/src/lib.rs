@@ -13,6 +13,8 @@ mod migrations;
 mod nul;
 mod operations;
 mod outbox_work;
+mod part_map;
+mod parts;
 #[cfg(test)]
 mod query_counts;
 mod rows;
@@ -28,6 +30,8 @@ pub use inventory::Contents;
 pub use location::Location;
 pub use nul::strip_nul;
 pub use outbox_work::OutboxWork;
+pub use part_map::{Mark, PartMap};
+pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at};
 pub use rows::*;
 pub use types::{Details, Strings};
 pub use visible::VisibleDocument;

@@ -6,7 +6,7 @@
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, Generation, IndexName,
-    OrganizationId, SearchId, SyncId, Timestamp,
+    OrganizationId, PassageId, SearchId, SyncId, Timestamp,
 };
 
 use crate::Docstore;
@@ -15,6 +15,8 @@ use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewP
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
+use crate::part_map::PartMap;
+use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
 use crate::visible::VisibleDocument;
 
@@ -99,10 +101,14 @@ operations! {
     write accounts::create_first_organization(organization: (Organization, AuditEntry), key: (ApiKey, AuditEntry)) -> ();
     /// Lists all organizations, oldest first.
     read accounts::list_organizations() -> Vec<Organization>;
+    /// Lists all organizations with the size of their data, oldest first.
+    snapshot accounts::list_organization_sizes() -> Vec<OrganizationSize>;
     read accounts::find_organization(organization_id: OrganizationId) -> Option<Organization>;
     write accounts::create_api_key(key: ApiKey, entry: AuditEntry) -> ();
     /// Lists the keys of an organization, oldest first.
     read accounts::list_api_keys(organization_id: OrganizationId) -> Vec<ApiKey>;
+    /// Finds a key of the organization.
+    read accounts::find_api_key(organization_id: OrganizationId, key_id: ApiKeyId) -> Option<ApiKey>;
     /// Finds the key with this SHA-256 digest and its organization. Includes revoked and expired keys.
     read accounts::find_key_by_digest(digest: Vec<u8>) -> Option<(ApiKey, Organization)>;
     /// Revokes a key. Idempotent: a second call keeps the first time and writes no audit entry. The organization of the
@@ -110,6 +116,27 @@ operations! {
     write accounts::revoke_api_key(key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
     /// Updates the times of last use. Never replaces a later time by an earlier one.
     relaxed accounts::touch_api_keys(used: Vec<(ApiKeyId, Timestamp)>) -> ();
+
+    /// Marks an organization as deleted, revokes its keys and ends its runs. Idempotent: a second call keeps the first time and
+    /// writes no audit entry. `None` for an unknown organization.
+    write removal::mark_organization_deleted(organization_id: OrganizationId, now: Timestamp, entry: AuditEntry) -> Option<Organization>;
+    /// Lists deleted organizations that still have data, or that were deleted after `since`, in the order of deletion.
+    read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
+    /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
+    bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
+    /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
+    /// readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
+    /// Records that the data of a deleted organization is gone.
+    write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
+
+    /// Deletes at most `limit` searches from before this time, oldest first. Returns their number, as the next ones do.
+    bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
+    bulk retention::prune_feedback(before: Timestamp, limit: i64) -> usize;
+    bulk retention::prune_grants(before: Timestamp, limit: i64) -> usize;
+    /// Deletes readings of pages that were last seen before this time and are not granted any more, and the pages that nobody
+    /// else reads.
+    bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -138,6 +165,7 @@ operations! {
     /// Finds a document like `find_granted_document`, with its latest capture.
     snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
     /// Returns the latest capture, with its passages, of a document as `find_document` sees it. Does not check grants.
+    /// Of a divided content it loads the first part.
     snapshot documents::find_latest_capture(organization_id: OrganizationId, doc_id: DocId) -> Option<StoredCapture>;
     /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
     write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
@@ -150,15 +178,26 @@ operations! {
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
     /// documents, whose content is that of their file.
     write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
-    /// Deletes the rows of unlisted pages that no organization reads any more, after the deletion of one. Returns their
-    /// number.
-    write page_reads::delete_unread_pages() -> usize;
+    /// Loads parts of contents that the organization may read, with their passages, in no particular order. Skips
+    /// captures that do not exist any more or are not divided.
+    snapshot parts::load_parts(organization_id: OrganizationId, wanted: Vec<WantedParts>) -> Vec<LoadedPart>;
+    /// Loads buckets of the words of captures that the organization may read, given by capture and number. Missing ones
+    /// are empty.
+    snapshot parts::load_terms(organization_id: OrganizationId, wanted: Vec<(CaptureId, Vec<usize>)>) -> Vec<TermBucket>;
+    /// Finds passages of a capture that the organization may read, in order of their ordinals.
+    read parts::find_passages(organization_id: OrganizationId, capture_id: CaptureId, passage_ids: Vec<PassageId>) -> Vec<Passage>;
+    /// Loads the passages of a capture of any organization. For the indexer only.
+    read parts::list_passages(capture_id: CaptureId) -> Vec<Passage>;
+    /// Loads the content of a capture of any organization after its first part. For the indexer only.
+    read parts::load_rest(capture_id: CaptureId) -> String;
+    /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
+    bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
-    /// collections and of removed documents.
+    /// collections and of removed documents. Of a divided content it loads the first part.
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
     /// Returns the current states of the documents that `load_documents` would find, in no particular order.
     read documents::find_latest_states(collection: Collection, doc_ids: Vec<DocId>) -> Vec<DocumentState>;
-    /// Loads listed documents of all tenants. For the indexer only.
+    /// Loads listed documents of all tenants, with the first parts of divided contents. For the indexer only.
     read documents::load_for_indexing(doc_ids: Vec<DocId>) -> Vec<(Document, Capture)>;
     /// Lists the ids of listed documents with a capture that belong in the index, in id order.
     read documents::list_indexable_documents(index: IndexName, after: Option<DocId>, limit: i64) -> Vec<DocId>;
@@ -176,29 +215,39 @@ operations! {
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
     read activity::find_search(organization_id: OrganizationId, search_id: SearchId) -> Option<Search>;
-    /// Grants a document to an organization. Does nothing if the document was deleted.
+    /// Grants a document to an organization, or renews its grant if that is older than a day. Does nothing if the document was deleted.
     relaxed activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: OrganizationId, doc_id: DocId) -> bool;
     write activity::record_feedback(row: Feedback) -> ();
     /// Exports feedback of all organizations for the operator, oldest first, after the event with this time and id.
     read activity::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
 
-    /// Adds requests to the hourly and daily rollups. Also stores the single requests if `keep_events`.
+    /// Adds requests to the rollups by minute, hour and day. Also stores the single requests if `keep_events`.
     relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
     /// Lists rollups of `period` that start in `[from, to)`, ordered by start.
     read usage::list_usage_rollups(organization_id: OrganizationId, period: i64, from: Timestamp, to: Timestamp) -> Vec<UsageRollup>;
-    /// Lists single requests in `[from, to)` that are still kept.
-    read usage::list_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp) -> Vec<UsageEvent>;
-    /// Lists time, identity and cents of spending in `[from, to)`; refunds are negative.
-    read usage::list_spending(organization_id: OrganizationId, from: Timestamp, to: Timestamp) -> Vec<(Timestamp, String, i64)>;
+    /// Lists at most `limit` single requests in `[from, to)` that are still kept.
+    read usage::list_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<UsageEvent>;
+    /// Lists time, identity and cents of spending in `[from, to)`; refunds are negative. At most `limit` entries.
+    read usage::list_spending(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<(Timestamp, String, i64)>;
     /// Deletes about `limit` single requests older than `before`, at most. Returns the number deleted.
     bulk usage::prune_usage_events(before: Timestamp, limit: i64) -> usize;
+    /// Deletes about `limit` rollups of minutes older than `before`. Returns the number deleted.
+    bulk usage::prune_usage_minutes(before: Timestamp, limit: i64) -> usize;
 
-    /// Registers a file name for upload, or renews its upload time. `Conflict` if another organization owns the key.
-    write files::register_file(file: File) -> ();
+    /// Registers a file name for upload, or renews its upload time, unless that exceeds a quota. `Conflict` if another
+    /// organization owns the key.
+    write files::register_file(file: File, quotas: StorageQuotas) -> Registration;
+    /// Returns the files and bytes that count against the organization's quotas.
+    read storage_totals::find_storage_totals(organization_id: OrganizationId) -> StorageTotals;
+    /// Lists files whose upload URL has expired and whose objects have not been measured since, of one organization or all.
+    read storage_totals::list_expired_uploads(organization_id: Option<OrganizationId>, now: Timestamp, limit: i64) -> Vec<File>;
+    /// Stops counting the bytes of a deleted file, if they are those of its last upload: its object was deleted, and the URL
+    /// was used.
+    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
+    /// Stores the measured bytes of objects, by key. Skips files with an upload URL that is valid at `now`.
+    bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<(String, i64)>, now: Timestamp) -> ();
     read files::find_file(organization_id: OrganizationId, object_key: String) -> Option<File>;
-    /// Counts the files of an organization, without withdrawn ones.
-    read files::count_files(organization_id: OrganizationId) -> i64;
     /// Lists files in key order, after the given key.
     read files::list_files(organization_id: OrganizationId, after: Option<String>, limit: i64) -> Vec<File>;
     /// Lists files last processed by this run, of any organization, for the operator. In key order, after the given key.
@@ -225,6 +274,8 @@ operations! {
     write runs::expire_run_leases() -> usize;
     /// Extends the lease of a run. Returns false if another worker owns the run.
     write runs::extend_run_lease(sync_id: SyncId, owner: String, lease_expires_at: Timestamp) -> bool;
+    /// Extends the leases of runs that their owners still hold. Returns these runs.
+    write runs::extend_run_leases(held: Vec<(SyncId, String)>, lease_expires_at: Timestamp) -> Vec<SyncId>;
     /// Moves a run from planning to running, with `enumerated` files. Returns false if another worker owns the run.
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
     /// Stores the results of a batch of files and adds them to the run's counters. Returns false and stores nothing if
@@ -236,8 +287,9 @@ operations! {
     /// Ends a run as completed, or as failed with the error. Returns false if another worker owns the run.
     write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp) -> bool;
 
-    /// Lists the oldest outbox entries of an index.
-    read outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
+    /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
+    /// of each organization in equal numbers.
+    snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
     /// Enqueues documents for reindexing.
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, before the entries that follow.
@@ -252,6 +304,8 @@ operations! {
     bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
+    /// Returns the lowest and the highest entry id of an organization's documents; `None` if none is pending.
+    read outbox::outbox_bounds_of(index: IndexName, organization_id: OrganizationId) -> Option<(i64, i64)>;
     /// Counts the outbox entries of an index.
     read outbox::count_outbox(index: IndexName) -> i64;
     /// Acquires or renews a lease. Returns false while another owner's lease has not expired.

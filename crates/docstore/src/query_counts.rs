@@ -31,7 +31,14 @@ impl Observed {
         let store = Docstore::open(&Location::Sqlite(file.clone()), 1).unwrap();
         store.migrate().await.unwrap();
         let organization_id = OrganizationId(Uuid::new_v4());
-        let organization = Organization { id: organization_id, name: "acme".into(), billed: false, created_at: NOW };
+        let organization = Organization {
+            id: organization_id,
+            name: "acme".into(),
+            billed: false,
+            created_at: NOW,
+            deleted_at: None,
+            removed_at: None,
+        };
         let entry = AuditEntry {
             id: model::AuditEntryId(Uuid::new_v4()),
             created_at: NOW,
@@ -72,6 +79,7 @@ fn capture(organization_id: Option<OrganizationId>, content: &str) -> (Capture, 
         etag: None,
         last_modified: None,
         organization_id,
+        parts: None,
     };
     let passage = Passage {
         passage_id: PassageId(Uuid::new_v4()),
@@ -109,7 +117,7 @@ fn listed_page(content: &str) -> NewDocument {
         removed_at: None,
         listed: true,
     };
-    NewDocument { document, capture, passages }
+    NewDocument { document, capture, passages, parts: None }
 }
 
 fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
@@ -130,7 +138,7 @@ fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
         stale_at: None,
         latest_capture_id: Some(capture.capture_id),
     };
-    NewPageRead { canonical_url: "https://example.com/".into(), read, capture, passages }
+    NewPageRead { canonical_url: "https://example.com/".into(), read, capture, passages, parts: None }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -148,7 +156,7 @@ async fn document_is_read_with_three_queries_that_name_the_organization() {
         let (visible, stored) = found.unwrap();
         let stored = stored.unwrap();
         assert_eq!((stored.capture.content.as_str(), stored.passages.len()), (content, 1));
-        assert!(!visible.is_granted);
+        assert!(visible.granted_at.is_none());
         let statements = db.statements();
         assert_eq!(statements.len(), 3, "{statements:#?}");
         assert!(statements.iter().all(|text| text.contains("`organization_id` = ?")), "{statements:#?}");
@@ -162,7 +170,7 @@ async fn document_is_read_with_three_queries_that_name_the_organization() {
     db.statements();
     let granted =
         queries::documents::read_granted_document(&mut db.connection, organization_id, DOCUMENT).await.unwrap();
-    assert_eq!((granted.is_some_and(|(visible, _)| visible.is_granted), db.statements().len()), (true, 3));
+    assert_eq!((granted.is_some_and(|(visible, _)| visible.granted_at.is_some()), db.statements().len()), (true, 3));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -178,7 +186,7 @@ async fn page_without_content_is_read_with_one_query() {
     queries::page_reads::register_page(&mut db.connection, page, NOW).await.unwrap();
     db.statements();
     let found = queries::documents::read_document(&mut db.connection, db.organization_id, DOCUMENT).await.unwrap();
-    assert!(found.is_some_and(|(visible, stored)| visible.is_granted && stored.is_none()));
+    assert!(found.is_some_and(|(visible, stored)| visible.granted_at.is_some() && stored.is_none()));
     assert_eq!(db.statements().len(), 1);
 }
 

@@ -17,6 +17,8 @@ diesel::table! {
         name -> Text,
         billed -> Bool,
         created_at -> Stored<Timestamp>,
+        deleted_at -> Nullable<Stored<Timestamp>>,
+        removed_at -> Nullable<Stored<Timestamp>>,
     }
 }
 
@@ -115,6 +117,27 @@ diesel::table! {
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
         organization_id -> Nullable<Stored<OrganizationId>>,
+        parts -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    capture_parts (capture_id, part) {
+        capture_id -> Stored<CaptureId>,
+        part -> Integer,
+        content -> Text,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    capture_terms (capture_id, bucket) {
+        capture_id -> Stored<CaptureId>,
+        bucket -> Integer,
+        lists -> Binary,
     }
 }
 
@@ -215,6 +238,18 @@ diesel::table! {
         reason -> Nullable<Text>,
         last_run_id -> Nullable<Stored<SyncId>>,
         withdrawn_at -> Nullable<Stored<Timestamp>>,
+        bytes -> BigInt,
+        upload_expires_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    storage_totals (organization_id) {
+        organization_id -> Stored<OrganizationId>,
+        files -> BigInt,
+        bytes -> BigInt,
     }
 }
 
@@ -250,6 +285,7 @@ diesel::table! {
         index_name -> Stored<IndexName>,
         doc_id -> Stored<OutboxWork>,
         created_at -> Stored<Timestamp>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
     }
 }
 
@@ -310,12 +346,15 @@ diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
     documents,
     captures,
+    capture_parts,
+    capture_terms,
     passages,
     page_reads,
     grants,
     feedback,
     searches,
     files,
+    storage_totals,
     organizations,
     api_keys,
     balances,

@@ -21,6 +21,7 @@ use model::{
 use uuid::Uuid;
 
 use crate::outbox_work::OutboxWork;
+use crate::part_map::PartMap;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.
@@ -143,7 +144,7 @@ plain! {
     Text: String, Strings, Details;
     Nullable<Integer>: Option<i32>;
     Nullable<BigInt>: Option<i64>;
-    Nullable<Text>: Option<String>;
+    Nullable<Text>: Option<String>, Option<PartMap>;
 }
 
 /// Defines a row whose fields are stored through [`Bind`].
@@ -388,3 +389,9 @@ stored_as_text!(Text, Strings, |strings: &Strings| serde_json::to_string(&string
 stored_as_text!(Text, Details, |details: &Details| serde_json::to_string(&details.0), |text: &str| Ok(Details(
     serde_json::from_str(text)?
 )));
+stored_as_text!(
+    Text,
+    PartMap,
+    |map: &PartMap| Ok::<_, std::convert::Infallible>(map.to_json().to_string()),
+    |text: &str| { PartMap::from_json(text).ok_or_else(|| "malformed directory of parts".into()) }
+);

@@ -13,8 +13,8 @@ pub struct VisibleDocument {
     pub document: Document,
     /// Time at which the organization reported the content as outdated. Older captures are fetched again.
     pub stale_at: Option<Timestamp>,
-    /// True if the document was granted to the organization, which may then read it by its id.
-    pub is_granted: bool,
+    /// Time at which the document was granted to the organization, which may then read it by its id, or the grant renewed.
+    pub granted_at: Option<Timestamp>,
 }
 
 /// Times of the captures that compete to be the latest one; `None` for a missing capture.
@@ -30,23 +30,23 @@ impl VisibleDocument {
         document: Document,
         read: Option<PageRead>,
         times: CaptureTimes,
-        is_granted: bool,
+        granted_at: Option<Timestamp>,
     ) -> Option<Self> {
         let read = read.filter(|read| is_current(read, document.removed_at));
         let is_shared = document.listed && document.removed_at.is_none();
         let Some(read) = read else {
-            return is_shared.then_some(Self { document, stale_at: None, is_granted });
+            return is_shared.then_some(Self { document, stale_at: None, granted_at });
         };
         let stale_at = read.stale_at;
         if !is_shared {
-            return Some(Self { document: private(document, read), stale_at, is_granted });
+            return Some(Self { document: private(document, read), stale_at, granted_at });
         }
         let document = match times.own {
             None => document,
             Some(own) if times.shared.is_none_or(|shared| own >= shared) => newer(document, read),
             Some(_) => seen(document, &read),
         };
-        Some(Self { document, stale_at, is_granted })
+        Some(Self { document, stale_at, granted_at })
     }
 }
 

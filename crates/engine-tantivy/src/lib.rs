@@ -198,6 +198,10 @@ fn open_index(dir: &IndexDir, name: IndexName, options: TantivyOptions) -> Resul
 
 #[async_trait]
 impl SearchEngine for TantivyEngine {
+    fn verifies_phrases(&self) -> bool {
+        true
+    }
+
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let permit = Arc::clone(&self.inner.searches).acquire_owned().await.map_err(|error| {
             EngineError::new(EngineErrorKind::Unavailable, "the embedded index is closed").with_source(error)

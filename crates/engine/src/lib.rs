@@ -38,6 +38,12 @@ pub trait SearchEngine: Send + Sync {
     ///   only that organization.
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError>;
 
+    /// Returns true if `exact_phrase` compares whole phrases. If not, the second stage drops documents that are too long
+    /// to check.
+    fn verifies_phrases(&self) -> bool {
+        false
+    }
+
     /// Returns the number of candidates to request for `results` results. The first stage provides recall, the second
     /// precision. An engine that only approximates the order of BM25 needs more candidates.
     fn candidate_limit(&self, results: usize) -> usize {

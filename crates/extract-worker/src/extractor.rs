@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, extract};
 
-use crate::Compartment;
+use crate::{Lane, Turn, WorkError};
 
 /// Bytes of a document.
 #[derive(Clone, Debug)]
@@ -17,17 +17,30 @@ pub enum Input {
 /// Reader of documents: [`crate::WorkerPool`] uses other processes, [`InProcess`] this one.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// Reads one document. Never panics and always ends. A process that has read a document reads no document of another
-    /// compartment.
+    /// Reads one document in its turn. Never panics and always ends; dropping the future stops the reading. A process that has
+    /// read a document reads no document of another compartment.
     ///
     /// # Errors
-    /// The failure of the document's reader, crashes and exceeded limits included.
-    async fn extract(
+    /// The failure of the document's reader, crashes and exceeded limits included; no worker for a page; others come before a file.
+    async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError>;
+
+    /// Reads one document of a run, again if it was postponed.
+    ///
+    /// # Errors
+    /// As [`extract`](Self::extract).
+    async fn extract_to_the_end(
         &self,
-        compartment: &Compartment,
+        turn: &Turn,
         request: ExtractRequest,
         input: Input,
-    ) -> Result<Extracted, ExtractError>;
+    ) -> Result<Extracted, WorkError> {
+        match self.extract(turn, request.clone(), input.clone()).await {
+            Err(WorkError::Postponed) => {
+                self.extract(&Turn { lane: Lane::PostponedRuns, ..turn.clone() }, request, input).await
+            }
+            outcome => outcome,
+        }
+    }
 }
 
 /// Extractor without process limits, for tests and for tools that read their user's own files.
@@ -36,15 +49,14 @@ pub struct InProcess;
 
 #[async_trait]
 impl Extractor for InProcess {
-    async fn extract(&self, _: &Compartment, request: ExtractRequest, input: Input) -> Result<Extracted, ExtractError> {
+    async fn extract(&self, _: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
         let bytes = match input {
             Input::Bytes(bytes) => bytes,
             Input::File(path) => tokio::fs::read(&path).await.map(Bytes::from).map_err(|error| {
                 ExtractError::new(ExtractErrorKind::Crashed, format!("`{}`: {error}", path.display()))
             })?,
         };
-        tokio::task::spawn_blocking(move || extract(&request, &bytes))
-            .await
-            .map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))?
+        let reading = tokio::task::spawn_blocking(move || extract(&request, &bytes)).await;
+        Ok(reading.map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))??)
     }
 }

@@ -6,6 +6,7 @@ mod extractor;
 mod jail;
 #[cfg(target_os = "linux")]
 mod jail_linux;
+mod lanes;
 mod limits;
 mod options;
 mod pool;
@@ -15,6 +16,8 @@ mod sandbox;
 mod serve;
 mod spawner;
 mod system_memory;
+mod turn;
+mod work_error;
 
 pub use compartment::Compartment;
 pub use extractor::{Extractor, InProcess, Input};
@@ -22,3 +25,5 @@ pub use options::WorkerOptions;
 pub use pool::WorkerPool;
 pub use sandbox::SandboxReport;
 pub use serve::run;
+pub use turn::{Lane, Turn};
+pub use work_error::WorkError;

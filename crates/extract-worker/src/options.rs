@@ -13,8 +13,14 @@ pub struct WorkerOptions {
     pub args: Vec<OsString>,
     /// Workers refuse to run unless the system confines them: no files, no network, no programs.
     pub sandbox_required: bool,
-    /// Maximum number of processes; further documents wait. At least 1.
+    /// Quick documents of one organization that are read at a time, in each lane. At least 1. One more is read of the others.
     pub workers: usize,
+    /// Slow documents that are read at a time, in each lane and in addition. At least 1.
+    pub slow_workers: usize,
+    /// Time after which a document counts as slow and gives way to others that wait.
+    pub quick_time: Duration,
+    /// Maximum time for which a page waits for a worker. Files of runs wait however long it takes.
+    pub max_page_wait: Duration,
     /// Address space of one worker in bytes (`RLIMIT_AS`): the unpacked document, and some 200 MiB for the program and its
     /// stacks.
     pub memory_bytes: u64,
@@ -31,16 +37,19 @@ pub struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Returns limits that suffice for real documents of up to 100 MiB, for workers that run `program` with `args`. There is
-    /// one worker per core, but not more than half of the memory holds.
+    /// Returns limits that suffice for real documents of up to 100 MiB, for workers that run `program` with `args`. In each lane an
+    /// organization has a quick worker per core, and all have half as many slow ones, as far as half of the memory holds them.
     pub fn new(program: PathBuf, args: Vec<OsString>) -> Self {
-        let memory_bytes = 1 << 30;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let Shares { workers, slow_workers, memory_bytes } = shares(cores, system_memory::total());
         Self {
             program,
             args,
             sandbox_required: false,
-            workers: workers_for(cores, system_memory::total(), memory_bytes),
+            workers,
+            slow_workers,
+            quick_time: Duration::from_secs(1),
+            max_page_wait: Duration::from_secs(8),
             memory_bytes,
             cpu_seconds: 30,
             wall: Duration::from_secs(60),
@@ -51,22 +60,45 @@ impl WorkerOptions {
     }
 }
 
-/// Returns the number of workers of `each` bytes that fit both the cores and half of the memory, at least 1.
-fn workers_for(cores: usize, memory: Option<u64>, each: u64) -> usize {
-    let fitting = memory.map_or(usize::MAX, |memory| usize::try_from(memory / 2 / each).unwrap_or(usize::MAX));
-    cores.min(fitting).max(1)
+/// Memory of a worker on a machine that has enough, and on a small one.
+const WORKER_BYTES: u64 = 1 << 30;
+const SMALL_WORKER_BYTES: u64 = 400 << 20;
+
+/// Workers of a machine.
+#[derive(Debug, Eq, PartialEq)]
+struct Shares {
+    workers: usize,
+    slow_workers: usize,
+    memory_bytes: u64,
+}
+
+/// Returns the workers of each lane that fit both the cores and half of the memory. A small machine has smaller workers, since both
+/// lanes need two quick ones and a slow one.
+fn shares(cores: usize, memory: Option<u64>) -> Shares {
+    let budget = memory.map_or(u64::MAX, |memory| memory / 2);
+    let per_lane = usize::try_from(budget / WORKER_BYTES / 2).unwrap_or(usize::MAX).max(3);
+    let slow_workers = cores.div_ceil(2).min(per_lane / 3);
+    let workers = cores.min(per_lane - slow_workers - 1);
+    let all = (workers + 1 + slow_workers) as u64 * 2;
+    Shares { workers, slow_workers, memory_bytes: (budget / all).clamp(SMALL_WORKER_BYTES, WORKER_BYTES) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::workers_for;
+    use super::*;
 
     #[test]
-    fn memory_limits_the_number_of_workers() {
+    fn memory_limits_the_workers() {
         const GIB: u64 = 1 << 30;
-        assert_eq!(workers_for(16, Some(8 * GIB), GIB), 4);
-        assert_eq!(workers_for(2, Some(64 * GIB), GIB), 2);
-        assert_eq!(workers_for(8, Some(GIB / 2), GIB), 1, "a small machine still has one");
-        assert_eq!(workers_for(8, None, GIB), 8);
+        let shares = |cores, memory| {
+            let Shares { workers, slow_workers, memory_bytes } = shares(cores, memory);
+            (workers, slow_workers, memory_bytes)
+        };
+        assert_eq!(shares(2, Some(64 * GIB)), (2, 1, GIB));
+        assert_eq!(shares(16, Some(32 * GIB)), (5, 2, GIB));
+        assert_eq!(shares(8, None), (8, 4, GIB));
+        assert_eq!(shares(4, Some(12 * GIB)), (1, 1, GIB));
+        assert_eq!(shares(2, Some(6 * GIB)), (1, 1, GIB / 2), "smaller ones");
+        assert_eq!(shares(2, Some(GIB)), (1, 1, SMALL_WORKER_BYTES), "a small machine still has one of each");
     }
 }

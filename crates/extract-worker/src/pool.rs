@@ -5,9 +5,13 @@ use async_trait::async_trait;
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use tokio::sync::Semaphore;
 
+use crate::lanes::Lanes;
 use crate::process::{Outcome, Worker};
 use crate::spawner::{self, Spawner};
-use crate::{Compartment, Extractor, Input, SandboxReport, WorkerOptions};
+use crate::{Compartment, Extractor, Input, Lane, SandboxReport, Turn, WorkError, WorkerOptions};
+
+/// Documents in progress, far more than there can be.
+const MAX_DOCUMENTS: u32 = 1 << 24;
 
 /// Pool of worker processes, started on demand, reused and ended when idle. Cheap to clone; dropping the last clone ends
 /// them.
@@ -19,8 +23,9 @@ pub struct WorkerPool {
 struct Inner {
     options: WorkerOptions,
     spawner: OnceLock<Spawner>,
-    /// One permit per worker.
-    permits: Semaphore,
+    lanes: Lanes,
+    /// One permit per document in progress: a shutdown waits for all of them.
+    documents: Semaphore,
     idle: Mutex<Vec<Worker>>,
     reaper: OnceLock<()>,
 }
@@ -28,9 +33,14 @@ struct Inner {
 impl WorkerPool {
     /// Builds an empty pool. Needs no runtime and starts nothing.
     pub fn new(options: WorkerOptions) -> Self {
-        let permits = Semaphore::new(options.workers.max(1));
-        let inner =
-            Inner { options, spawner: OnceLock::new(), permits, idle: Mutex::new(Vec::new()), reaper: OnceLock::new() };
+        let inner = Inner {
+            lanes: Lanes::new(&options),
+            documents: Semaphore::new(MAX_DOCUMENTS as usize),
+            options,
+            spawner: OnceLock::new(),
+            idle: Mutex::new(Vec::new()),
+            reaper: OnceLock::new(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -42,46 +52,62 @@ impl WorkerPool {
         spawner::report(&self.inner.options).await
     }
 
-    /// Waits for a free worker and reads one document with it. Dropping the future kills the worker. A worker that has read
-    /// a document of another compartment is not used.
+    /// Waits for a slot in the lane and reads one document. Dropping the future kills the worker.
+    ///
+    /// A document that takes longer than the quick time moves to a slow slot. If there is none and others wait, its worker is
+    /// killed: a page waits for a slow slot and starts again, a file of a run is postponed.
+    ///
+    /// # Errors
+    /// The reader's failure or the worker's: see [`ExtractErrorKind`]. No slot within the time that a page may wait.
+    pub async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
+        let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
+        let _document = self.inner.documents.acquire().await.map_err(|_| ended())?;
+        self.start_reaper();
+        let slots = self.inner.lanes.slots(turn.lane);
+        let organization = turn.organization_id;
+        if turn.lane != Lane::PostponedRuns {
+            let quick = slots.quick(organization).await?;
+            tokio::select! {
+                biased;
+                outcome = self.read(turn, &request, &input) => return Ok(outcome?),
+                () = slots.hold(quick, organization) => {}
+            }
+            if turn.lane == Lane::Runs {
+                return Err(WorkError::Postponed);
+            }
+        }
+        let _slow = slots.slow(organization).await?;
+        Ok(self.read(turn, &request, &input).await?)
+    }
+
+    /// Reads one document with an idle worker that has read no document of another compartment, or with a new worker.
     ///
     /// If a worker dies that has read other documents before, the document is retried once with a fresh worker: state that
     /// the others left behind may be the cause.
-    ///
-    /// # Errors
-    /// The reader's failure or the worker's: see [`ExtractErrorKind`].
-    pub async fn extract(
-        &self,
-        compartment: &Compartment,
-        request: ExtractRequest,
-        input: Input,
-    ) -> Result<Extracted, ExtractError> {
-        let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
-        let _permit = self.inner.permits.acquire().await.map_err(|_| ended())?;
-        self.start_reaper();
-        let (worker, fresh) = match self.take_idle(compartment) {
+    async fn read(&self, turn: &Turn, request: &ExtractRequest, input: &Input) -> Result<Extracted, ExtractError> {
+        let (worker, fresh) = match self.take_idle(&turn.compartment) {
             Some(worker) => (worker, false),
             None => {
                 self.end_surplus().await;
-                (self.start_worker(compartment).await?, true)
+                (self.start_worker(&turn.compartment).await?, true)
             }
         };
-        let (error, lost) = match self.read_with(worker, &request, &input).await {
+        let wall = turn.time_limit.map_or(self.inner.options.wall, |limit| limit.min(self.inner.options.wall));
+        let (error, lost) = match self.read_with(worker, request, input, wall).await {
             Ok(answer) => return answer,
             Err(lost) => lost,
         };
         if fresh || !lost || error.kind == ExtractErrorKind::TimedOut {
             return Err(error);
         }
-        let worker = self.start_worker(compartment).await?;
-        self.read_with(worker, &request, &input).await.unwrap_or_else(|(error, _)| Err(error))
+        let worker = self.start_worker(&turn.compartment).await?;
+        self.read_with(worker, request, input, wall).await.unwrap_or_else(|(error, _)| Err(error))
     }
 
     /// Drains the pool: waits for documents in progress, rejects further ones and ends all workers.
     pub async fn shutdown(&self) {
-        let all = u32::try_from(self.inner.options.workers.max(1)).unwrap_or(u32::MAX);
-        let running = self.inner.permits.acquire_many(all).await;
-        self.inner.permits.close();
+        let running = self.inner.documents.acquire_many(MAX_DOCUMENTS).await;
+        self.inner.documents.close();
         drop(running);
         let idle = std::mem::take(&mut *self.idle());
         for worker in idle {
@@ -100,9 +126,10 @@ impl WorkerPool {
         mut worker: Worker,
         request: &ExtractRequest,
         input: &Input,
+        wall: Duration,
     ) -> Result<Result<Extracted, ExtractError>, (ExtractError, bool)> {
         let options = &self.inner.options;
-        let outcome = worker.read(request, input, options.wall, options.max_output_bytes).await;
+        let outcome = worker.read(request, input, wall, options.max_output_bytes).await;
         match outcome {
             Outcome::Answered(answer) => {
                 let worn = worker.files >= options.files_per_worker;
@@ -142,12 +169,13 @@ impl WorkerPool {
         Some(idle.remove(last))
     }
 
-    /// Ends the longest idle workers as far as a new one would exceed the number of processes. Each caller holds a permit, so
-    /// there is room for one idle worker per free permit.
+    /// Ends the longest idle workers, so that busy and idle ones together are not more than the quick workers of a lane. More of
+    /// them exist only while they are busy.
     async fn end_surplus(&self) {
         let surplus: Vec<Worker> = {
             let mut idle = self.idle();
-            let count = idle.len().saturating_sub(self.inner.permits.available_permits());
+            let kept = self.inner.options.workers.saturating_sub(self.inner.lanes.busy());
+            let count = idle.len().saturating_sub(kept);
             idle.drain(..count).collect()
         };
         for worker in surplus {
@@ -203,12 +231,7 @@ async fn reap(inner: Weak<Inner>, every: Duration) {
 
 #[async_trait]
 impl Extractor for WorkerPool {
-    async fn extract(
-        &self,
-        compartment: &Compartment,
-        request: ExtractRequest,
-        input: Input,
-    ) -> Result<Extracted, ExtractError> {
-        WorkerPool::extract(self, compartment, request, input).await
+    async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
+        WorkerPool::extract(self, turn, request, input).await
     }
 }

@@ -11,6 +11,7 @@ use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use model::OrganizationId;
 use tokio::net::TcpListener;
 
 const ROUNDS: usize = 2000;
@@ -63,7 +64,10 @@ async fn main() -> Result<(), Error> {
 }
 
 async fn fetch(fetcher: &Fetcher, address: SocketAddr, path: &str) -> Result<(), Error> {
-    match fetcher.fetch(&FetchRequest::new(format!("http://{address}{path}"))).await? {
+    match fetcher
+        .fetch(&FetchRequest::new(OrganizationId(Default::default()), format!("http://{address}{path}")))
+        .await?
+    {
         Fetched::Page(page) if !page.body.is_empty() => Ok(()),
         other => Err(format!("no page: {other:?}").into()),
     }

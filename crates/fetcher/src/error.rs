@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use admission::Overloaded;
+
 /// Failure to fetch a page.
 ///
 /// Messages reveal neither the addresses that a name resolves to nor anything else about the network, so they may be
@@ -41,6 +43,9 @@ pub enum FetchError {
     /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4).
     #[error("the host's robots.txt cannot be read")]
     RobotsUnreachable { cause: RobotsFailure },
+    /// Too many fetches wait for the host, or in all. Says nothing about the page.
+    #[error("too many pages are being fetched")]
+    Overloaded { retry_after: Duration },
     /// The connection closed in the middle of the response.
     #[error("the response is incomplete")]
     Interrupted,
@@ -85,6 +90,7 @@ impl FetchError {
             | FetchError::Connect
             | FetchError::Timeout { .. }
             | FetchError::RobotsUnreachable { .. }
+            | FetchError::Overloaded { .. }
             | FetchError::Interrupted => true,
             FetchError::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
             FetchError::InvalidUrl { .. }
@@ -106,6 +112,12 @@ impl FetchError {
             FetchError::Status { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+}
+
+impl From<Overloaded> for FetchError {
+    fn from(refused: Overloaded) -> Self {
+        FetchError::Overloaded { retry_after: refused.retry_after }
     }
 }
 

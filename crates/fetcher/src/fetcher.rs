@@ -1,38 +1,21 @@
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use file_types::ContentType;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Response, StatusCode};
-use tokio::sync::Semaphore;
-
-use crate::body;
+use crate::admitted::AdmittedFetch;
 use crate::client::Client;
-use crate::error::{FetchError, OptionsError, TimeoutStage};
+use crate::error::{FetchError, OptionsError};
 use crate::guard::AddressGuard;
-use crate::host_limiter::{HostLimiter, HostPermit};
 use crate::options::FetcherOptions;
-use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
-use crate::page_kind::{self, Declared};
-use crate::redirects::{RedirectChain, is_redirect};
+use crate::page::{FetchRequest, Fetched};
+use crate::permits::Permits;
 use crate::resolver::{Resolver, SystemResolver};
 use crate::robots::RobotsCache;
-use crate::targets::{Target, TargetPolicy};
+use crate::shared::Shared;
+use crate::targets::TargetPolicy;
 
 /// Fetcher for public pages. Clones share connections, cached robots.txt files and limits.
 #[derive(Clone)]
 pub struct Fetcher {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    client: Arc<Client>,
-    /// `None` if robots.txt is ignored.
-    robots: Option<RobotsCache>,
-    host_limiter: HostLimiter,
-    /// Limits concurrent requests over all hosts.
-    requests: Arc<Semaphore>,
-    options: FetcherOptions,
 }
 
 impl Fetcher {
@@ -53,15 +36,14 @@ impl Fetcher {
         let guard = AddressGuard::new(options.allow_networks.clone());
         let policy = TargetPolicy { guard, ports: options.allow_ports.clone() };
         let client = Arc::new(Client::new(&options, resolver, policy)?);
-        let requests = Arc::new(Semaphore::new(options.max_concurrent));
         let robots = options.respect_robots.then(|| {
             // Half of the total, so that a hanging robots.txt is cached as unreachable before the fetch itself times
             // out.
             let time_limit = options.time_limits.total / 2;
-            RobotsCache::new(Arc::clone(&client), Arc::clone(&requests), options.robots_token.clone(), time_limit)
+            RobotsCache::new(Arc::clone(&client), options.robots_token.clone(), time_limit)
         });
-        let host_limiter = HostLimiter::new(options.politeness.concurrent);
-        Ok(Self { shared: Arc::new(Shared { client, robots, host_limiter, requests, options }) })
+        let permits = Permits::new(&options);
+        Ok(Self { shared: Arc::new(Shared { client, robots, permits, options }) })
     }
 
     /// Fetches one page. The future can be dropped at any time.
@@ -69,107 +51,16 @@ impl Fetcher {
     /// # Errors
     /// One variant per cause; see [`FetchError`].
     pub async fn fetch(&self, request: &FetchRequest) -> Result<Fetched, FetchError> {
-        let limit = self.shared.options.time_limits.total;
-        let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Total });
-        tokio::time::timeout(limit, self.shared.follow(request)).await.unwrap_or_else(timed_out)
-    }
-}
-
-impl Shared {
-    /// Follows redirects to the page.
-    async fn follow(&self, request: &FetchRequest) -> Result<Fetched, FetchError> {
-        let policy = self.client.policy();
-        let mut target = Target::parse(&request.url, policy)?;
-        let mut redirects = RedirectChain::new(&target, self.options.max_redirects);
-        let mut permit = None;
-        loop {
-            permit = Some(self.acquire_host(&target, permit).await?);
-            let _request = self.requests.acquire().await;
-            let validators = request.validators.as_ref();
-            let headers = validators.map(|validators| validators.headers(target.url())).unwrap_or_default();
-            let is_conditional = !headers.is_empty();
-            let response = self.client.get(&target, headers).await?;
-            let status = response.status();
-            if is_redirect(status) {
-                let next = redirects.follow(&target, response.headers(), policy)?;
-                body::drain(response).await;
-                target = next;
-            } else if is_conditional && status == StatusCode::NOT_MODIFIED {
-                return Ok(Fetched::NotModified);
-            } else if is_page(status) {
-                let page = self.page(&target, response, redirects.count()).await?;
-                return Ok(Fetched::Page(Box::new(page)));
-            } else {
-                let retry_after = retry_after(response.headers(), SystemTime::now());
-                return Err(FetchError::Status { status: status.as_u16(), retry_after });
-            }
-        }
+        self.admit(request.clone()).await?.run().await
     }
 
-    /// Waits until a request to the host of `target` may start.
+    /// Waits until a fetch may start.
     ///
-    /// A redirect within a host belongs to the same visit and keeps the permit that is `held`. Before a redirect to
-    /// another host it is released, so that two fetches cannot wait for each other.
-    async fn acquire_host(&self, target: &Target, held: Option<HostPermit>) -> Result<HostPermit, FetchError> {
-        let held = held.filter(|permit| permit.is_for(target.host()));
-        let crawl_delay = match &self.robots {
-            Some(robots) => robots.check(target).await?,
-            None => None,
-        };
-        let politeness = &self.options.politeness;
-        let delay = crawl_delay.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
-        Ok(match held {
-            Some(permit) => permit,
-            None => self.host_limiter.acquire(target.host(), delay).await,
-        })
+    /// # Errors
+    /// `Overloaded` if it would wait too long; failures of the URL and of the host's robots.txt.
+    pub async fn admit(&self, request: FetchRequest) -> Result<AdmittedFetch, FetchError> {
+        AdmittedFetch::admit(Arc::clone(&self.shared), request).await
     }
-
-    async fn page(&self, target: &Target, response: Response, redirects: usize) -> Result<FetchedPage, FetchError> {
-        let extension = page_kind::extension_of(target.url());
-        let status = response.status().as_u16();
-        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let parsed = content_type.map(ContentType::parse);
-        let declared = Declared::read(parsed.as_ref(), extension.as_deref());
-        if let Declared::Unsupported(content_type) = declared {
-            return Err(FetchError::ContentType { content_type });
-        }
-        let limit = self.options.max_bytes;
-        if body::declared_length(&response).is_some_and(|length| length > limit as u64) {
-            return Err(FetchError::TooLarge { limit });
-        }
-        let charset = parsed.and_then(|parsed| parsed.charset);
-        let content_type = content_type.map(str::to_owned);
-        let validators = Validators::read(target.url(), response.headers());
-        let body = body::read(response, limit).await?;
-        if body.is_truncated {
-            return Err(FetchError::TooLarge { limit });
-        }
-        let kind = match declared {
-            Declared::Kind(kind) => Some(kind),
-            _ => page_kind::sniff(&body.bytes, extension.as_deref()),
-        };
-        let Some(kind) = kind else {
-            return Err(FetchError::ContentType { content_type: content_type.unwrap_or_default() });
-        };
-        let final_url = target.url().clone();
-        Ok(FetchedPage { final_url, status, kind, content_type, charset, body: body.bytes, validators, redirects })
-    }
-}
-
-/// Returns true for statuses that carry a whole page: not "no content" and not an unrequested part.
-fn is_page(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 200 | 203)
-}
-
-/// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let delay = match value.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
-    };
-    Some(delay.min(MAX_RETRY_AFTER))
 }
 
 fn check(options: &FetcherOptions) -> Result<(), OptionsError> {
@@ -191,24 +82,7 @@ fn check(options: &FetcherOptions) -> Result<(), OptionsError> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-
-    #[test]
-    fn retry_after_is_parsed_and_capped_at_one_day() {
-        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
-        for (value, expected) in [
-            ("120", Some(120)),
-            ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
-            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-            ("99999999999", Some(86_400)),
-            ("-1", None),
-            ("soon", None),
-        ] {
-            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().unwrap())]);
-            assert_eq!(retry_after(&headers, now), expected.map(Duration::from_secs), "{value}");
-        }
-    }
 
     #[test]
     fn invalid_options_are_rejected() {

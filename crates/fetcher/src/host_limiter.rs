@@ -1,11 +1,12 @@
-//! Politeness: concurrency limit and request delay per host.
+//! Politeness: concurrency limit and request delay per host. Organizations take turns at a host.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep_until};
+use admission::{FairSemaphore, Limits, Overloaded, Permit};
+use model::OrganizationId;
+use tokio::time::Instant;
 
 /// Number of tracked hosts from which idle ones are evicted.
 const MAX_IDLE_HOSTS: usize = 1024;
@@ -13,20 +14,20 @@ const MAX_IDLE_HOSTS: usize = 1024;
 /// Rate limiter per host.
 pub(crate) struct HostLimiter {
     hosts: Mutex<HashMap<String, Arc<Host>>>,
-    /// Concurrent requests per host.
-    concurrent: usize,
+    /// Concurrent requests and queue of each host.
+    limits: Limits,
 }
 
 struct Host {
     name: String,
-    permits: Arc<Semaphore>,
+    permits: FairSemaphore,
     /// Earliest start of the next request.
     next_start: Mutex<Instant>,
 }
 
 /// Permit for requests to one host, released on drop.
 pub(crate) struct HostPermit {
-    _permit: Option<OwnedSemaphorePermit>,
+    _permit: Permit,
     /// Prevents the eviction of the host.
     host: Arc<Host>,
 }
@@ -36,30 +37,27 @@ impl HostPermit {
     pub fn is_for(&self, host: &str) -> bool {
         self.host.name == host
     }
+
+    /// Takes the next start of a request to the host, `delay` after the previous one. `None` is now.
+    pub fn next_start(&self, delay: Duration) -> Option<Instant> {
+        let now = Instant::now();
+        let mut next_start = self.host.next_start.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = (*next_start).max(now);
+        *next_start = start + delay;
+        (start > now).then_some(start)
+    }
 }
 
 impl HostLimiter {
-    pub fn new(concurrent: usize) -> Self {
-        Self { hosts: Mutex::default(), concurrent }
+    pub fn new(limits: Limits) -> Self {
+        Self { hosts: Mutex::default(), limits }
     }
 
-    /// Waits for a permit for `host`, and until its own `delay` has passed since the previous request started.
-    pub async fn acquire(&self, host: &str, delay: Duration) -> HostPermit {
+    /// Waits for a permit for `host`.
+    pub async fn acquire(&self, host: &str, organization: OrganizationId) -> Result<HostPermit, Overloaded> {
         let host = self.host(host);
-        // The semaphore is never closed, so this never fails.
-        let permit = Arc::clone(&host.permits).acquire_owned().await.ok();
-        let now = Instant::now();
-        let start = {
-            let mut next_start = host.next_start.lock().unwrap_or_else(PoisonError::into_inner);
-            let start = (*next_start).max(now);
-            *next_start = start + delay;
-            start
-        };
-        // A timer takes a millisecond even without a delay.
-        if start > now {
-            sleep_until(start).await;
-        }
-        HostPermit { _permit: permit, host }
+        let permit = host.permits.acquire(organization, 1).await?;
+        Ok(HostPermit { _permit: permit, host })
     }
 
     fn host(&self, name: &str) -> Arc<Host> {
@@ -73,7 +71,7 @@ impl HostLimiter {
         }
         let host = Arc::new(Host {
             name: name.to_owned(),
-            permits: Arc::new(Semaphore::new(self.concurrent)),
+            permits: FairSemaphore::new(self.limits),
             next_start: Mutex::new(Instant::now()),
         });
         hosts.insert(name.to_owned(), Arc::clone(&host));
@@ -93,38 +91,50 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(100);
 
+    fn limiter(concurrent: u32) -> HostLimiter {
+        HostLimiter::new(Limits::shared(concurrent, 10, Duration::MAX))
+    }
+
+    async fn acquire(limiter: &HostLimiter, host: &str, delay: Duration) -> Option<HostPermit> {
+        let permit = limiter.acquire(host, OrganizationId(Default::default())).await.ok()?;
+        if let Some(start) = permit.next_start(delay) {
+            tokio::time::sleep_until(start).await;
+        }
+        Some(permit)
+    }
+
     #[tokio::test(start_paused = true)]
     async fn requests_to_one_host_are_delayed() {
-        let limiter = HostLimiter::new(10);
+        let limiter = limiter(10);
         let start = Instant::now();
         for expected in [0, 100, 200] {
-            limiter.acquire("a", DELAY).await;
+            acquire(&limiter, "a", DELAY).await;
             assert_eq!(start.elapsed(), Duration::from_millis(expected));
         }
-        limiter.acquire("b", DELAY).await;
+        acquire(&limiter, "b", DELAY).await;
         assert_eq!(start.elapsed(), Duration::from_millis(200));
     }
 
     #[tokio::test(start_paused = true)]
     async fn requests_to_one_host_are_limited() {
-        let limiter = HostLimiter::new(2);
-        let first = limiter.acquire("a", Duration::ZERO).await;
-        let _second = limiter.acquire("a", Duration::ZERO).await;
-        assert!(tokio::time::timeout(DELAY, limiter.acquire("a", Duration::ZERO)).await.is_err());
+        let limiter = limiter(2);
+        let first = acquire(&limiter, "a", Duration::ZERO).await;
+        let _second = acquire(&limiter, "a", Duration::ZERO).await;
+        assert!(tokio::time::timeout(DELAY, acquire(&limiter, "a", Duration::ZERO)).await.is_err());
         drop(first);
-        assert!(tokio::time::timeout(DELAY, limiter.acquire("a", Duration::ZERO)).await.is_ok());
+        assert!(tokio::time::timeout(DELAY, acquire(&limiter, "a", Duration::ZERO)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn idle_hosts_are_evicted() {
-        let limiter = HostLimiter::new(1);
-        let held = limiter.acquire("held", Duration::ZERO).await;
+        let limiter = limiter(1);
+        let held = acquire(&limiter, "held", Duration::ZERO).await;
         for number in 0..3 * MAX_IDLE_HOSTS {
-            limiter.acquire(&format!("{number}"), Duration::ZERO).await;
+            acquire(&limiter, &format!("{number}"), Duration::ZERO).await;
         }
         let known = limiter.hosts.lock().map(|hosts| hosts.len()).unwrap_or_default();
         assert!(known <= MAX_IDLE_HOSTS, "{known}");
-        assert!(tokio::time::timeout(DELAY, limiter.acquire("held", DELAY)).await.is_err(), "still held");
+        assert!(tokio::time::timeout(DELAY, acquire(&limiter, "held", DELAY)).await.is_err(), "still held");
         drop(held);
     }
 }

@@ -1,5 +1,6 @@
 //! Fetches public web pages without exposing the operator's network. See README.md.
 
+mod admitted;
 mod body;
 mod client;
 mod error;
@@ -10,11 +11,14 @@ mod http_errors;
 mod options;
 mod page;
 mod page_kind;
+mod permits;
 mod redirects;
 mod resolver;
 mod robots;
+mod shared;
 mod targets;
 
+pub use admitted::AdmittedFetch;
 pub use error::{FetchError, OptionsError, RobotsFailure, TimeoutStage};
 pub use fetcher::Fetcher;
 pub use guard::AddressGuard;

@@ -23,8 +23,10 @@ pub struct FetcherOptions {
     pub max_bytes: usize,
     /// Maximum number of redirects per page.
     pub max_redirects: usize,
-    /// Maximum number of concurrent requests over all hosts.
+    /// Maximum number of concurrent fetches over all hosts. One organization has at most a third of them.
     pub max_concurrent: usize,
+    /// Maximum number of fetches of one organization that wait for a host, and that wait for one of the concurrent fetches.
+    pub max_waiting: usize,
     pub politeness: Politeness,
 }
 
@@ -35,14 +37,16 @@ pub struct TimeLimits {
     pub connect: Duration,
     /// From the connection to the response headers.
     pub first_byte: Duration,
-    /// The whole fetch: waiting for the host, robots.txt, all redirects and the body.
+    /// The whole fetch: robots.txt, all redirects and the body. Waiting for permits does not count.
     pub total: Duration,
+    /// Waiting for the permits of the host and of the fetcher, after which a fetch is refused.
+    pub wait: Duration,
 }
 
 /// Limits per host.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
-    /// Maximum number of concurrent requests.
+    /// Maximum number of concurrent requests. Of four and more, one organization has at most three quarters.
     pub concurrent: usize,
     /// Delay between the starts of two requests, unless robots.txt sets one.
     pub delay: Duration,
@@ -66,6 +70,7 @@ impl FetcherOptions {
             max_bytes: 16 * 1024 * 1024,
             max_redirects: 5,
             max_concurrent: 64,
+            max_waiting: 64,
             politeness: Politeness::default(),
         }
     }
@@ -73,7 +78,8 @@ impl FetcherOptions {
 
 impl Default for TimeLimits {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(5), first_byte: Duration::from_secs(10), total: Duration::from_secs(20) }
+        let seconds = Duration::from_secs;
+        Self { connect: seconds(5), first_byte: seconds(10), total: seconds(20), wait: seconds(8) }
     }
 }
 

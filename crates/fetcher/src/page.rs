@@ -2,12 +2,15 @@
 
 use bytes::Bytes;
 use file_types::FileKind;
+use model::OrganizationId;
 use reqwest::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use url::Url;
 
 /// Request for one page.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FetchRequest {
+    /// Organization whose turn the fetch is.
+    pub organization_id: OrganizationId,
     /// Absolute http or https URL without credentials. A fragment is dropped.
     pub url: String,
     /// Validators of the caller's copy: an unchanged page is not sent again.
@@ -15,8 +18,8 @@ pub struct FetchRequest {
 }
 
 impl FetchRequest {
-    pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), validators: None }
+    pub fn new(organization_id: OrganizationId, url: impl Into<String>) -> Self {
+        Self { organization_id, url: url.into(), validators: None }
     }
 }
 

@@ -38,9 +38,7 @@ impl From<Failure> for Box<Refused> {
 pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scope>) -> Result<Admitted, Box<Refused>> {
     let token = bearer_token(headers)?;
     let viewer = state.app.authenticate(token).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
-    if let Some(scope) = scope
-        && let Err(failure) = require(&viewer, scope)
-    {
+    if let Err(failure) = require(&viewer, scope) {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
     let now = state.now();
@@ -67,11 +65,9 @@ pub(crate) async fn admit(state: &State, headers: &HeaderMap, scope: Option<Scop
     }
 }
 
-/// Refuses a credential without the scope.
-pub(crate) fn require(viewer: &Viewer, scope: Scope) -> Result<(), Failure> {
-    if viewer.may(scope) {
-        return Ok(());
-    }
+/// Refuses a credential without the scope, if one is required.
+pub(crate) fn require(viewer: &Viewer, scope: Option<Scope>) -> Result<(), Failure> {
+    let Some(scope) = scope.filter(|scope| !viewer.may(*scope)) else { return Ok(()) };
     let scope = scope.as_str();
     Err(Failure::new(ErrorCode::InsufficientScope, format!("the credential lacks the scope `{scope}`"))
         .with("scope", scope))

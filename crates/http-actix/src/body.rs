@@ -1,15 +1,18 @@
 //! Strict reading of request bodies: one JSON object of at most 1 MiB.
 
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, web};
 use api_types::RequestBody;
 use api_types::validation::{field_of, first_violation};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
+use connections::Waiting;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
+use crate::call::Call;
 use crate::failure::Failure;
 
 /// Maximum size of a body.
@@ -27,18 +30,18 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
 /// allowed if `T` may be omitted.
-pub(crate) async fn read<T: RequestBody>(request: &HttpRequest, payload: &mut web::Payload) -> Result<T, Failure> {
+pub(crate) async fn read<T: RequestBody>(call: &mut Call) -> Result<T, Failure> {
     if let Some(absent) = T::absent() {
         return Ok(absent);
     }
     let read = match T::omitted() {
-        None => bytes(request, payload).await?,
+        None => bytes(call).await?,
         Some(omitted) => {
-            let read = collect(request, payload).await?;
+            let read = collect(call).await?;
             if read.is_empty() {
                 return Ok(omitted);
             }
-            check_media_type(request)?;
+            check_media_type(&call.request)?;
             read
         }
     };
@@ -50,9 +53,9 @@ pub(crate) async fn read<T: RequestBody>(request: &HttpRequest, payload: &mut we
 }
 
 /// Reads the raw body after checks of media type and size.
-pub(crate) async fn bytes(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
-    check_media_type(request)?;
-    collect(request, payload).await
+pub(crate) async fn bytes(call: &mut Call) -> Result<BytesMut, Failure> {
+    check_media_type(&call.request)?;
+    collect(call).await
 }
 
 /// Discards a small body, so that the connection can be used again.
@@ -99,19 +102,28 @@ fn check_media_type(request: &HttpRequest) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<BytesMut, Failure> {
-    let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_BYTES as u64) {
+async fn collect(call: &mut Call) -> Result<BytesMut, Failure> {
+    let Call { context, request, payload, body_memory, .. } = call;
+    let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > MAX_BYTES) {
         discard(payload, MAX_DISCARDED).await;
         return Err(too_large());
     }
+    let (memory, organization) = (&context.state.memory.requests, context.viewer.organization_id);
+    if let Some(length) = announced {
+        *body_memory = memory.take(organization, length).await?;
+    }
     let mut bytes = BytesMut::new();
+    let mut waiting = Waiting::new(context.state.sending);
     let reading = async {
-        while let Some(chunk) = payload.next().await {
-            let chunk =
-                chunk.map_err(|error| Failure::malformed("the request body could not be read", error.to_string()))?;
-            if bytes.len() + chunk.len() > MAX_BYTES {
+        while let Some(chunk) = next_chunk(payload, &mut waiting).await? {
+            let length = bytes.len() + chunk.len();
+            if length > MAX_BYTES {
                 return Ok(false);
+            }
+            if body_memory.is_none() && length > memory.small() {
+                // Its length was not announced, so it may become as long as any.
+                *body_memory = memory.take(organization, MAX_BYTES).await?;
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -124,11 +136,26 @@ async fn collect(request: &HttpRequest, payload: &mut web::Payload) -> Result<By
             Err(too_large())
         }
         Ok(Err(failure)) => Err(failure),
-        Err(_) => {
-            let error = format!("the body did not arrive within {} s", TIME_LIMIT.as_secs());
-            Err(Failure::malformed("the request body could not be read", error))
-        }
+        Err(_) => Err(unreadable(format!("the body did not arrive within {} s", TIME_LIMIT.as_secs()))),
     }
+}
+
+/// Returns the next part of a body, unless the client sends too slowly.
+async fn next_chunk(payload: &mut web::Payload, waiting: &mut Waiting) -> Result<Option<Bytes>, Failure> {
+    std::future::poll_fn(|task| match payload.poll_next_unpin(task) {
+        Poll::Ready(Some(Ok(chunk))) => {
+            waiting.progress(chunk.len());
+            Poll::Ready(Ok(Some(chunk)))
+        }
+        Poll::Ready(Some(Err(error))) => Poll::Ready(Err(unreadable(error.to_string()))),
+        Poll::Ready(None) => Poll::Ready(Ok(None)),
+        Poll::Pending => waiting.poll_exhausted(task).map(|()| Err(unreadable("the body arrives too slowly"))),
+    })
+    .await
+}
+
+fn unreadable(error: impl Into<String>) -> Failure {
+    Failure::malformed("the request body could not be read", error)
 }
 
 fn too_large() -> Failure {

@@ -3,6 +3,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
+use admission::Permit;
 use api_types::{Access, ResponseBody, Usage};
 use app::{App, Viewer, Work};
 use tokio_util::task::AbortOnDropHandle;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::failure::Failure;
+use crate::memory::Answer;
 use crate::usage_record::UsageRecord;
 
 /// An admitted HTTP request.
@@ -19,6 +21,8 @@ pub(crate) struct Call {
     pub usage: Rc<UsageRecord>,
     pub request: HttpRequest,
     pub payload: web::Payload,
+    /// Memory of a large body, until the request has been answered.
+    pub body_memory: Option<Permit>,
 }
 
 /// The surroundings of a request, independent of its transport.
@@ -51,6 +55,15 @@ impl Context {
             // A panic of the use case, or a runtime that is shutting down.
             Err(error) => Err(Failure::internal(error)),
         }
+    }
+
+    /// Takes memory for a serialized response until it has been sent.
+    ///
+    /// # Errors
+    /// `overloaded` if too many large responses are being sent.
+    pub async fn hold(&self, body: Vec<u8>) -> Result<Answer, Failure> {
+        let memory = self.state.memory.responses.take(self.viewer.organization_id, body.len()).await?;
+        Ok(Answer { bytes: body.into(), memory })
     }
 
     /// The `$schema` of a response of this type.

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap};
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -11,14 +12,14 @@ const SMALLEST: usize = 1024;
 const LARGE: usize = 64 << 10;
 
 /// Compresses the body if the client accepts gzip and the body is large enough.
-pub(crate) async fn gzip_if_asked(headers: &HeaderMap, body: &[u8]) -> Option<Vec<u8>> {
+pub(crate) async fn gzip_if_asked(headers: &HeaderMap, body: &Bytes) -> Option<Vec<u8>> {
     if body.len() < SMALLEST || !accepts_gzip(headers) {
         return None;
     }
     if body.len() < LARGE {
         return gzip(body);
     }
-    let owned = body.to_vec();
+    let owned = body.clone();
     tokio::task::spawn_blocking(move || gzip(&owned)).await.ok().flatten()
 }
 

@@ -5,20 +5,22 @@ use openapi::{Input, Operation, PathParameters, QueryParameters};
 
 use crate::call::{Call, Context};
 use crate::failure::Failure;
+use crate::memory::Answer;
 use crate::pipeline::{self, Route};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::{body, metered, path};
 
 /// An operation and its handler. The routes do not compile while an operation of the table lacks one.
-pub(crate) trait Endpoint: Operation {
+pub(crate) trait Endpoint: Operation<Response: Send + 'static> {
     /// Carries out an admitted request. The response need not state its length; see [`crate::metered`].
     async fn handle(context: &Context, input: Input<Self>) -> Result<Self::Response, Failure>;
 
     /// Carries out an admitted request and serializes the response, which states its length. To be overridden by
     /// handlers that serialize without building the response.
-    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
-        metered::serialize(&mut Self::handle(context, input).await?)
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        let body = metered::serialize(Self::handle(context, input).await?).await?;
+        context.hold(body).await
     }
 }
 
@@ -38,6 +40,6 @@ async fn read<O: Operation>(call: &mut Call) -> Result<Input<O>, Failure> {
     let path = O::Path::read(values).map_err(|invalid| Failure::invalid(invalid.field, invalid.message))?;
     let query = Query::parse(call.request.query_string())?;
     let query = O::Query::read(|name| query.get(name));
-    let body = body::read(&call.request, &mut call.payload).await?;
+    let body = body::read(call).await?;
     Ok(Input { path, query, body })
 }

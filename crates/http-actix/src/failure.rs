@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use api_types::{ErrorBody, ErrorCode};
+use app::Quota;
 use app::error::BoxError;
 use serde_json::{Map, Value};
 
@@ -72,6 +73,20 @@ fn clipped(text: String) -> String {
     }
 }
 
+/// Names the quota, its limit and its use. Omits the numbers of the server's disk, which concern its operator only.
+fn quota_exceeded(quota: Quota, message: String) -> Failure {
+    let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+    match quota {
+        Quota::Files { used, limit } => {
+            failure.with("field", "filename").with("quota", "files").with("used", used).with("limit", limit)
+        }
+        Quota::Bytes { size: _, used, limit } => {
+            failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
+        }
+        Quota::Disk => failure.with("quota", "disk"),
+    }
+}
+
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         use app::Error;
@@ -87,6 +102,7 @@ impl From<app::Error> for Failure {
             Error::UnsupportedFileType { .. } => {
                 Failure::new(ErrorCode::UnsupportedFileType, clipped(message)).with("field", "filename")
             }
+            Error::QuotaExceeded(quota) => quota_exceeded(quota, message),
             Error::InsufficientBalance => Failure::new(ErrorCode::InsufficientBalance, message),
             Error::Unavailable { backend: _, source } => {
                 Failure { cause: Some(source), ..Failure::new(ErrorCode::ProviderUnavailable, message) }

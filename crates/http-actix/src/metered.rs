@@ -7,6 +7,7 @@ use retrieval_core::shape::Length;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::json;
 
 /// Sets `usage.bytes_returned` to the exact length of the serialized response, if the response has a usage block.
 pub(crate) fn complete<T: ResponseBody>(response: &mut T) -> Result<(), Failure> {
@@ -21,25 +22,29 @@ pub(crate) fn complete<T: ResponseBody>(response: &mut T) -> Result<(), Failure>
 }
 
 /// Serializes a response; the usage block, if it has one, states the exact length of the body.
-pub(crate) fn serialize<T: ResponseBody>(response: &mut T) -> Result<Vec<u8>, Failure> {
+pub(crate) async fn serialize<T: ResponseBody + Send + 'static>(mut response: T) -> Result<Vec<u8>, Failure> {
     match response.usage_mut() {
         Some(usage) => usage.bytes_returned = 0,
-        None => return serde_json::to_vec(response).map_err(Failure::internal),
+        None => return json::to_vec(response).await,
     }
-    to_body(response)
+    Ok(state_length(json::to_vec(response).await?))
 }
 
 /// Serializes a response whose `usage.bytes_returned` is 0, and replaces the 0 by the length of the body.
 pub(crate) fn to_body(response: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    Ok(state_length(serde_json::to_vec(response).map_err(Failure::internal)?))
+}
+
+/// Replaces a `bytes_returned` of 0 by the length of the body.
+fn state_length(mut body: Vec<u8>) -> Vec<u8> {
     // Quotation marks inside of strings are escaped, so this matches the field alone.
     const UNSTATED: &[u8] = b"\"bytes_returned\":0";
-    let mut body = serde_json::to_vec(response).map_err(Failure::internal)?;
     if let Some(start) = body.windows(UNSTATED.len()).rposition(|window| window == UNSTATED) {
         let zero = start + UNSTATED.len() - 1;
         let length = with_own_digits(body.len() as u64 - 1).to_string();
         body.splice(zero..=zero, length.into_bytes());
     }
-    Ok(body)
+    body
 }
 
 /// Measures a value as JSON.

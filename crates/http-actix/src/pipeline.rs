@@ -41,7 +41,7 @@ impl Route {
 
     fn scope(self) -> Option<Scope> {
         match self {
-            Route::Operation(spec) => Some(spec.scope),
+            Route::Operation(spec) => spec.scope,
             Route::Unlisted(_) => None,
         }
     }
@@ -85,7 +85,7 @@ where
                     access: Access { rate_limit: rate_limit.clone() },
                     header_session: session::from_header(request.headers())?,
                 };
-                let call = Call { context, usage: usage.clone(), request: request.clone(), payload };
+                let call = Call { context, usage: usage.clone(), request: request.clone(), payload, body_memory: None };
                 handler(call).await
             })
             .await

@@ -11,31 +11,37 @@ use uuid::Uuid;
 use crate::State;
 use crate::compression::gzip_if_asked;
 use crate::failure::Failure;
+use crate::memory::{Answer, SentInChunks};
 
 /// A body with its status, before headers are added.
-#[derive(Debug)]
 pub(crate) struct Reply {
     pub status: StatusCode,
     /// JSON; empty for no body.
-    pub body: Vec<u8>,
+    pub body: Answer,
     /// Name of the body's published schema.
     schema: Option<&'static str>,
 }
 
 impl Reply {
     /// The successful response of the operation `O`, serialized.
-    pub fn success<O: Operation>(body: Vec<u8>) -> Result<Self, Failure> {
+    pub fn success<O: Operation>(body: Answer) -> Result<Self, Failure> {
         let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
         Ok(Reply { status, body, schema: Some(O::Response::NAME) })
     }
 
     /// JSON without a published schema.
     pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, Failure> {
-        Ok(Reply { status, body: serde_json::to_vec(value).map_err(Failure::internal)?, schema: None })
+        let body = serde_json::to_vec(value).map_err(Failure::internal)?;
+        Ok(Reply::serialized(status, body.into()))
+    }
+
+    /// Serialized JSON without a published schema.
+    pub fn serialized(status: StatusCode, body: Answer) -> Self {
+        Reply { status, body, schema: None }
     }
 
     pub fn empty(status: StatusCode) -> Self {
-        Reply { status, body: Vec::new(), schema: None }
+        Reply::serialized(status, Answer::default())
     }
 
     fn error(state: &State, request_id: Uuid, failure: &Failure) -> Self {
@@ -55,7 +61,7 @@ impl Reply {
         }
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            body: serde_json::to_vec(&body).unwrap_or_default(),
+            body: serde_json::to_vec(&body).unwrap_or_default().into(),
             schema: Some(ErrorEnvelope::NAME),
         }
     }
@@ -78,7 +84,7 @@ pub(crate) async fn respond(
         }
     };
     let mut response = HttpResponse::build(reply.status);
-    if !reply.body.is_empty() {
+    if !reply.body.bytes.is_empty() {
         response.insert_header((CONTENT_TYPE, "application/json"));
     }
     response
@@ -106,10 +112,15 @@ pub(crate) async fn respond(
             response.insert_header((ALLOW, methods));
         }
     }
-    match gzip_if_asked(request.headers(), &reply.body).await {
-        Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
-        None => response.body(reply.body),
-    }
+    let Answer { bytes, memory } = reply.body;
+    let bytes = match gzip_if_asked(request.headers(), &bytes).await {
+        Some(compressed) => {
+            response.insert_header((CONTENT_ENCODING, "gzip"));
+            compressed.into()
+        }
+        None => bytes,
+    };
+    response.body(SentInChunks::new(bytes, memory))
 }
 
 /// Logs a failure with its cause and the request id. Bodies and tokens are never logged.

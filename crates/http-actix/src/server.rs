@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
-use actix_web::{HttpServer, web};
+use actix_server::ServerHandle;
+use actix_web::web;
 use app::App;
+use connections::{Connections, Limits};
 use rate_limit::RateLimiter;
 use tokio::task::JoinHandle;
 
+use crate::listener::{ListenerOptions, listen};
 use crate::{Options, State, create_app, create_operations_app};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
@@ -22,6 +24,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// Timeout of a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum of connections of the internal listener, for probes and scrapers. Idle ones make room for new ones.
+pub const OPERATIONS_CONNECTIONS: usize = 64;
+/// Keep-alive of the internal listener.
+const OPERATIONS_KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Bound sockets. The caller binds them, so that it can reserve all ports before it starts.
 pub struct Listeners {
@@ -52,26 +59,26 @@ pub fn serve(
         0 => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
         configured => configured,
     };
-    let drain = options.drain.as_secs();
     let state = web::Data::new(State::new(app, limiter, options));
-
+    let public_options = ListenerOptions {
+        connections: Connections::new("api", options.connections.clone()),
+        workers,
+        keep_alive: KEEP_ALIVE,
+        head_timeout: HEAD_TIMEOUT,
+        reading: options.paces.reading,
+        drain: options.drain,
+    };
+    let limits = Limits { connections: OPERATIONS_CONNECTIONS, per_address: 0, trusted: vec![] };
+    let operations_options = ListenerOptions {
+        connections: Connections::new("operations", limits),
+        workers: 1,
+        keep_alive: OPERATIONS_KEEP_ALIVE,
+        drain: Duration::from_secs(1),
+        ..public_options.clone()
+    };
     let public_state = state.clone();
-    let public = HttpServer::new(move || create_app(public_state.clone()))
-        .workers(workers)
-        .tcp_nodelay(true)
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(HEAD_TIMEOUT)
-        .shutdown_timeout(drain)
-        .disable_signals()
-        .listen(listeners.public)?
-        .run();
-    let operations = HttpServer::new(move || create_operations_app(state.clone()))
-        .workers(1)
-        .tcp_nodelay(true)
-        .shutdown_timeout(1)
-        .disable_signals()
-        .listen(listeners.operations)?
-        .run();
+    let public = listen(listeners.public, &public_options, move || create_app(public_state.clone()))?;
+    let operations = listen(listeners.operations, &operations_options, move || create_operations_app(state.clone()))?;
     Ok(Running {
         public: (public.handle(), tokio::spawn(public)),
         operations: (operations.handle(), tokio::spawn(operations)),

@@ -3,12 +3,14 @@ use std::time::Duration;
 
 use app::App;
 use app::clock::to_date_time;
+use connections::{Limits, Pace};
 use model::Clock;
 use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
 use crate::mcp::{Origins, ProtectedResource};
+use crate::memory::{Memory, MemoryLimits};
 use crate::skill_files::SkillFiles;
 
 /// Renders the metrics in the text format of Prometheus.
@@ -27,9 +29,33 @@ pub struct Options {
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
+    /// Limits of the public listener's connections.
+    pub connections: Limits,
+    /// Least speeds of clients.
+    pub paces: Paces,
+    pub memory: MemoryLimits,
     pub clock: Arc<dyn Clock>,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
+}
+
+/// Least speeds of clients.
+#[derive(Clone, Copy, Debug)]
+pub struct Paces {
+    /// Of reading a response.
+    pub reading: Pace,
+    /// Of sending the body of a request.
+    pub sending: Pace,
+}
+
+impl Default for Paces {
+    fn default() -> Self {
+        Paces {
+            // Large responses take memory while they are sent.
+            reading: Pace { patience: Duration::from_secs(30), bytes_per_second: 16 << 10 },
+            sending: Pace { patience: Duration::from_secs(10), bytes_per_second: 4 << 10 },
+        }
+    }
 }
 
 /// State shared by all workers.
@@ -40,6 +66,9 @@ pub struct State {
     pub(crate) metrics: Option<MetricsText>,
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
+    pub(crate) memory: Memory,
+    /// Least speed of sending the body of a request.
+    pub(crate) sending: Pace,
     pub(crate) skills: Option<SkillFiles>,
     pub(crate) origins: Origins,
     /// `None` without an issuer.
@@ -57,6 +86,8 @@ impl State {
             clock: options.clock.clone(),
             metrics: options.metrics.clone(),
             runtime: Handle::current(),
+            memory: Memory::new(&options.memory),
+            sending: options.paces.sending,
             skills: SkillFiles::new(&public_url),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),
             protected_resource: options

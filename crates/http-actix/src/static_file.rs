@@ -9,6 +9,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::compression::gzip_if_asked;
+use crate::memory::SentInChunks;
 
 /// A static body with its media type and entity tag.
 pub(crate) struct StaticFile {
@@ -56,7 +57,7 @@ impl StaticFile {
         response.insert_header((CONTENT_TYPE, self.content_type));
         match gzip_if_asked(request.headers(), &self.body).await {
             Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
-            None => response.body(self.body.clone()),
+            None => response.body(SentInChunks::new(self.body.clone(), None)),
         }
     }
 }

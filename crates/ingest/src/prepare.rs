@@ -1,8 +1,10 @@
 //! Preparation of content for storage: digest, language, headings, passages.
 
-use docstore::{Capture, Document, NewDocument, Passage, Strings, strip_nul};
+use std::sync::Arc;
+
+use docstore::{Capture, Document, NewDocument, NewParts, PartMap, Passage, Strings, strip_nul};
 use model::{CaptureFormat, CaptureId, Collection, Timestamp};
-use retrieval_core::{analysis, outline, passages, url};
+use retrieval_core::{analysis, outline, passages, sections, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -66,7 +68,7 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     let capture_id = CaptureId(Uuid::now_v7());
     let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
     let page_starts: Vec<usize> = content.page_starts.iter().map(|start| *start as usize).collect();
-    let passages = passages::split_pages(&markdown, &page_starts)
+    let passages: Vec<Passage> = passages::split_pages(&markdown, &page_starts)
         .into_iter()
         .map(|span| Passage {
             passage_id: passages::passage_id(doc_id, &content_digest, span.ordinal),
@@ -84,6 +86,7 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
         })
         .collect();
     let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
+    let Divided { first, map, parts } = divide(markdown, &passages, language.as_deref());
     NewDocument {
         document: Document {
             doc_id,
@@ -111,15 +114,35 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             captured_at: now,
             format: content.extent.format(),
             content_digest,
-            content: markdown,
+            content: first,
             headings: Strings(headings),
             fetched_from: None,
             etag: None,
             last_modified: None,
             organization_id: source.collection.owner(),
+            parts: map,
         },
         passages,
+        parts,
     }
+}
+
+/// Content as it is stored.
+pub struct Divided {
+    /// The whole content, or its first part.
+    pub first: String,
+    pub map: Option<PartMap>,
+    pub parts: Option<NewParts>,
+}
+
+/// Divides a content if it is long, and indexes the words of its parts.
+pub fn divide(content: String, passages: &[Passage], language: Option<&str>) -> Divided {
+    let Some(map) = docstore::divide(&content, passages, analysis::ANALYSIS_VERSION) else {
+        return Divided { first: content, map: None, parts: None };
+    };
+    let terms = Arc::new(sections::index(&content, &map.start_bytes(), language));
+    let first = content[..map.start(1).byte].to_owned();
+    Divided { first, map: Some(map), parts: Some(NewParts { content: Arc::new(content), terms }) }
 }
 
 /// Returns the pages that a passage is on: the outermost part of its section path.

@@ -109,7 +109,7 @@ impl Server {
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(RpcError::new(code::INVALID_PARAMS, "unknown cursor: the list has one page"));
         }
-        let shown = self.toolset.tools.iter().filter(|tool| backend.may(tool.operation().scope));
+        let shown = self.toolset.tools.iter().filter(|tool| tool.is_open_to(backend));
         let mut result = json!({"tools": shown.map(|tool| tool.definition()).collect::<Vec<_>>()});
         if stateless {
             result["ttlMs"] = TTL_MS.into();

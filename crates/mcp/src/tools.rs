@@ -4,7 +4,7 @@ use openapi::operations::{ListFiles, PresignFile, ReadDocument, Search, SubmitFe
 use openapi::{Operation, Spec};
 use serde_json::{Value, json};
 
-use crate::{connector, inputs};
+use crate::{Backend, connector, inputs};
 
 /// The implementation of a tool.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,6 +50,11 @@ impl Tool {
             Action::ListFiles => ListFiles::SPEC,
             Action::UploadFile => PresignFile::SPEC,
         }
+    }
+
+    /// True if the caller may have the scope of the operation.
+    pub fn is_open_to<B: Backend>(&self, backend: &B) -> bool {
+        self.operation().scope.is_none_or(|scope| backend.may(scope))
     }
 
     /// The definition in `tools/list`.

@@ -71,7 +71,7 @@ impl Toolset {
 
     /// True if the caller may call the tool, so that an answer may suggest it.
     pub(crate) fn offers<B: Backend>(&self, name: &str, backend: &B) -> bool {
-        self.find(name).is_some_and(|tool| backend.may(tool.operation().scope))
+        self.find(name).is_some_and(|tool| tool.is_open_to(backend))
     }
 
     pub(crate) fn instructions(&self) -> String {

@@ -30,5 +30,6 @@ named_enum! {
         KeyCreated = "key.created",
         KeyRevoked = "key.revoked",
         BalanceAdded = "balance.added",
+        OrganizationDeleted = "organization.deleted",
     }
 }

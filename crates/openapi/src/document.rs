@@ -1,4 +1,5 @@
 use api_types::schemas;
+use model::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::examples::Example;
@@ -16,7 +17,7 @@ unknown fields and query parameters are refused. Fields without a value are omit
 
 Every response has a `request_id`, in the body and in the header `X-Request-ID`. Errors use the envelope \
 `ErrorEnvelope`: branch on `error.code`, since messages may change. Retry 429 and 5xx with exponential back-off (500 ms, \
-doubled each time, at most 8 s, three retries); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors.
+doubled each time, at most 8 s, three retries); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors, nor 507.
 
 `warnings` lists warnings: a 200 with warnings is a complete answer.";
 
@@ -67,7 +68,7 @@ fn describe(operation: &Spec) -> Value {
         "tags": [operation.tag.as_str()],
         "summary": operation.summary,
         "description": operation.description,
-        "security": [{"apiKey": [operation.scope.as_str()]}],
+        "security": [{"apiKey": operation.scope.map(Scope::as_str).into_iter().collect::<Vec<_>>()}],
         "parameters": own.chain(shared).collect::<Vec<_>>(),
         "responses": errors::responses(operation),
     });

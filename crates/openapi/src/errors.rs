@@ -57,6 +57,9 @@ fn example(code: ErrorCode, invalid: Option<InvalidRequest>) -> Value {
         ErrorCode::ResponseTooLarge => json!({"field": "response.budget.max_chars_total", "max_chars_total": 200}),
         ErrorCode::FileTooLarge => json!({"field": "size", "max_object_bytes": 104_857_600}),
         ErrorCode::UnsupportedFileType => json!({"field": "filename"}),
+        ErrorCode::QuotaExceeded => {
+            json!({"field": "size", "quota": "bytes", "used": 10_737_000_000_i64, "limit": 10_737_418_240_i64})
+        }
         ErrorCode::InsufficientScope => json!({"scope": "search:read"}),
         ErrorCode::Overloaded => json!({"retry_after_seconds": 2}),
         _ => json!({}),

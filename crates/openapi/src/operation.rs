@@ -25,8 +25,8 @@ pub trait Operation: Listed {
     /// Method and path template, such as `GET /v1/files/index/{sync_id}`. Usage and logs name the operation by it.
     const ROUTE: &'static str;
     const TAG: Tag;
-    /// The scope that the credential must have.
-    const SCOPE: Scope;
+    /// The scope that the credential must have; `None` admits any.
+    const SCOPE: Option<Scope>;
     /// Title in the reference, in a few words.
     const SUMMARY: &'static str;
     /// CommonMark.
@@ -94,7 +94,7 @@ pub struct Spec {
     pub method: Method,
     pub path: &'static str,
     pub tag: Tag,
-    pub scope: Scope,
+    pub scope: Option<Scope>,
     pub summary: &'static str,
     pub description: &'static str,
     pub label: &'static str,

@@ -6,10 +6,11 @@ pub enum Tag {
     Feedback,
     Files,
     Usage,
+    Account,
 }
 
 impl Tag {
-    pub const ALL: [Tag; 5] = [Tag::Search, Tag::Documents, Tag::Feedback, Tag::Files, Tag::Usage];
+    pub const ALL: [Tag; 6] = [Tag::Search, Tag::Documents, Tag::Feedback, Tag::Files, Tag::Usage, Tag::Account];
 
     /// The name in the document.
     pub const fn as_str(self) -> &'static str {
@@ -19,6 +20,7 @@ impl Tag {
             Tag::Feedback => "Feedback",
             Tag::Files => "Files",
             Tag::Usage => "Usage",
+            Tag::Account => "Account",
         }
     }
 
@@ -35,6 +37,7 @@ impl Tag {
                  search with the workspace scope."
             }
             Tag::Usage => "Requests, durations and charges of the organization's credentials.",
+            Tag::Account => "The caller's organization, credential and quotas.",
         }
     }
 }

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
-    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, NoBody, PresignRequest, PresignResponse,
-    RequestBody, SearchRequest, SearchResponse, UsageOverview,
+    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest,
+    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview,
 };
 use bytes::Bytes;
 use openapi::parameters::{FileName, SyncId, UsageQuery};
@@ -95,6 +95,11 @@ impl Client {
     /// `GET /v1/usage`.
     pub async fn usage(&self, query: &UsageQuery) -> Result<Answer<UsageOverview>, Error> {
         self.send::<operations::GetUsage>(&(), query, &NoBody {}).await
+    }
+
+    /// `GET /v1/me`.
+    pub async fn me(&self) -> Result<Answer<MeResponse>, Error> {
+        self.send::<operations::GetMe>(&(), &(), &NoBody {}).await
     }
 
     async fn send<O: Operation>(

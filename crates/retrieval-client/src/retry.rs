@@ -1,5 +1,5 @@
-//! Retries with exponential back-off: 429 and 5xx, up to three times, after 500 ms, doubled each time, at most 8 s. A busy
-//! server says how long to wait.
+//! Retries with exponential back-off: 429 and 5xx except 507, up to three times, after 500 ms, doubled each time, at most 8 s.
+//! A busy server says how long to wait.
 
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub fn wait(failure: Failure, repeat: Repeat, retries: u32, random: f64) -> Opti
     match failure {
         // The random part spreads clients that wait for the same window.
         Failure::RateLimited(window) | Failure::Overloaded(window) => Some(window + backoff.mul_f64(random / 4.0)),
+        // A quota does not free itself within seconds.
+        Failure::Status(507) => None,
         Failure::Status(500..) | Failure::NotConnected => Some(backoff.mul_f64(1.0 - random / 2.0)),
         Failure::Broken if repeat == Repeat::Safe => Some(backoff.mul_f64(1.0 - random / 2.0)),
         Failure::Status(_) | Failure::Broken => None,
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn other_statuses_are_final() {
-        for status in [301, 400, 401, 402, 403, 404, 409, 413, 415, 499] {
+        for status in [301, 400, 401, 402, 403, 404, 409, 413, 415, 499, 507] {
             assert_eq!(ms(Failure::Status(status), Repeat::Safe, 0, 0.0), None, "{status}");
         }
     }

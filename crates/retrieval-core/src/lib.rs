@@ -13,6 +13,7 @@ pub mod phrase;
 pub mod plain;
 mod query_matcher;
 pub mod rerank;
+pub mod sections;
 pub mod select;
 mod sentences;
 pub mod shape;

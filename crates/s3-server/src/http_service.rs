@@ -1,41 +1,44 @@
 //! HTTP layer around the S3 library: cross-origin uploads, and responses that reach their client.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
-use bytes::Bytes;
+use connections::Requests;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use s3s::service::S3Service;
 use s3s::{Body, HttpError};
 
+use crate::Paces;
 use crate::presigned::{PresignedUrl, stated_size};
+use crate::served_body::ServedBody;
+use crate::shared_body::SharedBody;
 use crate::upload_length;
 
-/// Limits for draining a rejected upload: time, and bytes beyond the largest object.
-const DRAIN_TIME: Duration = Duration::from_secs(10);
+/// Bytes beyond the largest object that are drained of a rejected upload.
 const DRAIN_SPARE_BYTES: u64 = 1024 * 1024;
 
 pub(crate) struct HttpService {
     pub s3: S3Service,
     pub max_object_bytes: u64,
+    pub paces: Paces,
 }
 
 impl HttpService {
-    pub async fn handle(&self, request: Request<Incoming>) -> Result<Response<Body>, HttpError> {
+    /// Responds to a request. The connection is in use until the response has been sent, except while the rest of a
+    /// rejected upload is drained: rejections need no key, so they must not keep others out.
+    pub async fn handle(
+        &self,
+        request: Request<Incoming>,
+        connection: &Requests,
+    ) -> Result<Response<ServedBody>, HttpError> {
+        let mut serving = connection.serve();
         let is_presigned = matches!(PresignedUrl::find(request.uri()), Ok(Some(_)));
         if request.method() == Method::OPTIONS {
-            return Ok(preflight(request.headers(), is_presigned));
+            return Ok(preflight(request.headers(), is_presigned).map(|body| ServedBody::new(body, serving)));
         }
         let cross_origin = is_presigned && request.method() == Method::PUT;
         // A client that waits for `100 Continue` sends no body after a rejection, and reading would request it.
         let sends_at_once = !request.headers().contains_key(header::EXPECT);
         let (mut parts, body) = request.into_parts();
-        let body = SharedBody(Arc::new(Mutex::new(body)));
+        let body = SharedBody::new(body, self.paces);
         let size = if cross_origin { stated_size(&parts.uri) } else { None };
         let wrong_length = size.and_then(|size| upload_length::check(&mut parts.headers, size).err());
         let mut response = match wrong_length {
@@ -43,7 +46,9 @@ impl HttpService {
             None => self.s3.call(Request::from_parts(parts, Body::http_body_unsync(body.clone()))).await?,
         };
         if !response.status().is_success() && sends_at_once {
+            drop(serving);
             body.drain(self.max_object_bytes + DRAIN_SPARE_BYTES).await;
+            serving = connection.serve();
         }
         if cross_origin {
             // Also on rejections, so that the page can show the reason.
@@ -51,7 +56,7 @@ impl HttpService {
             let exposed = HeaderValue::from_static("ETag");
             response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
-        Ok(response)
+        Ok(response.map(|body| ServedBody::new(body, serving)))
     }
 }
 
@@ -78,53 +83,4 @@ fn preflight(headers: &HeaderMap, is_presigned: bool) -> Response<Body> {
 
 fn allow_any_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-}
-
-/// Request body that stays available after the S3 library dropped its copy.
-///
-/// A response before the end of the body closes the connection. With unread bytes in its buffer the system sends a
-/// reset, which may overtake the response: a client that is still sending would see "connection reset" instead of the
-/// 403.
-#[derive(Clone)]
-struct SharedBody(Arc<Mutex<Incoming>>);
-
-impl SharedBody {
-    fn with<T>(&self, work: impl FnOnce(Pin<&mut Incoming>) -> T) -> T {
-        work(Pin::new(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    /// Reads and discards the rest of the body, within limits.
-    async fn drain(mut self, max_bytes: u64) {
-        let drained = async {
-            let mut seen = 0;
-            while seen <= max_bytes && !self.is_end_stream() {
-                match self.frame().await {
-                    Some(Ok(frame)) => seen += frame.data_ref().map_or(0, |data| data.len() as u64),
-                    Some(Err(_)) | None => break,
-                }
-            }
-        };
-        // After the timeout the connection is simply closed.
-        let _ = tokio::time::timeout(DRAIN_TIME, drained).await;
-    }
-}
-
-impl http_body::Body for SharedBody {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        self.with(|body| body.poll_frame(context))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.with(|body| body.is_end_stream())
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.with(|body| body.size_hint())
-    }
 }

@@ -8,7 +8,8 @@ mod listener;
 mod operations;
 mod presigned;
 mod responses;
-mod stall_guard;
+mod served_body;
+mod shared_body;
 mod store;
 mod upload_length;
 
@@ -16,7 +17,9 @@ use std::future::Future;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use connections::{Connections, Pace};
 use s3s::service::S3ServiceBuilder;
 use tokio::net::TcpListener;
 
@@ -40,9 +43,32 @@ pub struct S3ServerOptions {
     /// Maximum object size in bytes. Larger uploads are rejected before any data is read.
     pub max_object_bytes: u64,
     pub durability: Durability,
+    pub paces: Paces,
+    /// Returns true while the disk has no room for uploads, which are then refused with 507. Called for each upload.
+    pub is_full: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// Opened store, ready to serve.
+/// Least speeds of clients.
+#[derive(Clone, Copy, Debug)]
+pub struct Paces {
+    /// Of reading a response.
+    pub reading: Pace,
+    /// Of sending an upload.
+    pub sending: Pace,
+}
+
+impl Default for Paces {
+    fn default() -> Self {
+        let patience = Duration::from_secs(30);
+        Self {
+            reading: Pace { patience, bytes_per_second: 16 << 10 },
+            sending: Pace { patience, bytes_per_second: 4 << 10 },
+        }
+    }
+}
+
+/// Opened store, ready to serve. Clones serve the same store on further listeners.
+#[derive(Clone)]
 pub struct S3Server {
     service: Arc<HttpService>,
 }
@@ -54,7 +80,16 @@ impl S3Server {
     /// # Errors
     /// Invalid bucket name or credentials, a folder in use by another process, or an I/O error.
     pub fn open(options: S3ServerOptions) -> Result<Self, S3ServerError> {
-        let S3ServerOptions { root, bucket, access_key_id, secret_access_key, max_object_bytes, durability } = options;
+        let S3ServerOptions {
+            root,
+            bucket,
+            access_key_id,
+            secret_access_key,
+            max_object_bytes,
+            durability,
+            paces,
+            is_full,
+        } = options;
         if !s3s::path::check_bucket_name(&bucket) {
             return Err(S3ServerError::BucketName(bucket));
         }
@@ -66,14 +101,14 @@ impl S3Server {
             io::ErrorKind::InvalidData => S3ServerError::Format { path: root.join("journal") },
             _ => S3ServerError::Io { path: root, source },
         })?;
-        let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes });
+        let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes, is_full });
         builder.set_auth(auth::Key { id: access_key_id, secret: secret_access_key });
         builder.set_access(auth::Access);
-        Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes }) })
+        Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes, paces }) })
     }
 
     /// Serves connections until `shutdown` completes. Running requests then have ten seconds to finish.
-    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-        listener::serve(self.service, listener, shutdown).await;
+    pub async fn serve(self, listener: TcpListener, connections: Connections, shutdown: impl Future<Output = ()>) {
+        listener::serve(self.service, listener, connections, shutdown).await;
     }
 }

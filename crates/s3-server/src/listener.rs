@@ -4,44 +4,45 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connections::{Connections, Guarded, Slot};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::Paces;
 use crate::http_service::HttpService;
-use crate::stall_guard::StallGuard;
 
-/// Maximum number of connections. Each costs a file descriptor and about 20 kB; further ones wait in the kernel's
-/// queue.
-const MAX_CONNECTIONS: usize = 1024;
-/// Timeout for receiving the headers, and for an idle connection between two requests.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout for a client that reads nothing of a response.
-const WRITE_IDLE: Duration = Duration::from_secs(30);
+/// Timeout for an idle connection between two requests.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Timeout for receiving the headers, from their first byte.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Replaced connections that may still be closing. Beyond them, new connections wait in the kernel's queue, so that the
+/// number of file descriptors stays bounded.
+const MAX_CLOSING: usize = 32;
 /// Time for running requests to finish during shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Serves until `shutdown` completes, then drains the running requests.
-pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+pub(crate) async fn serve(
+    service: Arc<HttpService>,
+    listener: TcpListener,
+    limits: Connections,
+    shutdown: impl Future<Output = ()>,
+) {
     let graceful = GracefulShutdown::new();
-    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let accepted = async {
-            let permit = Arc::clone(&permits).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, stream) = tokio::select! {
+        let may_accept = connections.len() < limits.limit() + MAX_CLOSING;
+        let (stream, peer) = tokio::select! {
             biased;
             () = &mut shutdown => break,
             Some(_) = connections.join_next() => continue,
-            (permit, accepted) = accepted => match accepted {
-                Ok((stream, _)) => (permit, stream),
+            accepted = listener.accept(), if may_accept => match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Usually out of file descriptors. That passes, and retrying at once would only burn CPU.
                     tracing::warn!(%error, "cannot accept object store connection");
@@ -50,9 +51,10 @@ pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shut
                 }
             },
         };
-        let connection = graceful.watch(connection(stream, Arc::clone(&service)));
+        // A refused connection is closed at once.
+        let Some(slot) = limits.admit(peer.ip()) else { continue };
+        let connection = graceful.watch(connection(stream, slot, Arc::clone(&service)));
         connections.spawn(async move {
-            let _permit = permit;
             // A connection that ends early (reset, stalled, invalid HTTP) concerns only its client.
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "object store connection ended early");
@@ -68,18 +70,21 @@ pub(crate) async fn serve(service: Arc<HttpService>, listener: TcpListener, shut
 
 fn connection(
     stream: TcpStream,
+    slot: Slot,
     service: Arc<HttpService>,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
     // Small responses must not wait for the acknowledgement of the previous one.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
+    let Paces { reading, .. } = service.paces;
+    let requests = slot.requests();
     let handler = service_fn(move |request| {
-        let service = Arc::clone(&service);
-        async move { service.handle(request).await }
+        let (service, requests) = (Arc::clone(&service), requests.clone());
+        async move { service.handle(request, &requests).await }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(StallGuard::new(stream, WRITE_IDLE)), handler)
+        .header_read_timeout(IDLE_TIMEOUT)
+        .serve_connection(TokioIo::new(Guarded::new(stream, slot, reading, HEADER_TIMEOUT)), handler)
 }

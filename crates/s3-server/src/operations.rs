@@ -8,7 +8,7 @@ use base64::Engine as _;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use s3s::dto::*;
-use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use time::OffsetDateTime;
 
 use crate::content;
@@ -28,6 +28,7 @@ pub(crate) struct Operations {
     pub store: Arc<Store>,
     pub bucket: String,
     pub max_object_bytes: u64,
+    pub is_full: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl Operations {
@@ -105,7 +106,7 @@ impl Operations {
             Ok::<_, io::Error>(upload)
         })
         .await?
-        .map_err(internal)
+        .map_err(write_error)
     }
 }
 
@@ -117,11 +118,25 @@ fn other_length(declared: u64, received: u64, options: &PutOptions) -> S3Error {
     }
 }
 
+/// Refuses an upload before its URL is used up, so that it can be repeated once there is room.
+fn disk_full() -> S3Error {
+    let mut error = S3Error::with_message(
+        S3ErrorCode::Custom("InsufficientStorage".into()),
+        "The disk is almost full: uploads are paused",
+    );
+    error.set_status_code(http::StatusCode::INSUFFICIENT_STORAGE);
+    error
+}
+
+fn write_error(error: io::Error) -> S3Error {
+    if error.kind() == io::ErrorKind::StorageFull { disk_full() } else { internal(error) }
+}
+
 fn put_error(error: PutError) -> S3Error {
     match error {
         PutError::Exists => s3_error!(PreconditionFailed),
         PutError::Digest => s3_error!(BadDigest),
-        PutError::Io(error) => internal(error),
+        PutError::Io(error) => write_error(error),
     }
 }
 
@@ -157,6 +172,9 @@ fn refuse_conditions(any: bool) -> S3Result<()> {
 #[async_trait::async_trait]
 impl S3 for Operations {
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
+        if (self.is_full)() {
+            return Err(disk_full());
+        }
         let reservation = self.reserve(&request.uri)?;
         let input = request.input;
         self.check_bucket(&input.bucket)?;

@@ -27,6 +27,7 @@ pub struct Settings {
     pub usage: Usage,
     pub files: Files,
     pub quotas: Quotas,
+    pub retention: Retention,
     pub billing: Billing,
     pub auth: Auth,
     pub log: Log,
@@ -42,6 +43,12 @@ pub struct Server {
     pub workers: u16,
     pub request_timeout_ms: u64,
     pub drain_seconds: u64,
+    /// 0: as many as fit.
+    pub max_connections: u32,
+    /// 0: no maximum.
+    pub max_connections_per_address: u32,
+    #[serde(deserialize_with = "parse::networks")]
+    pub trusted_networks: Vec<IpNet>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -95,6 +102,8 @@ pub struct Storage {
     pub backend: StorageBackend,
     #[serde(deserialize_with = "parse::socket_address")]
     pub bind: SocketAddr,
+    /// 0: as many as fit.
+    pub max_connections: u32,
     /// Empty: `endpoint`, or the embedded listener.
     pub public_endpoint: String,
     pub endpoint: String,
@@ -197,8 +206,19 @@ pub struct Files {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quotas {
+    /// 0: no quota.
+    pub bytes_per_organization: u64,
     /// 0: free disk space is not checked.
     pub min_free_disk_bytes: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// 0: forever.
+    pub searches_days: u32,
+    /// 0: forever.
+    pub feedback_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -19,6 +19,8 @@ impl Settings {
             self.check_data_dir(),
             self.check_public_url(),
             self.check_workers(),
+            connections("server.max_connections", self.server.max_connections),
+            connections("storage.max_connections", self.storage.max_connections),
             positive("server.request_timeout_ms", self.server.request_timeout_ms),
             self.check_binds(),
             self.check_origins(),
@@ -220,6 +222,14 @@ fn optional_url(key: &str, text: &str) -> Check {
 
 fn positive(key: &str, value: u64) -> Check {
     if value > 0 { Ok(()) } else { Err(SettingsError::invalid(key, value, "must be at least 1")) }
+}
+
+/// Few connections are no use: a browser opens six, and an eighth is reserved for trusted networks.
+fn connections(key: &str, value: u32) -> Check {
+    if value == 0 || (16..=1_000_000).contains(&value) {
+        return Ok(());
+    }
+    Err(SettingsError::invalid(key, value, "must be 0 or between 16 and 1000000"))
 }
 
 fn not_empty(key: &str, text: &str) -> Check {

@@ -74,6 +74,10 @@ impl SearchEngine for TestEngine {
         self.inner.first_stage(request).await
     }
 
+    fn verifies_phrases(&self) -> bool {
+        self.inner.verifies_phrases()
+    }
+
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
         self.inner.apply(index, changes).await
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use app::files::{PresignRequest, RunView};
 use blobs::BlobStore;
-use docstore::File;
+use docstore::{File, StorageQuotas};
 use ingest::objects;
 use model::{Clock, RunMode, SyncId};
 use tokio_util::sync::CancellationToken;
@@ -35,8 +35,10 @@ impl TestApp {
             reason: None,
             last_run_id: None,
             withdrawn_at: None,
+            bytes: 0,
+            upload_expires_at: None,
         };
-        self.store.register_file(file).await.unwrap();
+        self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;
     }
 

@@ -10,8 +10,11 @@ impl TestApp {
     /// Route and status of each recorded request of the organization, in the order of their times.
     pub async fn recorded_requests(&self, tenant: &Tenant) -> Vec<(String, i32)> {
         self.app.close().await;
-        let events =
-            self.store.list_usage_events(tenant.organization_id, Timestamp::MIN, Timestamp::MAX).await.unwrap();
+        let events = self
+            .store
+            .list_usage_events(tenant.organization_id, Timestamp::MIN, Timestamp::MAX, i64::MAX)
+            .await
+            .unwrap();
         events.into_iter().map(|event| (event.route, event.status)).collect()
     }
 

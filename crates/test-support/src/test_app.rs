@@ -1,11 +1,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Compute;
 use app::authentication::TokenVerifier;
+use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
-use app::{App, Options, Parts, ShareLimits};
+use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
 use engine::SearchEngine;
@@ -29,6 +31,7 @@ pub struct Setup {
     /// Time for which an unreadable page is not fetched again.
     pub failure_ttl: Duration,
     pub host_checks: Vec<HostCheck>,
+    pub free_space: Arc<FreeSpace>,
     pub supervisor: Supervisor,
 }
 
@@ -40,6 +43,7 @@ impl Default for Setup {
                 search_cents: 1,
                 max_object_bytes: 1 << 20,
                 max_files_per_organization: 100,
+                max_bytes_per_organization: None,
                 presign_lifetime: Duration::from_mins(15),
                 engine_timeout: Duration::from_secs(10),
                 capture_lifetimes: CaptureLifetimes {
@@ -47,6 +51,8 @@ impl Default for Setup {
                     document: Duration::from_hours(24),
                 },
                 usage_retention: Duration::from_hours(24),
+                read_limits: ReadLimits::default(),
+                retention: Retention::default(),
                 request_timeout: Duration::from_secs(60),
                 shares: ShareLimits::for_cores(2),
             },
@@ -57,6 +63,7 @@ impl Default for Setup {
             clock: Arc::default(),
             failure_ttl: Duration::from_mins(10),
             host_checks: Vec::new(),
+            free_space: Arc::new(FreeSpace::unlimited()),
             supervisor: Supervisor::default(),
         }
     }
@@ -107,6 +114,7 @@ impl TestApp {
             limiter: setup.limiter,
             tokens: setup.tokens,
             host_checks: setup.host_checks,
+            free_space: setup.free_space,
             supervisor: setup.supervisor,
             clock,
             options: setup.options,
@@ -128,8 +136,10 @@ fn runner(
     clock: Arc<dyn Clock>,
 ) -> Runner {
     let options = RunnerOptions {
+        compute: Compute::new(2),
         parallel_files: 4,
-        parallel_runs: 1,
+        parallel_runs: 4,
+        max_bytes_in_progress: 16 << 20,
         max_object_bytes: 1 << 20,
         temp_dir: database.folder().to_owned(),
         lease: Duration::from_secs(15),
@@ -148,6 +158,7 @@ fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> Page
         politeness: Politeness { concurrent: 8, delay: Duration::ZERO, ..Politeness::default() },
         ..FetcherOptions::new("test", "1.0", None)
     });
-    let options = PageReaderOptions { concurrent: 8, extract_timeout: Duration::from_secs(10), failure_ttl, clock };
+    let options =
+        PageReaderOptions { compute: Compute::new(2), extract_timeout: Duration::from_secs(10), failure_ttl, clock };
     PageReader::new(store.clone(), fetcher.unwrap(), Arc::new(InProcess), options)
 }

@@ -5,7 +5,7 @@ use super::main_job::{first_sentence, small_files};
 use super::report::{Report, Section};
 use super::server::Server;
 use super::workspace::{File, Workspace};
-use super::{Options, process, spinner};
+use super::{Options, pdf, process, spinner};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,6 +14,9 @@ use std::path::Path;
 const FILES: usize = 10_000;
 const UPLOADERS: usize = 4;
 const LARGE_PDF_BYTES: usize = 99 << 20;
+const LINES_A_PAGE: usize = 68;
+/// Bytes of a page's objects beside its text.
+const PAGE_OVERHEAD: usize = 300;
 /// Unpacked size of the bomb.
 const BOMB_BYTES: usize = 4 << 30;
 
@@ -106,36 +109,11 @@ fn hostile(installation: &Installation, server: &Server, section: &mut Section) 
     Ok(())
 }
 
-/// Returns a PDF of text pages, uncompressed and of nearly the maximum file size.
+/// Returns a PDF of text pages of nearly the maximum file size.
 fn large_pdf() -> Vec<u8> {
-    const LINE: &str = "(The quick brown fox jumps over the lazy dog, and the dog does not mind it.) Tj T*\n";
-    let content = format!("BT /F1 9 Tf 40 800 Td 11 TL\n{}ET", LINE.repeat(68));
-    let pages = LARGE_PDF_BYTES / (content.len() + 300);
-    let mut pdf = b"%PDF-1.4\n".to_vec();
-    let mut offsets = Vec::new();
-    let mut object = |pdf: &mut Vec<u8>, number: usize, body: &str| {
-        offsets.push((number, pdf.len()));
-        pdf.extend_from_slice(format!("{number} 0 obj\n{body}\nendobj\n").as_bytes());
-    };
-    object(&mut pdf, 1, "<</Type/Catalog/Pages 2 0 R>>");
-    let kids: String = (0..pages).map(|page| format!("{} 0 R ", 4 + page * 2)).collect();
-    object(&mut pdf, 2, &format!("<</Type/Pages/Count {pages}/Kids[{kids}]>>"));
-    object(&mut pdf, 3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>");
-    for page in 0..pages {
-        let number = 4 + page * 2;
-        let resources = "/Resources<</Font<</F1 3 0 R>>>>";
-        let body = format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{resources}/Contents {} 0 R>>", number + 1);
-        object(&mut pdf, number, &body);
-        object(&mut pdf, number + 1, &format!("<</Length {}>>stream\n{content}\nendstream", content.len()));
-    }
-    let xref = pdf.len();
-    pdf.extend_from_slice(format!("xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).as_bytes());
-    for (_, offset) in &offsets {
-        pdf.extend_from_slice(format!("{offset:010} 00000 n \n").as_bytes());
-    }
-    let trailer = format!("trailer<</Size {}/Root 1 0 R>>\nstartxref\n{xref}\n%%EOF", offsets.len() + 1);
-    pdf.extend_from_slice(trailer.as_bytes());
-    pdf
+    let content = pdf::content(LINES_A_PAGE);
+    let count = LARGE_PDF_BYTES / (content.len() + PAGE_OVERHEAD);
+    pdf::document(&pdf::Pages::Own { content: &content, count })
 }
 
 /// Returns a document with gigabytes of a single letter.

@@ -7,7 +7,7 @@ use super::{check_interrupt, process};
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::fs::File;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -22,6 +22,8 @@ const POLL: Duration = Duration::from_millis(5);
 pub struct Installation {
     program: PathBuf,
     folder: Folder,
+    api: SocketAddr,
+    storage: SocketAddr,
     base: String,
     operations: String,
     /// Environment variables that override the configuration.
@@ -35,6 +37,7 @@ enum Folder {
 }
 
 /// Organization with a key of all scopes.
+#[derive(Clone)]
 pub struct Tenant {
     pub organization: String,
     pub key: String,
@@ -80,6 +83,8 @@ impl Installation {
         let installation = Self {
             program: program.to_path_buf(),
             folder,
+            api,
+            storage,
             base: format!("http://{api}"),
             operations: format!("http://{operations}"),
             settings: vec![],
@@ -132,9 +137,33 @@ impl Installation {
     ///
     /// Returns an error if a command fails or its output differs from the documentation.
     pub fn tenant(&self) -> anyhow::Result<Tenant> {
-        let organization = text(&self.run(&["admin", "org", "create", "--name", "bench"])?, "organization_id")?;
+        self.tenant_with(&[])
+    }
+
+    /// Creates a billed organization and a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a command fails or its output differs from the documentation.
+    pub fn billed_tenant(&self, cents: u64) -> anyhow::Result<Tenant> {
+        self.tenant_with(&["--prepaid-cents", &cents.to_string()])
+    }
+
+    fn tenant_with(&self, options: &[&str]) -> anyhow::Result<Tenant> {
+        let arguments = [&["admin", "org", "create", "--name", "bench"], options].concat();
+        let organization = text(&self.run(&arguments)?, "organization_id")?;
         let (key, key_id) = self.key(&organization)?;
         Ok(Tenant { organization, key, key_id })
+    }
+
+    /// Returns the balance of a billed organization in cents, which is the sum of its ledger.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the command fails or its output differs from the documentation.
+    pub fn balance(&self, tenant: &Tenant) -> anyhow::Result<i64> {
+        let shown = self.run(&["admin", "balance", "show", "--org", &tenant.organization])?;
+        shown["balance_cents"].as_i64().with_context(|| format!("no `balance_cents` in {shown}"))
     }
 
     /// Creates a key of all scopes and returns it with its id.
@@ -231,6 +260,16 @@ impl Installation {
     /// Returns the base URL of the API.
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Returns the address of the API.
+    pub fn api(&self) -> SocketAddr {
+        self.api
+    }
+
+    /// Returns the address of the embedded object store.
+    pub fn storage(&self) -> SocketAddr {
+        self.storage
     }
 
     /// Runs a server command and parses its last line of output.

@@ -3,8 +3,10 @@
 mod admission_job;
 mod client;
 mod collection;
+mod descriptors;
 mod disk;
 mod engine;
+mod fairness;
 mod files_job;
 mod generate;
 pub(crate) mod installation;
@@ -12,6 +14,7 @@ mod kept_import;
 mod load;
 mod machine;
 mod main_job;
+mod pdf;
 mod process;
 mod random;
 mod read_job;
@@ -23,9 +26,11 @@ mod server;
 mod site;
 mod stages;
 mod starts;
+mod swarm;
 mod topics;
 mod usage_job;
 mod vocabulary;
+mod wire;
 mod workspace;
 
 use crate::interrupt;
@@ -81,6 +86,8 @@ pub struct Options {
     /// Seed of generated data
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    fairness: fairness::FairnessOptions,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -98,10 +105,16 @@ enum Name {
     Admission,
     /// Usage overview over ten million requests, on SQLite and on PostgreSQL
     Usage,
+    /// Effect of one tenant's load on another: a heavy organization and a bystander, one scenario per kind of load
+    Fairness,
 }
 
 /// Runs a benchmark and prints its report on standard output.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    if options.fairness.list {
+        fairness::list();
+        return Ok(ExitCode::SUCCESS);
+    }
     interrupt::watch()?;
     let server = match &options.server {
         Some(server) => server.canonicalize()?,
@@ -115,6 +128,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),
+        Name::Fairness => fairness::measure(options, &server, &mut report),
     };
     // Prints partial results after an error too, because they took minutes.
     if options.json {
@@ -123,7 +137,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         print!("{}", report.text());
     }
     measured?;
-    Ok(interrupt::exit_code(true))
+    Ok(interrupt::exit_code(!options.fairness.check || report.missed() == 0))
 }
 
 /// Returns a progress bar, which is visible on a terminal only.

@@ -4,7 +4,7 @@ use super::installation::{Installation, Tenant};
 use super::report::Report;
 use super::report::Section;
 use super::server::Server;
-use super::site::Site;
+use super::site::{Pages, Site};
 use super::{Options, load, process, progress, spinner, topics};
 use anyhow::{Context, bail};
 use serde_json::json;
@@ -17,7 +17,7 @@ const PAGES: usize = 1_000;
 const DOCUMENTS_A_PAGE: usize = 4;
 const WARM_UP: usize = 50;
 /// Allows the server to fetch from the local site.
-const ALLOW_LOOPBACK: [(&str, &str); 1] = [("RETRIEVAL__FETCH__ALLOW_NETWORKS", "127.0.0.0/8")];
+pub const ALLOW_LOOPBACK: [(&str, &str); 1] = [("RETRIEVAL__FETCH__ALLOW_NETWORKS", "127.0.0.0/8")];
 
 struct Reads<'a> {
     options: &'a Options,
@@ -35,7 +35,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     let bytes: usize = pages.iter().map(Vec::len).sum();
     let section = report.section(title);
     section.count("different pages", pages.len()).number("KB a page", bytes as f64 / pages.len() as f64 / 1e3);
-    let site = Site::start(pages)?;
+    let site = Site::start(Pages::html(pages))?;
     let bodies = (0..count).map(|number| serde_json::to_vec(&json!({"canonical_url": site.url(number)})));
     let installation = Installation::new(program)?;
     let reads =
@@ -113,7 +113,7 @@ fn read_pages(folder: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
 }
 
 /// Generates articles with navigation and footer.
-fn generated_pages(seed: u64, count: usize) -> Vec<Vec<u8>> {
+pub fn generated_pages(seed: u64, count: usize) -> Vec<Vec<u8>> {
     let documents = topics::collection(seed, count * DOCUMENTS_A_PAGE, 1).documents;
     let links = |name: &str| {
         (0..40).fold(String::new(), |mut list, number| {

@@ -71,6 +71,11 @@ impl Report {
         json!({"machine": self.machine, "figures": Value::Object(figures.collect())})
     }
 
+    /// Returns the number of missed targets.
+    pub fn missed(&self) -> usize {
+        self.sections.iter().map(Section::missed).sum()
+    }
+
     /// Returns a table per section, with missed targets marked.
     pub fn text(&self) -> String {
         let m = &self.machine;
@@ -95,6 +100,11 @@ impl Report {
 }
 
 impl Section {
+    /// Returns the number of missed targets.
+    pub fn missed(&self) -> usize {
+        self.rows.iter().filter(|row| row.target.is_some_and(|target| !target.is_met(row.value))).count()
+    }
+
     pub fn number(&mut self, name: &'static str, value: f64) -> &mut Self {
         self.rows.push(Row { name: name.into(), value, target: None });
         self
@@ -198,5 +208,10 @@ mod tests {
         let json = report().json();
         assert_eq!(json["figures"]["search"]["p50 ms"], 1.5);
         assert_eq!(json["machine"]["commit"], "abc");
+    }
+
+    #[test]
+    fn missed_targets_are_counted() {
+        assert_eq!(report().missed(), 2);
     }
 }

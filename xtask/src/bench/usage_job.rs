@@ -16,7 +16,7 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 const REQUESTS: usize = 10_000_000;
-const DAYS: usize = 30;
+const HOURS: usize = 30 * 24;
 const KEYS: usize = 3;
 const CALLS: usize = 40;
 const TARGET_MS: f64 = 200.0;
@@ -25,7 +25,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     let recorder = build_recorder()?;
     let count = options.documents.unwrap_or(REQUESTS);
     let embedded = Installation::new(program)?;
-    let sqlite = format!("sqlite://{}", embedded.data().join("retrieval.db").display());
+    let sqlite = sqlite_url(&embedded);
     on(&embedded, &recorder, &sqlite, count, report.section(format!("{count} requests, SQLite")))?;
     drop(embedded);
     let section = report.section(format!("{count} requests, PostgreSQL"));
@@ -43,7 +43,11 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
 }
 
 /// Builds the program that records past requests, which the API cannot do.
-fn build_recorder() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+///
+/// Returns an error if the build fails.
+pub fn build_recorder() -> anyhow::Result<PathBuf> {
     let mut build = shell::cargo();
     build.args(["build", "--release", "--package", "docstore", "--example", "record_usage"]);
     shell::run(&mut build)?;
@@ -62,18 +66,15 @@ fn on(
     for _ in 1..KEYS {
         keys.push(installation.key(&tenant.organization)?.1);
     }
-    let recorded = record(recorder, database, &tenant, &keys, count)?;
+    let recorded = record(recorder, database, &tenant, &keys, count, HOURS)?;
     section.per_second("requests/s recorded", count as f64, recorded);
     let _server = installation.serve()?;
     let client = installation.client(&tenant);
-    let now = OffsetDateTime::now_utc();
-    // Both ends lie within an hour, so that individual requests of two hours are counted.
     let windows = [("30 days", Duration::days(30)), ("7 days", Duration::days(7)), ("24 hours", Duration::days(1))];
     let mut seen = 0;
     for (name, length) in windows {
         for group in ["none", "api_key", "endpoint", "status_class"] {
-            let (from, to) = ((now - length).format(&Rfc3339)?, now.format(&Rfc3339)?);
-            let path = format!("/v1/usage?from={from}&to={to}&group_by={group}");
+            let path = format!("{}&group_by={group}", path_of_last(length)?);
             let mut samples = Samples::default();
             for _ in 0..CALLS {
                 check_interrupt()?;
@@ -97,17 +98,34 @@ fn on(
     Ok(())
 }
 
-fn record(
+/// Returns the URL of an installation's embedded database.
+pub fn sqlite_url(installation: &Installation) -> String {
+    format!("sqlite://{}", installation.data().join("retrieval.db").display())
+}
+
+/// Returns the path of an overview of the time until now. Both ends lie within an hour, so that parts of two hours are counted.
+pub fn path_of_last(length: Duration) -> anyhow::Result<String> {
+    let now = OffsetDateTime::now_utc();
+    Ok(format!("/v1/usage?from={}&to={}", (now - length).format(&Rfc3339)?, now.format(&Rfc3339)?))
+}
+
+/// Records `count` requests of the last `hours`.
+///
+/// # Errors
+///
+/// Returns an error if the recorder fails or a signal interrupts it.
+pub fn record(
     recorder: &Path,
     database: &str,
     tenant: &Tenant,
     keys: &[String],
     count: usize,
+    hours: usize,
 ) -> anyhow::Result<std::time::Duration> {
     let begun = Instant::now();
     let bar = progress(count, "recording requests");
-    let (count, days) = (count.to_string(), DAYS.to_string());
-    let arguments = [database, &tenant.organization, &keys.join(","), &count, &days];
+    let (count, hours) = (count.to_string(), hours.to_string());
+    let arguments = [database, &tenant.organization, &keys.join(","), &count, &hours];
     let mut recording = std::process::Command::new(recorder).args(arguments).stdout(Stdio::piped()).spawn()?;
     let said = recording.stdout.take().context("the recorder has no output")?;
     for line in BufReader::new(said).lines() {

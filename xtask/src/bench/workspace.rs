@@ -45,6 +45,11 @@ impl<'a> Workspace<'a> {
         Ok(Self { tenant: installation.tenant()?, installation })
     }
 
+    /// Uses an existing organization.
+    pub fn of(installation: &'a Installation, tenant: Tenant) -> Self {
+        Self { installation, tenant }
+    }
+
     pub fn client(&self) -> Client {
         self.installation.client(&self.tenant)
     }
@@ -84,8 +89,7 @@ impl<'a> Workspace<'a> {
         let client = self.client();
         let waiting = spinner("indexing files");
         let begun = Instant::now();
-        let started = client.call("/v1/files/index", &json!({"mode": mode}))?;
-        let path = format!("/v1/files/index/{}", started["sync_id"].as_str().context("no `sync_id`")?);
+        let path = self.start_run(mode)?;
         let mut status = loop {
             check_interrupt()?;
             let status: Value = serde_json::from_slice(&client.get(&path)?)?;
@@ -103,14 +107,33 @@ impl<'a> Workspace<'a> {
         Ok(Run { took, stats: status["stats"].take() })
     }
 
+    /// Starts a run and returns the path of its state.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run is refused.
+    pub fn start_run(&self, mode: &str) -> anyhow::Result<String> {
+        let started = self.client().call("/v1/files/index", &json!({"mode": mode}))?;
+        Ok(format!("/v1/files/index/{}", started["sync_id"].as_str().context("no `sync_id`")?))
+    }
+
+    /// Searches the indexed files.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the search fails.
+    pub fn search(&self, query: &str) -> anyhow::Result<Value> {
+        let scope = json!({"indexes": ["workspace"], "workspace_id": self.tenant.organization});
+        self.client().call("/v1/search", &json!({"query": query, "scope": scope}))
+    }
+
     /// Checks that the indexed files can be found, since the figures are worthless otherwise.
     ///
     /// # Errors
     ///
     /// Returns an error if nothing is found.
     pub fn must_find(&self, query: &str) -> anyhow::Result<()> {
-        let scope = json!({"indexes": ["workspace"], "workspace_id": self.tenant.organization});
-        let found = self.client().call("/v1/search", &json!({"query": query, "scope": scope}))?;
+        let found = self.search(query)?;
         if found["results"].as_array().is_none_or(Vec::is_empty) {
             bail!("an indexed file is not found by its first sentence");
         }

@@ -24,11 +24,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs", &[]),
     ("docstore", &["model"]),
     ("extract", &["file-types"]),
-    ("extract-worker", &["extract"]),
-    ("fetcher", &["error-causes", "file-types"]),
+    // Workers serve organizations in turn.
+    ("extract-worker", &["admission", "extract", "model"]),
+    ("fetcher", &["admission", "error-causes", "file-types", "model"]),
     ("models", &[]),
     ("rate-limit", &[]),
-    ("s3-server", &[]),
+    ("connections", &[]),
+    ("s3-server", &["connections"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
@@ -75,13 +77,26 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The edge.
     (
         "http-actix",
-        &["api-types", "app", "error-causes", "mcp", "model", "openapi", "rate-limit", "retrieval-core", "skills"],
+        &[
+            "admission",
+            "api-types",
+            "app",
+            "connections",
+            "error-causes",
+            "mcp",
+            "model",
+            "openapi",
+            "rate-limit",
+            "retrieval-core",
+            "skills",
+        ],
     ),
     ("xtask", &["api-types", "openapi"]),
     // The application with test doubles behind its seams.
     (
         "test-support",
         &[
+            "admission",
             "app",
             "blobs",
             "docstore",

@@ -19,7 +19,7 @@ const READERS: &[&str] = &[
     "crates/blobs-s3/src/store.rs",
     "crates/retrieval-client/src/transport.rs",
     // `Retry-After` as an HTTP date.
-    "crates/fetcher/src/fetcher.rs",
+    "crates/fetcher/src/admitted.rs",
     // A conformance suite compares object times with the present.
     "crates/blobs/src/conformance.rs",
     // A benchmark ends its series of requests now.

@@ -3,12 +3,12 @@
 use serde_json::json;
 use settings::{IndexBackend, Settings, StorageBackend};
 
-use crate::{compose, output};
+use crate::{compose, descriptors, output};
 
 /// Validates what the settings alone cannot: values that only their adapters understand. Nothing is opened or connected.
 pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>> {
     let storage = match settings.storage.backend {
-        StorageBackend::S3 => compose::storage(settings).await.err(),
+        StorageBackend::S3 => compose::external_storage(settings).err(),
         // Opens its listener, which a running server has.
         StorageBackend::Embedded => None,
     };
@@ -16,6 +16,12 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         IndexBackend::Meilisearch => compose::meilisearch(settings).err(),
         IndexBackend::Embedded | IndexBackend::None => None,
     };
+    let plan = descriptors::plan(settings, descriptors::limit());
+    if let Ok(plan) = &plan
+        && plan.lowered_by.is_some()
+    {
+        output::warn(&plan.to_string());
+    }
     let errors: Vec<anyhow::Error> = [
         compose::location(settings).err(),
         meilisearch,
@@ -24,6 +30,7 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         compose::second_stage(settings).err(),
         compose::fetcher(settings).err(),
         compose::tokens(settings).err(),
+        plan.err(),
     ]
     .into_iter()
     .flatten()

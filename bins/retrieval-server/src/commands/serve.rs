@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
-use app::{App, Options, Parts, ShareLimits};
+use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
+use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
@@ -19,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, data_folder, disk, logging, metrics, sandbox};
+use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -32,6 +33,10 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
+    let plan = descriptors::plan(&settings, descriptors::limit())?;
+    if plan.lowered_by.is_some() {
+        tracing::warn!("{plan}");
+    }
     let stop = CancellationToken::new();
     let supervisor = Supervisor::new(stop.clone());
     let workers = sandbox::workers(&settings).await?;
@@ -50,11 +55,17 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
             bail!("another server uses the data folder `{}`", settings.data_dir.display())
         }
     };
-    let (blobs, embedded_storage) = compose::storage(&settings).await?;
+    let free_space = compose::free_space(&settings);
+    let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
-    if let Some(EmbeddedStorage { server, listener }) = embedded_storage {
-        let stop = stop.clone();
-        tasks.push(tokio::spawn(server.serve(listener, async move { stop.cancelled().await })));
+    if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
+        for (listener, connections) in [
+            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage))),
+            (internal, compose::internal_connections()),
+        ] {
+            let (server, stop) = (server.clone(), stop.clone());
+            tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
+        }
     }
     blobs.prepare().await.context("preparing object storage")?;
     let mut runner = None;
@@ -87,6 +98,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        free_space,
         supervisor,
         options: options(&settings),
     }));
@@ -94,7 +106,8 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers = http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, metrics), listeners)?;
+    let mut servers =
+        http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, &plan, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
@@ -115,9 +128,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
 
 /// Returns the check of free disk space, which uploads, the database and the index need.
 fn disk_check(settings: &Settings) -> HostCheck {
-    let (folder, min_free_bytes) = (settings.data_dir.clone(), settings.quotas.min_free_disk_bytes);
-    let check = move || disk::check(&folder, min_free_bytes).map(Some);
-    HostCheck { name: "disk", required: true, check: Arc::new(check) }
+    HostCheck { name: "disk", required: true, check: disk::checker(settings) }
 }
 
 /// Binds a listener. The error names the setting.
@@ -127,13 +138,16 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-fn http_options(settings: &Settings, metrics: MetricsText) -> http_actix::Options {
+fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsText) -> http_actix::Options {
     http_actix::Options {
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         oauth_issuer: Some(settings.auth.oauth.issuer.clone()).filter(|issuer| !issuer.is_empty()),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
+        connections: compose::connection_limits(settings, plan.api),
+        paces: http_actix::Paces::default(),
+        memory: http_actix::MemoryLimits::default(),
         clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }
@@ -150,19 +164,29 @@ async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn days(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
+}
+
 fn options(settings: &Settings) -> Options {
     Options {
         default_rps: settings.rate_limit.default_rps,
         search_cents: settings.billing.search_cents,
         max_object_bytes: settings.files.max_object_bytes,
         max_files_per_organization: settings.files.max_per_organization,
+        max_bytes_per_organization: Some(settings.quotas.bytes_per_organization).filter(|bytes| *bytes > 0),
         presign_lifetime: PRESIGN_LIFETIME,
         engine_timeout: ENGINE_TIMEOUT,
         capture_lifetimes: CaptureLifetimes {
             snippet: Duration::from_secs(settings.captures.search_ttl_seconds),
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
-        usage_retention: Duration::from_secs(u64::from(settings.usage.retention_days) * 24 * 60 * 60),
+        read_limits: ReadLimits::default(),
+        usage_retention: days(settings.usage.retention_days),
+        retention: Retention {
+            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),
+            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(days),
+        },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
     }

@@ -7,7 +7,11 @@ use uuid::Uuid;
 
 use crate::support::{Database, Server, command, run};
 
-on_both_databases!(admin_commands_print_json, commands_work_with_and_without_a_running_server);
+on_both_databases!(
+    admin_commands_print_json,
+    commands_work_with_and_without_a_running_server,
+    organization_is_deleted_by_a_running_server,
+);
 
 #[test]
 fn errors_name_the_invalid_setting() {
@@ -263,4 +267,55 @@ fn every_invalid_setting_is_reported() {
     assert_eq!(checked.code(), Some(1), "{checked:#?}");
     assert!(checked.stderr.contains("rate_limit.url") && checked.stderr.contains("rerank."), "{}", checked.stderr);
     assert!(!checked.stderr.contains("hunter2"), "{}", checked.stderr);
+}
+
+/// Returns the line of the organization in `admin org list`.
+fn listed(server: &Server, organization: Uuid) -> serde_json::Value {
+    let lines = server.command(&["admin", "org", "list", "--json"]).lines();
+    lines.into_iter().find(|line| line["organization_id"] == organization.to_string()).unwrap()
+}
+
+fn organization_is_deleted_by_a_running_server(database: Database) {
+    let server = Server::start(database);
+    let (leaver, stayer) = (server.tenant("leaver"), server.tenant("stayer"));
+    for client in [&leaver, &stayer] {
+        client.upload("a.txt", "The walrus eats clams.");
+        client.index();
+        assert_eq!(client.search_workspace("walrus")["results"].as_array().unwrap().len(), 1);
+    }
+    let line = listed(&server, leaver.organization);
+    let size = (&line["state"], &line["files"], &line["bytes"], &line["documents"]);
+    assert_eq!(size, (&"active".into(), &1.into(), &22.into(), &1.into()));
+    let id = leaver.organization.to_string();
+    let unconfirmed = server.command(&["admin", "org", "delete", &id]);
+    assert_eq!(unconfirmed.code(), Some(1), "{unconfirmed:#?}");
+    assert!(unconfirmed.stderr.contains("--yes"), "{}", unconfirmed.stderr);
+    let unknown = server.command(&["admin", "org", "delete", &Uuid::new_v4().to_string(), "--yes"]);
+    assert_eq!(unknown.code(), Some(1), "{unknown:#?}");
+    server.admin(&["org", "delete", &id, "--yes"]);
+    let patience = std::time::Duration::from_secs(30);
+    crate::support::until("the key is refused", patience, || (leaver.get("/v1/me").status == 401).then_some(()));
+    let gone = crate::support::until("the data is gone", patience, || {
+        Some(listed(&server, leaver.organization)).filter(|line| line["state"] == "deleted")
+    });
+    assert_eq!((&gone["files"], &gone["bytes"], &gone["documents"]), (&0.into(), &0.into(), &0.into()));
+    let again = server.command(&["admin", "org", "delete", &id, "--yes"]).object();
+    assert_eq!(again["state"], "deleted");
+    assert_eq!(stayer.search_workspace("walrus")["results"].as_array().unwrap().len(), 1);
+    assert_eq!(listed(&server, stayer.organization)["bytes"], 22);
+    let audit = server.command(&["admin", "audit", "--org", &id, "--action", "organization.deleted"]).lines();
+    assert_eq!(audit.len(), 1);
+}
+
+#[test]
+fn organization_is_deleted_without_a_server() {
+    let mut server = Server::start(Database::sqlite());
+    let leaver = server.tenant("leaver");
+    leaver.upload("a.txt", "The walrus eats clams.");
+    leaver.index();
+    assert_eq!(server.stop().code(), Some(0));
+    let done = server.command(&["admin", "org", "delete", &leaver.organization.to_string(), "--yes"]).object();
+    assert_eq!((&done["state"], &done["documents"]), (&"deleted".into(), &0.into()));
+    let verified = server.command(&["verify"]);
+    assert_eq!(verified.code(), Some(0), "{verified:#?}");
 }

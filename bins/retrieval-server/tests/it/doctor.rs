@@ -13,7 +13,7 @@ fn statuses(done: &Finished) -> Vec<(String, String)> {
 }
 
 fn expected(changed: &[(&str, &str)]) -> Vec<(String, String)> {
-    let checks = ["data_folder", "database", "index", "storage", "sandbox", "disk"];
+    let checks = ["data_folder", "database", "index", "storage", "sandbox", "disk", "connections"];
     let status = |check| changed.iter().find(|(name, _)| *name == check).map_or("ok", |(_, status)| status);
     checks.iter().map(|check| ((*check).to_owned(), status(*check).to_owned())).collect()
 }

@@ -1,11 +1,13 @@
 //! Log: who writes it, and what does not belong in it.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Database, Server, lines};
+use crate::support::{Database, Server, lines, until};
 
 #[test]
 fn malformed_requests_are_no_errors_of_the_server() {
@@ -51,4 +53,21 @@ fn unencrypted_keys_of_an_issuer_are_a_warning() {
     assert!(warned(&plain), "{}", plain.log());
     let encrypted = Server::start_with(Database::sqlite(), &oauth("https"));
     assert!(!warned(&encrypted), "{}", encrypted.log());
+}
+
+/// The disk of the log may be full.
+#[cfg(target_os = "linux")]
+#[test]
+fn log_that_cannot_be_written_does_not_end_the_server() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let mut command = crate::support::command();
+    command.args(["serve", "--config"]).arg(server.settings_file());
+    command.stderr(fs::File::options().write(true).open("/dev/full").unwrap());
+    let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    // Written late in the start, after several log lines.
+    let key_file = server.data_folder().join("first-key");
+    until("the server starts", Duration::from_secs(30), || key_file.exists().then_some(()));
+    assert!(child.try_wait().unwrap().is_none());
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

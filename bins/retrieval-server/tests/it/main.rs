@@ -16,6 +16,7 @@ mod bad_requests;
 mod changes;
 mod cli;
 mod commands;
+mod connections;
 mod crashes;
 mod doctor;
 mod documents;

@@ -111,8 +111,8 @@ fn file_quota_is_enforced(database: Database) {
         full.upload(name, "some text");
     }
     let refused = |name: &str| {
-        let error = full.presign(name, 9).error(400, "validation_error");
-        assert_eq!(error["details"]["field"], "filename");
+        let error = full.presign(name, 9).error(507, "quota_exceeded");
+        assert_eq!((&error["details"]["quota"], &error["details"]["limit"]), (&"files".into(), &3.into()));
     };
     refused("d.txt");
     // Replacing a file is allowed, and other organizations have their own quota.

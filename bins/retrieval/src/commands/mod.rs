@@ -4,6 +4,7 @@ mod feedback;
 mod files;
 mod login;
 mod mcp;
+mod me;
 mod read;
 mod search;
 mod shell;
@@ -27,6 +28,7 @@ pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
         Command::Feedback(arguments) => feedback::run(arguments, &connection::client(common)?, terminal).await,
         Command::Files(arguments) => files::run(arguments, &connection::client(common)?, context).await,
         Command::Usage(arguments) => usage::run(arguments, &connection::client(common)?, terminal).await,
+        Command::Me => me::run(&connection::client(common)?, terminal).await,
         Command::Login(arguments) => login::run(arguments, common, context).await,
         Command::Mcp(arguments) => mcp::run(&arguments, common).await,
         Command::Completions { shell } => shell::completions(shell, terminal),

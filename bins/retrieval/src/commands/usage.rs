@@ -8,6 +8,7 @@ use crate::cli::Usage;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::terminal::appearance::{Appearance, Style};
+use crate::terminal::money::money;
 use crate::terminal::table::Table;
 use crate::terminal::text::one_line;
 
@@ -61,13 +62,6 @@ fn render(usage: &UsageOverview, appearance: &Appearance) -> String {
     parts.join("\n")
 }
 
-/// Formats an amount without a currency, which the service does not name.
-fn money(cents: i64) -> String {
-    let sign = if cents < 0 { "-" } else { "" };
-    let cents = cents.unsigned_abs();
-    format!("{sign}{}.{:02}", cents / 100, cents % 100)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +83,5 @@ mod tests {
             200 requests, 3 errors (1.5 %), 12 ms on average, 40 ms at the 95th percentile, 2.05\n\n\
             ENDPOINT         REQUESTS  ERRORS  P95 MS\nPOST /v1/search       200       3      40\n";
         assert_eq!(render(&usage, &Appearance { colour: false, width: usize::MAX }), expected);
-        assert_eq!(money(-7), "-0.07");
     }
 }

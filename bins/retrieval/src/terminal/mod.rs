@@ -1,6 +1,7 @@
 //! Output: text for people on a terminal, JSON for programs.
 
 pub mod appearance;
+pub mod money;
 pub mod progress;
 pub mod table;
 pub mod text;

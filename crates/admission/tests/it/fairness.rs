@@ -123,3 +123,20 @@ async fn request_for_more_than_everything_takes_everything() {
     drop(permit);
     assert_eq!(semaphore.available(), 4);
 }
+
+#[tokio::test]
+async fn permits_are_wanted_from_those_who_hold_the_most() {
+    let semaphore = semaphore(3);
+    let take = |number| semaphore.try_acquire(organization(number), 1).unwrap();
+    let (first, _second, _other) = (take(1), take(1), take(2));
+    assert!(!semaphore.is_wanted(organization(1)), "nobody waits");
+    let mut requests = Requests::default();
+    requests.queue(&semaphore, organization(3), 1, 1);
+    assert!(semaphore.is_wanted(organization(1)));
+    assert!(!semaphore.is_wanted(organization(2)), "another holds more");
+    drop(first);
+    futures_util::future::join_all(std::mem::take(&mut requests.waiting)).await;
+    requests.queue(&semaphore, organization(1), 1, 1);
+    assert!(semaphore.is_wanted(organization(1)), "its own request waits");
+    assert!(!semaphore.is_wanted(organization(2)), "the waiting one holds as much");
+}

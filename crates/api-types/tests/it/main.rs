@@ -213,6 +213,53 @@ fn identifiers_must_be_hyphenated_uuids() {
 }
 
 #[test]
+fn long_lists_are_refused_with_field_count_and_maximum() {
+    let texts = |count: usize| vec!["a.example"; count];
+    for field in ["include_domains", "exclude_domains"] {
+        let policy = |count| json!({"query": "x", "source_policy": {field: texts(count)}});
+        assert_eq!(violation::<SearchRequest>(policy(1000)), None);
+        let path = format!("source_policy.{field}");
+        let message = format!("{path} must have at most 1000 items, not 1001");
+        check_violation::<SearchRequest>(policy(1001), &path, &message);
+    }
+    check_violation::<SearchRequest>(
+        json!({"query": "x", "scope": {"indexes": vec!["web"; 17]}}),
+        "scope.indexes",
+        "scope.indexes must have at most 16 items, not 17",
+    );
+    check_violation::<DocumentRequest>(
+        json!({"doc_id": "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d", "include": vec!["content"; 17]}),
+        "include",
+        "include must have at most 16 items, not 17",
+    );
+    check_violation::<DocumentRequest>(
+        json!({"canonical_url": "https://a.example/", "content": {"passage_ids": texts(1001)}}),
+        "content.passage_ids",
+        "content.passage_ids must have at most 1000 items, not 1001",
+    );
+}
+
+/// Asserts that each list below `value` has a maximum, and returns the number of lists.
+fn check_bounded(value: &Value, pointer: &str) -> usize {
+    let below = match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    let is_list = value["type"] == "array" || value["type"].as_array().is_some_and(|all| all.contains(&json!("array")));
+    assert!(!is_list || value["maxItems"].is_u64(), "{pointer} has no maximum");
+    usize::from(is_list)
+        + below.iter().map(|(name, value)| check_bounded(value, &format!("{pointer}/{name}"))).sum::<usize>()
+}
+
+#[test]
+fn every_list_of_a_request_has_a_maximum() {
+    let requests = schemas::names().filter(|name| name.ends_with("Request"));
+    let lists = requests.map(|name| check_bounded(&serde_json::to_value(schemas::json_schema(name)).unwrap(), name));
+    assert!(lists.sum::<usize>() >= 6);
+}
+
+#[test]
 fn schemas_state_what_the_types_enforce() {
     let search = serde_json::to_value(schemas::json_schema("SearchRequest").unwrap()).unwrap();
     assert_eq!(search["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -266,7 +313,7 @@ fn nullable_lists_are_omitted_null_or_present() {
 fn codes_are_snake_case_with_a_known_status() {
     for code in ErrorCode::ALL {
         assert!(code.as_str().chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{}", code.as_str());
-        assert!((400..=503).contains(&code.status()));
+        assert!((400..=507).contains(&code.status()));
         assert!(!code.meaning().is_empty());
     }
     assert_eq!((ErrorCode::ProviderUnavailable.status(), ErrorCode::RetrievalNotConfigured.status()), (502, 503));

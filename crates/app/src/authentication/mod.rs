@@ -68,7 +68,7 @@ impl App {
     async fn find_key(&self, digest: [u8; 32]) -> Result<Option<Arc<CachedKey>>> {
         let found = self.store.find_key_by_digest(digest.to_vec()).await?;
         Ok(found
-            .filter(|(key, _)| key.revoked_at.is_none())
+            .filter(|(key, organization)| key.revoked_at.is_none() && organization.deleted_at.is_none())
             .map(|(key, organization)| Arc::new(self.cached_key(key, organization))))
     }
 
@@ -89,7 +89,10 @@ impl App {
     async fn authenticate_token(&self, tokens: &TokenAuthenticator, token: &str) -> Result<Option<Viewer>> {
         let Some(bearer) = tokens.bearer(token).await? else { return Ok(None) };
         let id = bearer.organization_id;
-        let find = async { Ok::<_, Error>(self.store.find_organization(id).await?.map(Arc::new)) };
+        let find = async {
+            let found = self.store.find_organization(id).await?;
+            Ok::<_, Error>(found.filter(|organization| organization.deleted_at.is_none()).map(Arc::new))
+        };
         let organization = tokens.organizations.try_get_with(id, find).await.map_err(shared_error)?;
         Ok(organization.map(|organization| Viewer {
             organization_id: organization.id,

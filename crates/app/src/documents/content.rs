@@ -1,6 +1,7 @@
 //! Content block of a read: the selected text in the requested format and range.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use model::CaptureId;
 use retrieval_core::chars;
@@ -19,7 +20,7 @@ pub fn render(
     latest: CaptureId,
     warnings: &mut Vec<ReadWarning>,
 ) -> ContentView {
-    let full = selected(rendered, chosen, request.selection);
+    let (full, before) = selected(rendered, chosen, request.selection);
     let range = request.range.as_ref();
     let start = range.map_or(0, |range| range.start_char);
     if let Some(requested) = range.and_then(|range| range.capture_id)
@@ -29,11 +30,11 @@ pub fn render(
         warnings.push(ReadWarning::StaleRange { requested, latest });
     }
     let (field, limit) = limit(request);
-    let from = usize::try_from(start).unwrap_or(usize::MAX);
+    let from = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(before);
     let max_chars = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let rest = &full[chars::byte_offset(&full, from)..];
     let (text, char_count) = chars::slice(rest, 0, max_chars);
-    let truncated = text.len() < rest.len();
+    let truncated = text.len() < rest.len() || (request.selection == Selection::FullDocument && rendered.has_more());
     if truncated && let Some(max_chars) = limit {
         warnings.push(ReadWarning::ContentTruncated { field, max_chars });
     }
@@ -55,12 +56,21 @@ pub fn limit(request: &ReadRequest) -> (&'static str, Option<u64>) {
     }
 }
 
-fn selected<'a>(rendered: &Rendered<'a>, chosen: &[usize], selection: Selection) -> Cow<'a, str> {
+/// Returns the characters of a whole document that the request wants.
+pub fn chars_of(request: &ReadRequest) -> Range<usize> {
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let start = number(request.range.as_ref().map_or(0, |range| range.start_char));
+    let (_, limit) = limit(request);
+    start..limit.map_or(usize::MAX, |limit| start.saturating_add(number(limit)))
+}
+
+/// Returns the selected text, and the number of characters of the document before it.
+fn selected<'a>(rendered: &Rendered<'a>, chosen: &[usize], selection: Selection) -> (Cow<'a, str>, usize) {
     match selection {
-        Selection::FullDocument => rendered.whole(),
-        Selection::None => Cow::default(),
+        Selection::FullDocument => rendered.content(),
+        Selection::None => (Cow::default(), 0),
         Selection::QueryRelevant | Selection::TopPassages | Selection::PassageIds => {
-            rendered.passages(chosen).join(SEPARATOR).into()
+            (rendered.passages(chosen).join(SEPARATOR).into(), 0)
         }
     }
 }

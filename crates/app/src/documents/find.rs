@@ -1,5 +1,7 @@
 //! Lookup of a target among the documents that the viewer may see.
 
+use std::time::Duration;
+
 use docstore::{Grant, NewPage, StoredCapture, VisibleDocument};
 use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
 
@@ -10,6 +12,9 @@ use crate::{App, Error, Viewer};
 /// Document as the viewer's organization sees it, with its latest capture.
 pub(super) type Found = (VisibleDocument, Option<StoredCapture>);
 
+/// Age at which a grant is renewed. More than the docstore's day, which would ignore the renewal.
+const RENEWAL: Duration = Duration::from_hours(25);
+
 impl App {
     /// Finds the target with its latest capture. A web page that is neither listed nor known to the viewer's organization is
     /// registered for it, so that its id and its times hold from now on.
@@ -19,8 +24,14 @@ impl App {
     pub(super) async fn load_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
         match target {
             Target::DocId(doc_id) => {
-                let found = self.store.read_granted_document(viewer.organization_id, *doc_id).await?;
-                found.ok_or(Error::DocumentNotFound)
+                let organization_id = viewer.organization_id;
+                if let Some(found) = self.store.read_granted_document(organization_id, *doc_id).await? {
+                    return self.granted(viewer, found).await;
+                }
+                if !self.unrecorded_grants.contains(organization_id, *doc_id) {
+                    return Err(Error::DocumentNotFound);
+                }
+                self.store.read_document(organization_id, *doc_id).await?.ok_or(Error::DocumentNotFound)
             }
             Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
                 self.find_workspace_document(viewer, url).await
@@ -58,12 +69,17 @@ impl App {
         self.granted(viewer, found).await
     }
 
-    /// Grants a found document to the viewer's organization.
+    /// Grants a found document to the viewer's organization, or renews its grant once a day: unused grants expire. A database
+    /// that cannot be written does not fail the read.
     async fn granted(&self, viewer: &Viewer, found: Found) -> Result<Found> {
-        let visible = &found.0;
-        if !visible.is_granted {
+        let (visible, now) = (&found.0, self.clock.now());
+        if visible.granted_at.is_none_or(|at| now >= at + RENEWAL) {
             let (organization_id, doc_id) = (viewer.organization_id, visible.document.doc_id);
-            self.store.grant_document(Grant { organization_id, doc_id, granted_at: self.clock.now() }).await?;
+            let grant = Grant { organization_id, doc_id, granted_at: now };
+            if let Err(error) = self.store.grant_document(grant.clone()).await {
+                tracing::warn!(%doc_id, error = &error as &dyn std::error::Error, "the grant was not stored");
+                self.unrecorded_grants.remember(&[grant]);
+            }
         }
         Ok(found)
     }

@@ -75,7 +75,7 @@ mod tests {
             removed_at: None,
             listed: true,
         };
-        VisibleDocument { document, stale_at: None, is_granted: true }
+        VisibleDocument { document, stale_at: None, granted_at: Some(Timestamp::UNIX_EPOCH) }
     }
 
     fn capture(format: CaptureFormat, age_seconds: i64) -> Capture {
@@ -91,6 +91,7 @@ mod tests {
             etag: None,
             last_modified: None,
             organization_id: None,
+            parts: None,
         }
     }
 

@@ -1,14 +1,16 @@
 //! Reads of one document: metadata, content, and passages to cite.
 
+mod captured_text;
 mod content;
 mod find;
 mod freshness;
 mod outcome;
-pub(crate) mod passages;
+mod passages;
+mod reading;
 mod rendered;
 mod selection;
 
-use docstore::{StoredCapture, VisibleDocument};
+use docstore::{Document, StoredCapture, VisibleDocument};
 use ingest::PageError;
 use ingest::pages::{PageRequest, SeenCapture};
 use model::{CaptureId, DocId, PassageId};
@@ -19,6 +21,9 @@ use crate::{App, Error, Viewer};
 pub use freshness::CaptureLifetimes;
 pub use ingest::pages::UnreadableReason;
 use outcome::outcome;
+
+/// Length of a text in bytes on which work takes less than a millisecond.
+const INLINE_BYTES: usize = 16 << 10;
 
 /// Document to read. `doc_id` takes precedence if a caller sends both.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -180,13 +185,40 @@ impl App {
             match self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request)).await {
                 Ok(()) => {}
                 Err(PageError::Unreadable(reason)) => failure = Some(reason),
+                Err(error @ PageError::Overloaded { retry_after }) => {
+                    return Err(Error::Overloaded { message: format!("the server is busy: {error}"), retry_after });
+                }
                 Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
             }
             (visible, stored) = self.load_document(viewer, &request.target).await?;
             // Another read or an import may have succeeded meanwhile.
             failure = failure.filter(|_| self.must_fetch(&visible, stored.as_ref(), &request));
         }
-        Ok(outcome(&visible.document, stored.as_ref(), failure, &request))
+        self.answer(viewer, visible.document, stored, failure, request).await
+    }
+
+    /// Reads the text that the request needs, and builds the outcome. A long text is computed on, off the runtime's
+    /// threads.
+    async fn answer(
+        &self,
+        viewer: &Viewer,
+        document: Document,
+        stored: Option<StoredCapture>,
+        failure: Option<UnreadableReason>,
+        request: ReadRequest,
+    ) -> Result<ReadOutcome> {
+        let Some(stored) = stored else { return Ok(outcome(&document, None, false, failure, &request)) };
+        let has_text = !stored.capture.content.trim().is_empty();
+        let (reading, memory) = self.read_text(viewer, &document, stored, &request).await?;
+        if reading.excerpt.content().len() <= INLINE_BYTES {
+            return Ok(outcome(&document, Some(&reading), has_text, failure, &request));
+        }
+        let computing = self.contents.compute(viewer.organization_id, move |_| {
+            let outcome = outcome(&document, Some(&reading), has_text, failure, &request);
+            drop((reading, memory));
+            outcome
+        });
+        computing.await
     }
 
     /// Returns true if the page must be fetched before the request can be answered.

@@ -1,28 +1,30 @@
 //! Assembly of the outcome from what is stored.
 
-use docstore::{Document, StoredCapture};
+use docstore::{Capture, Document};
 use ingest::clock::to_date_time;
 use ingest::pages::UnreadableReason;
 use model::{CaptureFormat, Collection};
 
+use super::captured_text::CapturedText;
 use super::rendered::Rendered;
 use super::{CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target};
 use super::{content, freshness, passages, selection};
 
-/// Builds the outcome. `failure` is the reason that a page which should have been fetched could not be read.
+/// Builds the outcome. `has_text` is false for a capture without content. `failure` is the reason that a page which should have been fetched could not be read.
 pub fn outcome(
     document: &Document,
-    stored: Option<&StoredCapture>,
+    reading: Option<&CapturedText>,
+    has_text: bool,
     failure: Option<UnreadableReason>,
     request: &ReadRequest,
 ) -> ReadOutcome {
-    let view = view(document, stored, request);
-    let Some(stored) = stored else { return without_capture(view, failure, request) };
+    let view = view(document, reading.map(|reading| &reading.capture), request);
+    let Some(reading) = reading else { return without_capture(view, failure, request) };
     let mut warnings = Vec::new();
-    let capture = capture_view(stored);
-    let has_text = document.collection != Collection::Web || !stored.capture.content.trim().is_empty();
+    let capture = capture_view(&reading.capture);
+    let has_text = document.collection != Collection::Web || has_text;
     // A snippet cannot stand in for the full document.
-    let is_partial = request.selection == Selection::FullDocument && freshness::is_snippet(&stored.capture);
+    let is_partial = request.selection == Selection::FullDocument && freshness::is_snippet(&reading.capture);
     let is_available = has_text && !(failure.is_some() && is_partial);
     let stale = failure.filter(|_| is_available);
     if let Some(reason) = stale {
@@ -30,14 +32,14 @@ pub fn outcome(
     } else if !is_available && !request.include.metadata_only() {
         warnings.push(ReadWarning::ContentUnavailable { reason: failure });
     }
-    let rendered = Rendered::new(stored, document.mime.as_deref(), request.format);
+    let rendered = Rendered::new(reading, document.mime.as_deref(), request.format);
     let chosen = selection::choose(&rendered, document.language.as_deref(), request, &mut warnings);
     let has_match = !warnings.contains(&ReadWarning::NoMatch);
     let wants_content = request.include.content && request.selection != Selection::None;
     let content = (is_available && has_match && wants_content)
         .then(|| content::render(&rendered, &chosen, request, capture.capture_id, &mut warnings));
     let passages = request.include.passages.then(|| {
-        passages::views(stored, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
+        passages::views(&reading.excerpt, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
     });
     ReadOutcome {
         document: view,
@@ -56,7 +58,7 @@ fn without_capture(document: DocumentView, failure: Option<UnreadableReason>, re
     ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
 }
 
-fn view(document: &Document, stored: Option<&StoredCapture>, request: &ReadRequest) -> DocumentView {
+fn view(document: &Document, capture: Option<&Capture>, request: &ReadRequest) -> DocumentView {
     let source_url = match &request.target {
         // Several addresses lead to the same page. Those of an operator's import are part of it.
         Target::Url(url) if !document.listed => url.trim(),
@@ -68,17 +70,16 @@ fn view(document: &Document, stored: Option<&StoredCapture>, request: &ReadReque
         source_url: source_url.to_owned(),
         title: document.title.clone(),
         meta_description: document.description.clone(),
-        headings: stored.map(|stored| stored.capture.headings.0.clone()).unwrap_or_default(),
-        content_digest: stored.map(|stored| stored.capture.content_digest.clone()),
-        latest_capture_id: stored.map(|stored| stored.capture.capture_id),
+        headings: capture.map(|capture| capture.headings.0.clone()).unwrap_or_default(),
+        content_digest: capture.map(|capture| capture.content_digest.clone()),
+        latest_capture_id: capture.map(|capture| capture.capture_id),
         published_at: document.published_at.map(to_date_time),
         first_seen_at: to_date_time(document.first_seen_at),
         last_seen_at: to_date_time(document.last_seen_at),
     }
 }
 
-fn capture_view(stored: &StoredCapture) -> CaptureView {
-    let capture = &stored.capture;
+fn capture_view(capture: &Capture) -> CaptureView {
     CaptureView {
         capture_id: capture.capture_id,
         capture_time: to_date_time(capture.captured_at),

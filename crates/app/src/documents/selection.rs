@@ -1,17 +1,18 @@
 //! Selection of the passages that a response contains.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use docstore::StoredCapture;
+use docstore::Passage;
 use model::PassageId;
-use retrieval_core::passages::PassageSpan;
-use retrieval_core::{chars, select};
+use retrieval_core::chars;
 
 use super::rendered::Rendered;
-use super::{ReadRequest, ReadWarning, Selection, content, passages};
+use super::{ReadRequest, ReadWarning, Selection, content};
+use crate::excerpt::Excerpt;
 
 /// Passages that `query_relevant` and `top_passages` select if the length is not limited.
-const MAX_SELECTED: usize = 5;
+pub const MAX_SELECTED: usize = 5;
 
 /// Returns the positions of the selected passages in document order. Adds warnings for unknown passage ids and for a query
 /// without a match.
@@ -21,13 +22,15 @@ pub fn choose(
     request: &ReadRequest,
     warnings: &mut Vec<ReadWarning>,
 ) -> Vec<usize> {
-    let stored = rendered.stored;
+    let excerpt = &rendered.reading.excerpt;
     match request.selection {
-        Selection::None | Selection::FullDocument => (0..stored.passages.len()).collect(),
-        Selection::PassageIds => by_ids(stored, &request.passage_ids, warnings),
+        Selection::FullDocument if rendered.reading.is_part => within(excerpt, &content::chars_of(request)),
+        Selection::None | Selection::FullDocument => (0..excerpt.passages().len()).collect(),
+        Selection::PassageIds => by_ids(excerpt, &request.passage_ids, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
-            let ranked = ranked(stored, language, request.query.as_deref());
-            if ranked.is_empty() && !stored.passages.is_empty() {
+            let ranked = ranked(excerpt, language, request.query.as_deref());
+            let is_read = request.include.content || request.include.passages;
+            if ranked.is_empty() && (!excerpt.passages().is_empty() || (rendered.reading.is_part && is_read)) {
                 warnings.push(ReadWarning::NoMatch);
             }
             let mut best = match budget(request) {
@@ -41,12 +44,19 @@ pub fn choose(
 }
 
 /// Returns the positions of the passages that match the query, best first; of all passages without a query.
-fn ranked(stored: &StoredCapture, language: Option<&str>, query: Option<&str>) -> Vec<usize> {
-    let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
-        return (0..stored.passages.len()).collect();
-    };
-    let spans: Vec<PassageSpan> = stored.passages.iter().map(passages::span).collect();
-    select::query_relevant(query, &stored.capture.content, &spans, language)
+fn ranked(excerpt: &Excerpt, language: Option<&str>, query: Option<&str>) -> Vec<usize> {
+    match query.filter(|query| !query.trim().is_empty()) {
+        Some(query) => excerpt.query_relevant(query, language),
+        None => (0..excerpt.passages().len()).collect(),
+    }
+}
+
+/// Returns the positions of the passages in a range of characters.
+fn within(excerpt: &Excerpt, chars: &Range<usize>) -> Vec<usize> {
+    let offset = |n: i32| usize::try_from(n).unwrap_or(0);
+    let is_within =
+        |passage: &Passage| offset(passage.char_start) < chars.end && offset(passage.char_end) > chars.start;
+    (0..excerpt.passages().len()).filter(|position| is_within(&excerpt.passages()[*position])).collect()
 }
 
 /// Returns the number of characters to fill with passages. A continuation continues the selection of unlimited length.
@@ -81,9 +91,9 @@ fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize) -> Vec
     chosen
 }
 
-fn by_ids(stored: &StoredCapture, wanted: &[String], warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
+fn by_ids(excerpt: &Excerpt, wanted: &[String], warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
     let positions: HashMap<PassageId, usize> =
-        stored.passages.iter().enumerate().map(|(position, passage)| (passage.passage_id, position)).collect();
+        excerpt.passages().iter().enumerate().map(|(position, passage)| (passage.passage_id, position)).collect();
     let mut chosen = Vec::new();
     let mut stale = Vec::new();
     for id in wanted {

@@ -10,7 +10,7 @@ use docstore::{File, IndexRun, Withdrawal};
 use file_types::FileKind;
 use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
-use model::{OrganizationId, RunMode, RunState, RunStats, SyncId};
+use model::{RunMode, RunState, RunStats, SyncId, Timestamp};
 use retrieval_core::url;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -40,6 +40,7 @@ pub struct Presigned {
 struct Registered {
     name: String,
     object_key: String,
+    at: Timestamp,
 }
 
 /// A stored file and the run that indexes it.
@@ -83,14 +84,14 @@ impl App {
     /// Returns a URL for one upload of exactly the declared size, under the sanitized name.
     ///
     /// # Errors
-    /// `Invalid` if no usable name remains or the quota is exhausted, `FileTooLarge`, `UnsupportedFileType`.
+    /// `Invalid` if no usable name remains, `FileTooLarge`, `UnsupportedFileType`, `QuotaExceeded`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
         let (size, max_object_bytes) = (request.size, self.options.max_object_bytes);
-        let Registered { name, object_key } = self.register_name(viewer, request).await?;
+        let Registered { name, object_key, at } = self.register_name(viewer, request).await?;
         let lifetime = self.options.presign_lifetime;
         let nonce = Uuid::new_v4().simple().to_string();
         let put = PresignPut { key: &object_key, size, expires_in: lifetime, nonce: &nonce };
-        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now()))?;
+        let url = self.blobs.presign_put(&put, to_date_time(at))?;
         Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
     }
 
@@ -103,39 +104,28 @@ impl App {
         if request.size > max_object_bytes {
             return Err(Error::FileTooLarge { size: request.size, max_object_bytes });
         }
+        self.require_disk_space()?;
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, &name);
-        self.reserve_quota(organization_id, &object_key).await?;
+        let at = self.clock.now();
         let file = File {
             object_key: object_key.clone(),
             organization_id,
             name: name.clone(),
             doc_id: url::document_id(&url::workspace_url(organization_id, &name)),
             content_type: request.content_type,
-            created_at: self.clock.now(),
+            created_at: at,
             processed_etag: None,
             processed_size: None,
             outcome: None,
             reason: None,
             last_run_id: None,
             withdrawn_at: None,
+            bytes: i64::try_from(request.size).unwrap_or(i64::MAX),
+            upload_expires_at: Some(at + self.options.presign_lifetime),
         };
-        self.store.register_file(file).await?;
-        Ok(Registered { name, object_key })
-    }
-
-    /// Reserves quota for a new name. A known name is a replacement and needs none.
-    async fn reserve_quota(&self, organization_id: OrganizationId, object_key: &str) -> Result<()> {
-        let known = self.store.find_file(organization_id, object_key.to_owned()).await?;
-        if known.is_some_and(|file| file.withdrawn_at.is_none()) {
-            return Ok(());
-        }
-        let max_files = self.options.max_files_per_organization;
-        if !self.file_quota.reserve(&self.store, organization_id, max_files).await? {
-            let message = format!("the organization has {max_files} files, which is the maximum");
-            return Err(Error::invalid("filename", message));
-        }
-        Ok(())
+        self.register_file(file).await?;
+        Ok(Registered { name, object_key, at })
     }
 
     /// Returns the files in storage, sorted by name.
@@ -187,8 +177,11 @@ impl App {
             feeder.wake();
         }
         let object = self.blobs.head(&object_key).await?;
-        if object.is_some() {
+        if let Some(object) = &object {
             self.blobs.delete(&object_key).await?;
+            let (bytes, uploaded_at) =
+                (i64::try_from(object.size).unwrap_or(i64::MAX), from_date_time(object.last_modified));
+            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
         }
         // Start the run last: an earlier one could delete the object before `head` sees it.
         if queued {
@@ -208,11 +201,13 @@ impl App {
     /// Queues a run, or returns the one that is already queued.
     ///
     /// # Errors
-    /// `NoRetrieval` in a deployment without a search index, which has no runner.
+    /// `NoRetrieval` in a deployment without a search index, which has no runner. `QuotaExceeded` while the disk is almost
+    /// full.
     pub async fn start_run(&self, viewer: &Viewer, mode: RunMode) -> Result<RunView> {
         if self.engine.is_none() {
             return Err(Error::NoRetrieval);
         }
+        self.require_disk_space()?;
         self.queue_run(viewer, mode).await
     }
 

@@ -1,41 +1,105 @@
-//! Quota of files per organization, enforced without counting rows for each upload.
+//! Quotas of files and bytes, and the measurement of what counts against them.
+//!
+//! A file counts the size that its upload declares, from presigning on. Once the URL has expired, it counts its object.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docstore::Docstore;
-use model::OrganizationId;
-use moka::sync::Cache;
+use blobs::{BlobError, BlobStore};
+use docstore::{Docstore, File, Registration, StorageQuotas};
+use futures_util::{StreamExt, TryStreamExt};
+use model::{Clock, OrganizationId, Timestamp};
 
-use crate::error::Result;
+use crate::error::{Quota, Result};
+use crate::{App, Error};
 
-/// Lifetime of a cached count. Files that other instances register meanwhile may exceed the quota.
-const CACHE_TTL: Duration = Duration::from_secs(10);
-const CACHED_ORGANIZATIONS: u64 = 10_000;
+/// Interval between measurements of files whose upload URLs have expired.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// Files measured at a time.
+const BATCH: i64 = 500;
+/// Concurrent requests to storage.
+const CONCURRENT: usize = 8;
 
-/// Cached file counts of organizations that are uploading. Counting a hundred thousand rows takes milliseconds, too long to
-/// repeat for each of as many uploads.
-pub(crate) struct FileQuota(Cache<OrganizationId, Arc<AtomicU64>>);
-
-impl FileQuota {
-    pub fn new() -> Self {
-        Self(Cache::builder().max_capacity(CACHED_ORGANIZATIONS).time_to_live(CACHE_TTL).build())
-    }
-
-    /// Reserves a place for a new file. Returns false if the organization already has `max_files`.
-    pub async fn reserve(&self, store: &Docstore, organization_id: OrganizationId, max_files: u64) -> Result<bool> {
-        if let Some(count) = self.0.get(&organization_id)
-            && count.fetch_add(1, Ordering::Relaxed) < max_files
+impl App {
+    /// Registers a file for upload within the quotas of its organization.
+    ///
+    /// # Errors
+    /// `QuotaExceeded` if the organization has no room for it, even after its expired uploads were measured.
+    pub(super) async fn register_file(&self, file: File) -> Result<()> {
+        let (max_files, max_bytes) = (self.options.max_files_per_organization, self.options.max_bytes_per_organization);
+        let quotas = StorageQuotas {
+            files: i64::try_from(max_files).unwrap_or(i64::MAX),
+            bytes: max_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX)),
+        };
+        let (organization_id, size) = (file.organization_id, unsigned(file.bytes));
+        let mut registration = self.store.register_file(file.clone(), quotas).await?;
+        if matches!(registration, Registration::TooManyBytes(_))
+            && settle(&self.store, self.blobs.as_ref(), Some(organization_id), self.clock.now()).await? > 0
         {
-            return Ok(true);
+            registration = self.store.register_file(file, quotas).await?;
         }
-        // Count again before rejecting: files may have been deleted since the cached count.
-        let count = u64::try_from(store.count_files(organization_id).await?).unwrap_or(0);
-        if count >= max_files {
-            return Ok(false);
+        match registration {
+            Registration::Registered => Ok(()),
+            Registration::TooManyFiles(totals) => {
+                Err(Error::QuotaExceeded(Quota::Files { used: unsigned(totals.files), limit: max_files }))
+            }
+            Registration::TooManyBytes(totals) => Err(Error::QuotaExceeded(Quota::Bytes {
+                size,
+                used: unsigned(totals.bytes),
+                limit: max_bytes.unwrap_or(u64::MAX),
+            })),
         }
-        self.0.insert(organization_id, Arc::new(AtomicU64::new(count + 1)));
-        Ok(true)
     }
+
+    /// Refuses work that stores files while the disk is almost full.
+    pub(super) fn require_disk_space(&self) -> Result<()> {
+        if self.free_space.is_low() { Err(Error::QuotaExceeded(Quota::Disk)) } else { Ok(()) }
+    }
+}
+
+pub(crate) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// Measures files whose upload URLs have expired, periodically. Safe to run on several instances at once.
+pub(crate) async fn settle_expired_uploads(store: Docstore, blobs: Arc<dyn BlobStore>, clock: Arc<dyn Clock>) {
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        loop {
+            match settle(&store, blobs.as_ref(), None, clock.now()).await {
+                Ok(settled) if settled as i64 >= BATCH => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "measuring uploaded files failed");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Measures a batch of files, of one organization or all. Returns their number.
+async fn settle(
+    store: &Docstore,
+    blobs: &dyn BlobStore,
+    organization_id: Option<OrganizationId>,
+    now: Timestamp,
+) -> Result<usize> {
+    let expired = store.list_expired_uploads(organization_id, now, BATCH).await?;
+    let settled = expired.len();
+    let measuring = futures_util::stream::iter(expired).map(|file| async move {
+        let object = blobs.head(&file.object_key).await?;
+        let bytes = object.map_or(0, |object| i64::try_from(object.size).unwrap_or(i64::MAX));
+        Ok::<_, BlobError>((file.organization_id, file.object_key, bytes))
+    });
+    let measured: Vec<_> = measuring.buffer_unordered(CONCURRENT).try_collect().await?;
+    let mut by_organization: BTreeMap<OrganizationId, Vec<(String, i64)>> = BTreeMap::new();
+    for (organization_id, key, bytes) in measured {
+        by_organization.entry(organization_id).or_default().push((key, bytes));
+    }
+    for (organization_id, measured) in by_organization {
+        store.settle_uploads(organization_id, measured, now).await?;
+    }
+    Ok(settled)
 }

@@ -15,7 +15,7 @@ impl App {
             return Err(Error::NoRetrieval);
         }
         let request = PresignRequest { filename, size: content.len() as u64, content_type: None };
-        let Registered { name, object_key } = self.register_name(viewer, request).await?;
+        let Registered { name, object_key, .. } = self.register_name(viewer, request).await?;
         self.blobs.put(&object_key, content.into()).await?;
         let run = self.start_run(viewer, RunMode::Incremental).await?;
         Ok(Stored { name, run })

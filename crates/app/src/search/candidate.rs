@@ -18,7 +18,7 @@ const PREFERENCE: f64 = 1.5;
 /// A document that the first stage found, with everything known about it so far.
 pub struct Candidate {
     pub document: Arc<RankedDocument>,
-    /// The whole document, if this search read it.
+    /// The document with the beginning of its content, if this search read it.
     pub loaded: Option<Box<LoadedDocument>>,
     pub collection: Collection,
     /// Position in the first stage's list, from 0.

@@ -1,20 +1,13 @@
 //! Search hits: documents in their places, with the text that answers the query.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use docstore::{LoadedDocument, Passage};
 use model::{CaptureId, Collection, DocId, PassageId, Timestamp};
-use retrieval_core::passages::PassageSpan;
-use retrieval_core::select;
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 
-use super::candidate::Candidate;
+use super::quote::{PASSAGES_PER_HIT, QuoteSource};
 use super::{Detail, SearchRequest};
-use crate::documents::passages as stored_passages;
-
-/// Passages that a hit quotes.
-pub const PASSAGES_PER_HIT: usize = 3;
+use crate::excerpt::Excerpt;
 
 /// A document in its place, with the text that answers the query.
 #[derive(Clone, Debug)]
@@ -62,62 +55,18 @@ pub struct HitPassage {
     pub section_path: Vec<String>,
 }
 
-/// Builds the hits of the candidates that are still stored, with as much text as `request.detail` asks for. `loaded` are
-/// the documents that the candidates do not carry themselves.
-pub fn build_hits(
-    request: &SearchRequest,
-    candidates: Vec<Candidate>,
-    mut loaded: HashMap<DocId, LoadedDocument>,
-) -> Vec<SearchHit> {
-    let mut snippets = Snippets::new(&request.query);
-    let documents = candidates.into_iter().filter_map(|mut candidate| {
-        let loaded = match candidate.loaded.take() {
-            Some(loaded) => *loaded,
-            None => loaded.remove(&candidate.document.doc_id())?,
-        };
-        Some((candidate, loaded))
-    });
-    let hits = documents.zip(1..).map(|((candidate, loaded), rank)| {
-        let best = best_passages(request, &candidate, &loaded);
-        hit(request.detail, rank, &candidate, loaded, &best, &mut snippets)
-    });
-    hits.collect()
-}
-
-/// Returns the positions of the passages to quote, best first.
-fn best_passages(request: &SearchRequest, candidate: &Candidate, loaded: &LoadedDocument) -> Vec<usize> {
-    // Documents that ranking read in part, or that changed since, are searched again: only few, and only if shown.
-    let same = candidate.document.state.capture_id == loaded.capture.capture_id;
-    if !(candidate.complete && same) && request.detail > Detail::Ids {
-        let spans: Vec<PassageSpan> = loaded.passages.iter().map(stored_passages::span).collect();
-        let language = loaded.document.language.as_deref();
-        let best = select::query_relevant(&request.query, &loaded.capture.content, &spans, language);
-        if !best.is_empty() {
-            return best;
-        }
-    }
-    candidate.passages.iter().copied().filter(|position| *position < loaded.passages.len()).collect()
-}
-
-fn hit(
-    detail: Detail,
-    rank: u32,
-    candidate: &Candidate,
-    loaded: LoadedDocument,
-    best: &[usize],
-    snippets: &mut Snippets<'_>,
-) -> SearchHit {
-    let LoadedDocument { document, capture, passages } = loaded;
-    let content = capture.content.as_str();
-    let best = || best.iter().filter_map(|position| passages.get(*position));
-    let snippet = if detail >= Detail::Snippets {
-        let text = best().next().map_or(content, |passage| stored_passages::text(content, passage));
+/// Builds the hit of the rank, with as much text as `request.detail` asks for.
+pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &mut Snippets<'_>) -> SearchHit {
+    let best = best_passages(request, &source);
+    let QuoteSource { candidate, document, capture, excerpt, .. } = source;
+    let snippet = if request.detail >= Detail::Snippets {
+        let text = best.first().map_or(excerpt.content(), |position| excerpt.text(*position));
         snippets.snippet(text, document.language.as_deref(), SNIPPET_CHARS)
     } else {
         String::new()
     };
-    let passages = if detail >= Detail::Passages {
-        best().take(PASSAGES_PER_HIT).map(|passage| quote(content, passage)).collect()
+    let passages = if request.detail >= Detail::Passages {
+        best.iter().take(PASSAGES_PER_HIT).filter_map(|position| quote(&excerpt, *position)).collect()
     } else {
         Vec::new()
     };
@@ -145,13 +94,25 @@ fn hit(
     }
 }
 
-fn quote(content: &str, passage: &Passage) -> HitPassage {
+/// Returns the positions of the passages to quote, best first.
+fn best_passages(request: &SearchRequest, source: &QuoteSource) -> Vec<usize> {
+    if source.is_searched && request.detail > Detail::Ids {
+        let best = source.excerpt.query_relevant(&request.query, source.document.language.as_deref());
+        if !best.is_empty() {
+            return best;
+        }
+    }
+    source.ranked.iter().copied().filter(|position| *position < source.excerpt.passages().len()).collect()
+}
+
+fn quote(excerpt: &Excerpt, position: usize) -> Option<HitPassage> {
+    let passage = excerpt.passages().get(position)?;
     let unsigned = |number: i32| u32::try_from(number).unwrap_or(0);
-    HitPassage {
+    Some(HitPassage {
         passage_id: passage.passage_id,
         ordinal: unsigned(passage.ordinal),
-        text: stored_passages::text(content, passage).to_owned(),
+        text: excerpt.text(position).to_owned(),
         chars: unsigned(passage.char_start)..unsigned(passage.char_end),
         section_path: passage.section_path.0.clone(),
-    }
+    })
 }

@@ -1,27 +1,31 @@
 //! Search: retrieves candidates from each collection, ranks and blends them, and records the answer.
 
 mod candidate;
+mod exact;
 mod hit;
+mod quote;
 mod rank;
 pub(crate) mod record;
 mod retrieve;
 pub(crate) mod second_stage;
 mod source_policy;
+pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use admission::Stop;
-use docstore::{Grant, LoadedDocument, Search};
+use docstore::Grant;
 use engine::SearchEngine;
 pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
 use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
+use retrieval_core::snippet::Snippets;
 use uuid::Uuid;
 
+use crate::content_budget::steps;
 use crate::error::Result;
 use crate::{App, Charge, Error, Viewer};
 use candidate::{Candidate, CandidateList};
@@ -29,6 +33,9 @@ pub use hit::{HitPassage, SearchHit};
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
+
+/// Time that a search waits for its record, which is then written later.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -76,6 +83,22 @@ pub struct SearchOutcome {
     pub unknown_values: UnknownValues,
     /// Searched indexes without documents. Empty if there are hits.
     pub empty_indexes: Vec<IndexName>,
+    /// Bytes of stored contents that were read.
+    pub read_bytes: usize,
+}
+
+/// A search in progress.
+struct Search<'a> {
+    organization_id: OrganizationId,
+    request: &'a Arc<SearchRequest>,
+    read_bytes: AtomicUsize,
+}
+
+impl Search<'_> {
+    /// Counts contents that were read.
+    fn count_read(&self, bytes: impl Iterator<Item = usize>) {
+        self.read_bytes.fetch_add(bytes.sum(), Ordering::Relaxed);
+    }
 }
 
 impl App {
@@ -108,7 +131,9 @@ impl App {
         search_id: SearchId,
     ) -> Result<SearchOutcome> {
         let mut watch = Stopwatch::start();
-        let retrieving = collections.iter().map(|collection| self.retrieve(engine.as_ref(), &request, *collection));
+        let organization_id = viewer.organization_id;
+        let search = Search { organization_id, request: &request, read_bytes: AtomicUsize::new(0) };
+        let retrieving = collections.iter().map(|collection| self.retrieve(engine.as_ref(), &search, *collection));
         let lists = try_join_all(retrieving).await?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
@@ -117,12 +142,13 @@ impl App {
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
         let mut empty_indexes: Vec<IndexName> =
             lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(viewer, &request, lists).await?;
-        let hits = self.build_and_record(viewer, &request, search_id, best).await?;
+        let (best, order) = self.rank(&search, lists).await?;
+        let hits = self.build_and_record(viewer, &search, search_id, best).await?;
+        let read_bytes = search.read_bytes.load(Ordering::Relaxed);
         if !hits.is_empty() {
             empty_indexes.clear();
         }
-        tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), "searched");
+        tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), read_bytes, "searched");
         Ok(SearchOutcome {
             search_id,
             charge: None,
@@ -133,18 +159,14 @@ impl App {
             filtered_results,
             unknown_values,
             empty_indexes,
+            read_bytes,
         })
     }
 
-    /// Ranks the candidates and blends the best of each collection into one list. Ranking and making snippets are
-    /// computation, so they leave the runtime's threads.
-    async fn rank(
-        &self,
-        viewer: &Viewer,
-        request: &Arc<SearchRequest>,
-        mut lists: Vec<CandidateList>,
-    ) -> Result<(Vec<Candidate>, Order)> {
-        let ranking = self.shares.compute().run(viewer.organization_id, {
+    /// Ranks the candidates and blends the best of each collection into one list.
+    async fn rank(&self, search: &Search<'_>, mut lists: Vec<CandidateList>) -> Result<(Vec<Candidate>, Order)> {
+        let request = search.request;
+        let ranking = self.contents.compute(search.organization_id, {
             let request = Arc::clone(request);
             let now = self.clock.now();
             move |_| {
@@ -152,7 +174,7 @@ impl App {
                 lists
             }
         });
-        let mut lists = ranking.await.map_err(Error::internal)?;
+        let mut lists = ranking.await?;
         let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
         let best = lists.into_iter().map(|list| list.best(&request.source_policy, request.max_results));
         // Between equals the organization's own document comes first.
@@ -165,46 +187,37 @@ impl App {
     async fn build_and_record(
         &self,
         viewer: &Viewer,
-        request: &Arc<SearchRequest>,
+        search: &Search<'_>,
         search_id: SearchId,
         best: Vec<Candidate>,
     ) -> Result<Vec<SearchHit>> {
         let doc_ids: Vec<DocId> = best.iter().map(|candidate| candidate.document.doc_id()).collect();
-        let recording = self.record_search(viewer, request, search_id, &doc_ids);
+        let recording = self.record_search(viewer, search.request, search_id, &doc_ids);
         let building = async {
-            let loaded = self.load_missing(viewer, &best).await?;
-            let request = Arc::clone(request);
-            let building = move |_: &Stop| hit::build_hits(&request, best, loaded);
-            self.shares.compute().run(viewer.organization_id, building).await.map_err(Error::internal)
+            let (sources, _memory) = self.read_quotes(search, best).await?;
+            let mut hits = Vec::with_capacity(sources.len());
+            for step in steps(sources.into_iter().zip(1..), |(source, _)| source.excerpt.content().len()) {
+                let request = Arc::clone(search.request);
+                let building = self.contents.compute(search.organization_id, move |stop| {
+                    let mut snippets = Snippets::new(&request.query);
+                    let step = step.into_iter().take_while(|_| !stop.is_stopped());
+                    let hits = step.map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
+                    hits.collect::<Vec<SearchHit>>()
+                });
+                hits.extend(building.await?);
+            }
+            Ok(hits)
         };
-        let (hits, ()) = futures_util::try_join!(building, recording)?;
-        Ok(hits)
-    }
-
-    /// Reads the documents of those candidates that were ranked by cached terms.
-    async fn load_missing(&self, viewer: &Viewer, best: &[Candidate]) -> Result<HashMap<DocId, LoadedDocument>> {
-        let load = |collection: Collection| {
-            let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
-            self.load_by_id(collection, missing.map(|one| one.document.doc_id()).collect())
-        };
-        let own = Collection::Workspace(viewer.organization_id);
-        let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
-        loaded.extend(workspace);
-        Ok(loaded)
+        let (hits, ()) = futures_util::join!(building, recording);
+        hits
     }
 
     /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
-    /// `doc_id` at once.
-    async fn record_search(
-        &self,
-        viewer: &Viewer,
-        request: &SearchRequest,
-        search_id: SearchId,
-        doc_ids: &[DocId],
-    ) -> Result<()> {
+    /// `doc_id` at once. A database that cannot be written does not fail the search: this process then remembers the grants.
+    async fn record_search(&self, viewer: &Viewer, request: &SearchRequest, search_id: SearchId, doc_ids: &[DocId]) {
         let now = self.clock.now();
         let organization_id = viewer.organization_id;
-        let row = Search {
+        let row = docstore::Search {
             search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
@@ -213,9 +226,17 @@ impl App {
             results: doc_ids.to_vec(),
             created_at: now,
         };
-        let granted =
+        let granted: Vec<Grant> =
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
-        self.searches.record(row, granted).await
+        match tokio::time::timeout(RECORD_TIMEOUT, self.searches.record(row, granted.clone())).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => {
+                tracing::warn!(%search_id, error = &error as &dyn std::error::Error, "the search was not recorded");
+            }
+            Err(_) => tracing::warn!(%search_id, "the search is not recorded yet"),
+        }
+        metrics::counter!("retrieval_searches_unrecorded_total").increment(1);
+        self.unrecorded_grants.remember(&granted);
     }
 }
 

@@ -7,8 +7,8 @@ use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::candidate::{Candidate, CandidateList};
-use super::hit::PASSAGES_PER_HIT;
-use crate::documents::passages as stored_passages;
+use super::quote::PASSAGES_PER_HIT;
+use crate::excerpt::span;
 
 /// Characters of one text that models read; they would truncate the rest.
 const MODEL_CHARS: usize = 2_000;
@@ -50,7 +50,7 @@ fn model_text(loaded: &LoadedDocument, best: &[usize]) -> String {
     let mut text = document.title.clone().unwrap_or_default();
     for passage in best.iter().filter_map(|position| passages.get(*position)).take(PASSAGES_PER_HIT) {
         text.push('\n');
-        text.push_str(stored_passages::text(&capture.content, passage));
+        text.push_str(span(passage).text(&capture.content));
     }
     if text.trim().is_empty() {
         // Some endpoints reject a whole request if one text is blank.

@@ -4,16 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use docstore::LoadedDocument;
+use admission::{Permit, Stop};
+use docstore::{LoadedDocument, LoadedPart, WantedParts};
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
-use model::{Collection, DocId};
+use model::{CaptureId, Collection, DocId};
 use retrieval_core::domain::Domain;
-use retrieval_core::phrase::Phrases;
 use retrieval_core::rerank;
 
 use super::candidate::{Candidate, CandidateList};
-use super::vectors::{RankedDocument, VectorCache};
-use super::{SearchRequest, SourcePolicy};
+use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
+use super::{Search, SearchRequest, SourcePolicy};
+use crate::content_budget::steps;
 use crate::error::Result;
 use crate::{App, Error};
 
@@ -22,9 +23,10 @@ impl App {
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
-        request: &Arc<SearchRequest>,
+        search: &Search<'_>,
         collection: Collection,
     ) -> Result<CandidateList> {
+        let request = search.request;
         let policy = &request.source_policy;
         let base = FirstStageRequest {
             collection,
@@ -35,7 +37,7 @@ impl App {
             limit: engine.candidate_limit(request.max_results),
         };
         if collection != Collection::Web {
-            return self.load(request, self.ask(engine, &base).await?, collection).await;
+            return self.load(engine, search, self.ask(engine, &base).await?, collection).await;
         }
         if policy.require_domain_match && policy.include_domains.is_empty() {
             // No document is inside an empty list of domains.
@@ -53,12 +55,13 @@ impl App {
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
             let kept = self.with_preferred(engine, &base, kept, policy).await?;
-            return Ok(CandidateList { filtered, ..self.load(request, kept, collection).await? });
+            return Ok(CandidateList { filtered, ..self.load(engine, search, kept, collection).await? });
         }
         let started = Instant::now();
         let answer = self.ask(engine, &base).await?;
         tracing::debug!(asked = ?started.elapsed(), "first stage");
-        self.load(request, self.with_preferred(engine, &base, answer, policy).await?, collection).await
+        let answer = self.with_preferred(engine, &base, answer, policy).await?;
+        self.load(engine, search, answer, collection).await
     }
 
     /// Adds documents of preferred domains, which are candidates even if others match better.
@@ -89,10 +92,12 @@ impl App {
     /// decides: hits that it does not return (just deleted, or another tenant's) are dropped, whatever the index says.
     async fn load(
         &self,
-        request: &Arc<SearchRequest>,
+        engine: &dyn SearchEngine,
+        search: &Search<'_>,
         answer: FirstStageResponse,
         collection: Collection,
     ) -> Result<CandidateList> {
+        let request = search.request;
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
         let mut unknown = Vec::new();
@@ -107,17 +112,21 @@ impl App {
                 }
             }
         }
-        let mut loaded = self.load_by_id(collection, unknown).await?;
+        let mut loaded = self.load_by_id(search, collection, unknown).await?;
         let lengths = known.values().map(|document| document.terms.content_bytes());
-        let limit = rerank::reading_limit(lengths.chain(loaded.values().map(|loaded| loaded.capture.content.len())));
+        let limit = rerank::reading_limit(lengths.chain(loaded.values().map(content_bytes)));
         // An earlier search may have read less of a long document than this one needs.
         let short: Vec<DocId> =
             known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.doc_id()).collect();
-        for (doc_id, document) in self.load_by_id(collection, short).await? {
+        for (doc_id, document) in self.load_by_id(search, collection, short).await? {
             known.remove(&doc_id);
             loaded.insert(doc_id, document);
         }
-        let mut loaded = self.analyse(request, loaded, limit).await?;
+        let _memory = self.load_beginnings(search, &mut loaded, limit).await?;
+        if request.exact_match {
+            loaded = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
+        }
+        let mut loaded = self.analyse(search, loaded, limit).await?;
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
             let (document, loaded) = match known.remove(doc_id) {
                 Some(document) => (document, None),
@@ -144,25 +153,39 @@ impl App {
         })
     }
 
-    /// Analyses documents on a blocking thread, for a search that reads `limit` bytes of each, and caches their terms.
-    /// For an exact match, documents without any of the searched phrases are dropped.
+    /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms.
     async fn analyse(
         &self,
-        request: &Arc<SearchRequest>,
+        search: &Search<'_>,
         loaded: HashMap<DocId, LoadedDocument>,
         limit: usize,
     ) -> Result<HashMap<DocId, Analysed>> {
-        if loaded.is_empty() {
-            return Ok(HashMap::new());
+        let mut analysed = HashMap::with_capacity(loaded.len());
+        let mut unknown = Vec::new();
+        for document in loaded.into_values() {
+            match self.ranked(&document, limit) {
+                Some(ranked) => drop(analysed.insert(ranked.doc_id(), (ranked, Box::new(document)))),
+                None => unknown.push(document),
+            }
         }
-        let (request, vectors) = (Arc::clone(request), self.vectors.clone());
-        let analysing = self.runtime.spawn_blocking(move || analyse(&request, loaded, limit, &vectors));
-        analysing.await.map_err(Error::internal)
+        for step in steps(unknown, |loaded| loaded.capture.content.len()) {
+            let vectors = self.vectors.clone();
+            let done = self.contents.compute(search.organization_id, move |stop| analyse(step, limit, &vectors, stop));
+            analysed.extend(done.await?);
+        }
+        Ok(analysed)
     }
 
-    /// Reads whole documents of one collection.
+    /// Returns the cached terms of a document that was loaded for its text, unless a model reads more of it.
+    fn ranked(&self, loaded: &LoadedDocument, limit: usize) -> Option<Arc<RankedDocument>> {
+        let known = self.vectors.get(&vectors::state(loaded)).filter(|known| known.terms.covers(limit));
+        known.filter(|_| !self.second_stage.reads_texts())
+    }
+
+    /// Reads documents of one collection, and the first parts of their contents.
     pub(super) async fn load_by_id(
         &self,
+        search: &Search<'_>,
         collection: Collection,
         doc_ids: Vec<DocId>,
     ) -> Result<HashMap<DocId, LoadedDocument>> {
@@ -170,37 +193,85 @@ impl App {
             return Ok(HashMap::new());
         }
         let loaded = self.store.load_documents(collection, doc_ids).await?;
+        search.count_read(loaded.iter().map(|loaded| loaded.capture.content.len()));
         Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
+    }
+
+    /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes. Returns a permit for them
+    /// and for the check of an exact match.
+    async fn load_beginnings(
+        &self,
+        search: &Search<'_>,
+        loaded: &mut HashMap<DocId, LoadedDocument>,
+        limit: usize,
+    ) -> Result<Option<Permit>> {
+        let mut wanted = Vec::new();
+        let mut bytes = 0;
+        let mut has_more = false;
+        for document in loaded.values() {
+            let capture = &document.capture;
+            let Some(map) = &capture.parts else { continue };
+            let is_ranked = self.ranked(document, limit).is_some();
+            let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(limit)) };
+            has_more |= parts.end < map.count();
+            if !parts.is_empty() {
+                bytes += map.bytes(parts.clone());
+                wanted.push(WantedParts { capture_id: capture.capture_id, parts: parts.collect() });
+            }
+        }
+        let to_check = if search.request.exact_match && has_more { self.options.read_limits.search_bytes } else { 0 };
+        let reserved = bytes + to_check;
+        if reserved == 0 {
+            return Ok(None);
+        }
+        let permit = self.contents.reserve(search.organization_id, reserved).await;
+        if wanted.is_empty() {
+            return Ok(Some(permit));
+        }
+        let mut parts = self.load_parts(search, wanted).await?;
+        for loaded in loaded.values_mut() {
+            for part in parts.remove(&loaded.capture.capture_id).unwrap_or_default() {
+                loaded.capture.content.push_str(&part.content);
+                loaded.passages.extend(part.passages);
+            }
+        }
+        Ok(Some(permit))
+    }
+
+    /// Reads parts of contents, in order; none of contents that were replaced meanwhile.
+    pub(super) async fn load_parts(
+        &self,
+        search: &Search<'_>,
+        wanted: Vec<WantedParts>,
+    ) -> Result<HashMap<CaptureId, Vec<LoadedPart>>> {
+        let mut by_capture: HashMap<CaptureId, Vec<LoadedPart>> = HashMap::new();
+        if wanted.is_empty() {
+            return Ok(by_capture);
+        }
+        let loaded = self.store.load_parts(search.organization_id, wanted).await?;
+        search.count_read(loaded.iter().map(|part| part.content.len()));
+        for part in loaded {
+            by_capture.entry(part.capture_id).or_default().push(part);
+        }
+        by_capture.values_mut().for_each(|parts| parts.sort_unstable_by_key(|part| part.part));
+        Ok(by_capture)
     }
 }
 
 type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
 
-fn analyse(
-    request: &SearchRequest,
-    loaded: HashMap<DocId, LoadedDocument>,
-    limit: usize,
-    vectors: &VectorCache,
-) -> HashMap<DocId, Analysed> {
-    let mut phrases = request.exact_match.then(|| Phrases::new(texts(request)));
-    let matching =
-        loaded.into_iter().filter(|(_, loaded)| phrases.as_mut().is_none_or(|phrases| contains(loaded, phrases)));
-    let analysed = matching.map(|(doc_id, loaded)| {
+fn analyse(loaded: Vec<LoadedDocument>, limit: usize, vectors: &VectorCache, stop: &Stop) -> Vec<(DocId, Analysed)> {
+    let loaded = loaded.into_iter().take_while(|_| !stop.is_stopped());
+    let analysed = loaded.map(|loaded| {
         let document = Arc::new(RankedDocument::of(&loaded, limit));
         vectors.put(&document);
-        (doc_id, (document, Box::new(loaded)))
+        (loaded.document.doc_id, (document, Box::new(loaded)))
     });
     analysed.collect()
 }
 
-fn contains(loaded: &LoadedDocument, phrases: &mut Phrases) -> bool {
-    let LoadedDocument { document, capture, .. } = loaded;
-    let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
-    texts.into_iter().flatten().any(|text| phrases.any_in(text, document.language.as_deref()))
-}
-
 /// Returns the texts to search for: the rewrites if there are any, otherwise the query.
-fn texts(request: &SearchRequest) -> Vec<&str> {
+pub(super) fn texts(request: &SearchRequest) -> Vec<&str> {
     let rewrites: Vec<&str> =
         request.search_queries.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
     if rewrites.is_empty() { vec![&request.query] } else { rewrites }

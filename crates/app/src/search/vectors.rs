@@ -10,7 +10,7 @@ use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
-use crate::documents::passages as stored_passages;
+use crate::excerpt;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
@@ -33,10 +33,10 @@ pub struct RankedDocument {
 }
 
 impl RankedDocument {
-    /// Analyses as much of a document as a search that reads `limit` bytes needs.
+    /// Analyses as much of a document as a search that reads `limit` bytes needs; see [`bytes_to_read`].
     pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
         let LoadedDocument { document, capture, passages } = loaded;
-        let spans: Vec<PassageSpan> = passages.iter().map(stored_passages::span).collect();
+        let spans: Vec<PassageSpan> = passages.iter().map(excerpt::span).collect();
         let text = DocumentText {
             title: document.title.as_deref().unwrap_or_default(),
             description: document.description.as_deref().unwrap_or_default(),
@@ -44,12 +44,11 @@ impl RankedDocument {
             passages: &spans,
             language: document.language.as_deref(),
         };
-        let limit = limit.checked_next_power_of_two().unwrap_or(usize::MAX).clamp(LEAST_BYTES, READ_BYTES);
-        let terms = ANALYZERS.with_borrow_mut(|analyzers| TermVector::of(&text, limit, analyzers));
+        let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
+        let terms = ANALYZERS.with_borrow_mut(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let host = CanonicalUrl::parse(&document.canonical_url).map(|url| url.host().into()).unwrap_or_default();
-        let capture_id = capture.capture_id;
         Self {
-            state: DocumentState { doc_id: document.doc_id, capture_id, last_seen_at: document.last_seen_at },
+            state: state(loaded),
             published_at: document.published_at,
             content_digest: capture.content_digest.as_str().into(),
             host,
@@ -60,6 +59,23 @@ impl RankedDocument {
     pub fn doc_id(&self) -> DocId {
         self.state.doc_id
     }
+}
+
+/// Returns the state that a document was loaded in.
+pub fn state(loaded: &LoadedDocument) -> DocumentState {
+    let LoadedDocument { document, capture, .. } = loaded;
+    DocumentState { doc_id: document.doc_id, capture_id: capture.capture_id, last_seen_at: document.last_seen_at }
+}
+
+/// Returns the bytes of each content to load and analyse for a search that ranks by `limit` bytes.
+pub fn bytes_to_read(limit: usize) -> usize {
+    limit.checked_next_power_of_two().unwrap_or(usize::MAX).clamp(LEAST_BYTES, READ_BYTES)
+}
+
+/// Returns the length of the whole content.
+pub fn content_bytes(loaded: &LoadedDocument) -> usize {
+    let LoadedDocument { capture, .. } = loaded;
+    capture.parts.as_ref().map_or(capture.content.len(), |map| map.end().byte)
 }
 
 /// Documents that recent searches ranked, by id.

@@ -1,6 +1,8 @@
 //! Usage of each organization: recorded in the background, reported as an overview.
 
+mod count;
 pub mod overview;
+mod read;
 mod window;
 
 pub use overview::{GroupBy, UsageOverview, UsageRequest, key_state};
@@ -18,6 +20,7 @@ use model::{ApiKeyId, Clock, OrganizationId};
 use time::OffsetDateTime;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use crate::retention::in_batches;
 use crate::{App, Identity};
 
 /// Maximum number of queued events; further events are dropped and counted, so that no request waits.
@@ -31,7 +34,9 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between deletions of expired events.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// Events deleted per transaction.
+/// Age at which rollups of minutes are deleted: later than they are read.
+const MINUTES_KEPT: Duration = Duration::from_hours(36 * 24);
+/// Rows deleted per transaction.
 const PRUNE_BATCH: i64 = 20_000;
 
 /// An authenticated request and its response.
@@ -60,7 +65,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the writer and the pruner. Events are kept for `retention`, aggregated counts forever.
+    /// Starts the writer and the pruner. Events are kept for `retention`, counts of hours and days forever.
     pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration, supervisor: &Supervisor) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
         // Outlives a panic of the writer, with the queued events.
@@ -165,20 +170,16 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     }
 }
 
-/// Deletes expired events periodically.
+/// Deletes expired events and rollups of minutes periodically.
 async fn prune(store: Docstore, clock: Arc<dyn Clock>, retention: Duration) {
     loop {
         tokio::time::sleep(PRUNE_INTERVAL).await;
+        let now = clock.now();
         // In batches, so that other writers never wait long.
-        loop {
-            match store.prune_usage_events(clock.now() - retention, PRUNE_BATCH).await {
-                Ok(pruned) if pruned as i64 >= PRUNE_BATCH => {}
-                Ok(_) => break,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "pruning usage events failed");
-                    break;
-                }
-            }
+        let events = || store.prune_usage_events(now - retention, PRUNE_BATCH);
+        let minutes = || store.prune_usage_minutes(now - MINUTES_KEPT, PRUNE_BATCH);
+        if let Err(error) = in_batches(PRUNE_BATCH, events).await.and(in_batches(PRUNE_BATCH, minutes).await) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "pruning usage failed");
         }
     }
 }

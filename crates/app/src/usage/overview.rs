@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use docstore::{ApiKey, DurationHistogram};
+use docstore::ApiKey;
 use ingest::clock::to_date_time;
 use model::{ApiKeyId, KeyState, Timestamp};
 use time::OffsetDateTime;
 
-use super::window::{Part, Window};
+pub use super::count::Totals;
+use super::count::{Count, SEARCH};
+use super::read::Counter;
+use super::window::Window;
 use crate::error::Result;
 use crate::{App, Identity, Viewer};
-
-/// Billed route.
-const SEARCH: &str = "POST /v1/search";
 
 /// A validated usage request.
 #[derive(Clone, Debug)]
@@ -47,16 +47,6 @@ pub struct UsageOverview {
     pub search: Totals,
     /// One point per group and bucket.
     pub series: Vec<SeriesPoint>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    pub requests: i64,
-    /// Responses with status 400 or above.
-    pub errors: i64,
-    pub avg_duration_ms: f64,
-    pub p95_duration_ms: f64,
-    pub spend_cents: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -101,78 +91,11 @@ impl App {
     pub async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview> {
         let organization_id = viewer.organization_id;
         let mut counts = Counts::new(&request);
-        for part in request.window.parts() {
-            match part {
-                Part::Rollups { period, from, to } => {
-                    for row in self.store.list_usage_rollups(organization_id, period, from, to).await? {
-                        let one = Count {
-                            requests: row.requests,
-                            client_errors: row.client_errors,
-                            server_errors: row.server_errors,
-                            duration_us: row.duration_us,
-                            spend_cents: row.spend_cents,
-                            durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
-                        };
-                        counts.add(row.start, row.identity, row.route, &one);
-                    }
-                }
-                Part::Requests { from, to } => {
-                    for event in self.store.list_usage_events(organization_id, from, to).await? {
-                        let mut durations = DurationHistogram::default();
-                        durations.record(u64::try_from(event.duration_us).unwrap_or(0));
-                        let one = Count {
-                            requests: 1,
-                            client_errors: i64::from((400..500).contains(&event.status)),
-                            server_errors: i64::from(event.status >= 500),
-                            duration_us: event.duration_us,
-                            spend_cents: 0,
-                            durations,
-                        };
-                        counts.add(event.created_at, event.identity, event.route, &one);
-                    }
-                    for (at, identity, spend_cents) in self.store.list_spending(organization_id, from, to).await? {
-                        let one = Count { spend_cents, ..Count::default() };
-                        counts.add(at, identity, SEARCH.to_owned(), &one);
-                    }
-                }
-            }
-        }
+        let exact_since = request.window.now - self.options.usage_retention;
+        let counter = Counter { store: &self.store, organization_id, exact_since };
+        counter.read(&request.window, |at, identity, route, one| counts.add(at, identity, route, one)).await?;
         let keys = self.store.list_api_keys(organization_id).await?;
         Ok(counts.overview(&request, keys, self.clock.now()))
-    }
-}
-
-/// Aggregated counts of any set of requests.
-#[derive(Clone, Debug, Default)]
-struct Count {
-    requests: i64,
-    client_errors: i64,
-    server_errors: i64,
-    duration_us: i64,
-    spend_cents: i64,
-    durations: DurationHistogram,
-}
-
-impl Count {
-    fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.client_errors += other.client_errors;
-        self.server_errors += other.server_errors;
-        self.duration_us = self.duration_us.saturating_add(other.duration_us);
-        self.spend_cents += other.spend_cents;
-        self.durations.merge(&other.durations);
-    }
-
-    fn totals(&self) -> Totals {
-        let milliseconds = |microseconds: f64| (microseconds.round() / 1e3 * 1e3).round() / 1e3;
-        let average = if self.requests > 0 { self.duration_us as f64 / self.requests as f64 } else { 0.0 };
-        Totals {
-            requests: self.requests,
-            errors: self.client_errors + self.server_errors,
-            avg_duration_ms: milliseconds(average),
-            p95_duration_ms: milliseconds(self.durations.percentile(95.0)),
-            spend_cents: self.spend_cents,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Time window of an overview, and the tables that its counts come from.
 
-use docstore::{DAY, HOUR};
+use docstore::{DAY, HOUR, MINUTE};
 use ingest::clock::{from_date_time, to_date_time};
 use model::Timestamp;
 use time::{Duration, OffsetDateTime};
@@ -12,6 +12,8 @@ const DEFAULT_WINDOW: Duration = Duration::days(30);
 /// Longest window with hourly buckets, which bounds the size of the response.
 const LONGEST_BY_HOUR: Duration = Duration::days(8);
 const LONGEST: Duration = Duration::days(400);
+/// Age until which rollups of minutes are read. Older ends of a window are rounded to whole hours.
+pub(super) const MINUTES_READ: Duration = Duration::days(35);
 
 /// Length of a bucket.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -36,14 +38,16 @@ pub struct Window {
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
     pub interval: Interval,
+    /// Time at which the window was resolved.
+    pub(super) now: Timestamp,
 }
 
 /// A part of a window and the table that is read for it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Part {
-    /// Single requests, for the partial hours at the ends.
+    /// Single requests, for the partial minutes at the ends.
     Requests { from: Timestamp, to: Timestamp },
-    /// Rollups of whole hours or days; `period` is in milliseconds.
+    /// Rollups of whole minutes, hours or days; `period` is in milliseconds.
     Rollups { period: i64, from: Timestamp, to: Timestamp },
 }
 
@@ -79,7 +83,7 @@ impl Window {
             };
             return Err(Error::invalid(field, message));
         }
-        Ok(Self { from: from_date_time(from), to: from_date_time(end), interval })
+        Ok(Self { from: from_date_time(from), to: from_date_time(end), interval, now: from_date_time(now) })
     }
 
     pub fn from(&self) -> OffsetDateTime {
@@ -102,36 +106,44 @@ impl Window {
         round_down(at, self.interval.milliseconds())
     }
 
-    /// Splits the window into parts without gaps or overlaps: single requests at the ends, then whole hours, and whole days in
-    /// between if a bucket is a day.
+    /// Splits the window into parts without gaps or overlaps: single requests at the ends, then whole minutes, whole hours,
+    /// and whole days in the middle if a bucket is a day.
     pub(super) fn parts(&self) -> Vec<Part> {
+        let minutes_since = from_date_time(to_date_time(self.now).saturating_sub(MINUTES_READ));
+        let from = if self.from < minutes_since { round_down(self.from, HOUR) } else { self.from };
+        let to = if self.to < minutes_since { round_up(self.to, HOUR) } else { self.to };
         let mut parts = Vec::new();
-        let (first_hour, last_hour) = (round_up(self.from, HOUR), round_down(self.to, HOUR));
-        if first_hour >= last_hour {
-            parts.push(Part::Requests { from: self.from, to: self.to });
-            return parts;
+        match self.interval {
+            Interval::Hour => split(from, to, &[HOUR, MINUTE], &mut parts),
+            Interval::Day => split(from, to, &[DAY, HOUR, MINUTE], &mut parts),
         }
-        let requests = |from, to| (from < to).then_some(Part::Requests { from, to });
-        let rollups = |period, from, to| (from < to).then_some(Part::Rollups { period, from, to });
-        parts.extend(requests(self.from, first_hour));
-        let (first_day, last_day) = (round_up(first_hour, DAY), round_down(last_hour, DAY));
-        if self.interval == Interval::Hour || first_day >= last_day {
-            parts.extend(rollups(HOUR, first_hour, last_hour));
-        } else {
-            parts.extend(rollups(HOUR, first_hour, first_day));
-            parts.extend(rollups(DAY, first_day, last_day));
-            parts.extend(rollups(HOUR, last_day, last_hour));
-        }
-        parts.extend(requests(last_hour, self.to));
         parts
     }
 }
 
-fn round_down(at: Timestamp, period: i64) -> Timestamp {
+/// Covers a window with the longest of these periods, longest first, and its ends with shorter ones.
+fn split(from: Timestamp, to: Timestamp, periods: &[i64], parts: &mut Vec<Part>) {
+    if from >= to {
+        return;
+    }
+    let Some((&period, shorter)) = periods.split_first() else {
+        parts.push(Part::Requests { from, to });
+        return;
+    };
+    let (first, last) = (round_up(from, period), round_down(to, period));
+    if first >= last {
+        return split(from, to, shorter, parts);
+    }
+    split(from, first, shorter, parts);
+    parts.push(Part::Rollups { period, from: first, to: last });
+    split(last, to, shorter, parts);
+}
+
+pub(super) fn round_down(at: Timestamp, period: i64) -> Timestamp {
     Timestamp::from_millis(at.as_millis().div_euclid(period) * period)
 }
 
-fn round_up(at: Timestamp, period: i64) -> Timestamp {
+pub(super) fn round_up(at: Timestamp, period: i64) -> Timestamp {
     round_down(Timestamp::from_millis(at.as_millis().saturating_add(period - 1)), period)
 }
 
@@ -188,12 +200,15 @@ mod tests {
             at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-01 10:45 UTC), Interval::Day),
             at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-01 11:15 UTC), Interval::Day),
             at(datetime!(2026-06-01 23:00 UTC), datetime!(2026-06-02 01:00 UTC), Interval::Day),
+            at(datetime!(2026-06-01 23:00:10 UTC), datetime!(2026-06-02 01:00:59.999 UTC), Interval::Hour),
+            at(datetime!(2026-06-01 23:00:10 UTC), datetime!(2026-06-01 23:00:11 UTC), Interval::Day),
+            at(datetime!(2026-06-01 23:59:59 UTC), datetime!(2026-06-02 00:00:01 UTC), Interval::Day),
         ] {
             let mut end = window.from;
             for part in window.parts() {
                 let (from, to) = match part {
                     Part::Requests { from, to } => {
-                        assert!(to.as_millis() - from.as_millis() < 2 * HOUR);
+                        assert!(to.as_millis() - from.as_millis() < 2 * MINUTE);
                         (from, to)
                     }
                     Part::Rollups { period, from, to } => {
@@ -212,5 +227,14 @@ mod tests {
         }
         let days = at(datetime!(2026-06-01 10:15 UTC), datetime!(2026-06-05 09:45 UTC), Interval::Day).parts();
         assert!(days.iter().any(|part| matches!(part, Part::Rollups { period: DAY, .. })));
+    }
+
+    #[test]
+    fn old_ends_are_rounded_to_hours() {
+        let (from, to) = (datetime!(2026-01-01 10:15:30 UTC), datetime!(2026-01-01 12:45 UTC));
+        let parts = resolve(Some(from), Some(to), Interval::Hour).unwrap().parts();
+        let hour = |time| from_date_time(time);
+        let (from, to) = (hour(datetime!(2026-01-01 10:00 UTC)), hour(datetime!(2026-01-01 13:00 UTC)));
+        assert_eq!(parts, [Part::Rollups { period: HOUR, from, to }]);
     }
 }

@@ -223,6 +223,30 @@ mod freshness {
         assert_eq!(site.hits("/a"), 1);
     }
 
+    /// A site that does not answer has a queue, and a page for which it is full counts as neither read nor failed.
+    #[tokio::test]
+    async fn reads_beyond_the_queue_of_a_site_are_refused_and_not_remembered() {
+        let (world, tenant, site) = start().await;
+        site.hold();
+        let urls: Vec<String> = (0..80).map(|n| site.put(&format!("/{n}"), Page::html("<p>The tides.</p>"))).collect();
+        let (ended, mut ends) = tokio::sync::mpsc::unbounded_channel();
+        for url in urls {
+            let (app, viewer, ended) = (Arc::clone(&world.app), tenant.viewer.clone(), ended.clone());
+            tokio::spawn(async move {
+                let outcome = app.read_document(&viewer, read_url(&url)).await;
+                let _ = ended.send((url, outcome));
+            });
+        }
+        let (url, refused) = ends.recv().await.unwrap();
+        assert!(matches!(refused, Err(app::Error::Overloaded { .. })), "{refused:?}");
+        site.release();
+        until("a later read", async || {
+            let outcome = world.app.read_document(&tenant.viewer, read_url(&url)).await;
+            outcome.is_ok_and(|outcome| text(&outcome).contains("tides")).then_some(())
+        })
+        .await;
+    }
+
     #[tokio::test]
     async fn metadata_alone_fetches_nothing() {
         let (world, tenant, site) = start().await;

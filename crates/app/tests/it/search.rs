@@ -349,9 +349,10 @@ async fn an_engine_that_does_not_answer_in_time_counts_as_down() {
 }
 
 #[tokio::test]
-async fn a_search_that_cannot_be_recorded_fails() {
+async fn a_search_that_cannot_read_its_results_fails() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
+    world.import_one(page("https://example.com/", "The tides.")).await;
     world.break_database().await;
     let error = world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
     assert!(matches!(error, Error::Internal(_)), "{error:?}");

@@ -172,3 +172,22 @@ async fn counts_outlive_single_requests() {
         overview(&world, &tenant, request(datetime!(2026-06-10 0:00 UTC), Interval::Day, GroupBy::None)).await;
     assert_eq!(counted.headline.requests, 1);
 }
+
+/// The counts of a window come from rollups: the ends of a busy minute are not read request by request.
+#[tokio::test]
+async fn partial_minutes_are_exact_unless_they_are_busy() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let quiet = [datetime!(2026-06-15 10:00:10 UTC), datetime!(2026-06-15 10:00:40 UTC)];
+    record(&world, quiet.map(|at| event(&tenant, SEARCH, 200, at))).await;
+    let busy = (0..2_400).map(|n| datetime!(2026-06-15 11:00 UTC) + time::Duration::milliseconds(25 * n));
+    record(&world, busy.map(|at| event(&tenant, SEARCH, 200, at))).await;
+    let count = async |from, to| {
+        let window = Window::resolve(Some(from), Some(to), Interval::Hour, NOW).unwrap();
+        let request = UsageRequest { window, api_key_ids: Vec::new(), group_by: GroupBy::None };
+        overview(&world, &tenant, request).await.headline.requests
+    };
+    assert_eq!(count(datetime!(2026-06-15 10:00:30 UTC), datetime!(2026-06-15 10:30 UTC)).await, 1);
+    assert_eq!(count(datetime!(2026-06-15 10:30 UTC), datetime!(2026-06-15 11:00:30 UTC)).await, 2_400);
+    assert_eq!(count(datetime!(2026-06-15 11:00:59.5 UTC), datetime!(2026-06-15 11:30 UTC)).await, 20);
+}

@@ -14,7 +14,7 @@ use s3_server::S3Server;
 use time::OffsetDateTime;
 use tokio::net::TcpListener;
 
-use crate::server::{Server, http_client, options, server_options};
+use crate::server::{Server, connections, http_client, options, server_options};
 
 const ROOT: &str = "BLOBS_S3_TEST_SERVER_ROOT";
 
@@ -26,7 +26,7 @@ async fn server_process() {
     let server = S3Server::open(server_options(Path::new(&root))).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("\nlistening on {}", listener.local_addr().unwrap());
-    server.serve(listener, std::future::pending()).await;
+    server.serve(listener, connections(1024), std::future::pending()).await;
 }
 
 fn start_process(root: &Path) -> (Child, String) {

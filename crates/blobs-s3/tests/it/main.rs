@@ -6,6 +6,7 @@ mod cross_origin;
 mod damage;
 mod faults;
 mod killed;
+mod listener;
 mod presigned;
 mod protocol;
 mod restart;

@@ -1,8 +1,11 @@
 //! A presigned URL authorizes one PUT of exactly its size to its key, for a limited time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
+use s3_server::S3ServerOptions;
 use time::OffsetDateTime;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -181,4 +184,18 @@ async fn wait_until(holds: impl Fn() -> bool) {
     })
     .await
     .unwrap();
+}
+
+#[tokio::test]
+async fn full_disk_refuses_uploads_without_using_up_their_url() {
+    let full = Arc::new(AtomicBool::new(true));
+    let is_full = Arc::clone(&full);
+    let is_full = Arc::new(move || is_full.load(Ordering::Relaxed));
+    let fixture = Fixture::start_with(|options| S3ServerOptions { is_full, ..options }).await;
+    let url = fixture.presign("k", 5, "n");
+    let (status, answer) = fixture.put_with_length(&url, b"hello".to_vec(), false).await;
+    assert!(status == 507 && answer.contains("InsufficientStorage"), "{status}: {answer}");
+    assert_eq!(fixture.stored("k").await, None);
+    full.store(false, Ordering::Relaxed);
+    assert_eq!(fixture.put(&url, "hello").await, 200);
 }

@@ -5,7 +5,7 @@ use s3_server::{S3Server, S3ServerError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::server::{Fixture, Server, server_options};
+use crate::server::{Fixture, Server, connections, server_options};
 
 #[tokio::test]
 async fn objects_and_used_urls_survive_a_restart() {
@@ -22,7 +22,7 @@ async fn objects_and_used_urls_survive_a_restart() {
     // The same address, because the signature covers it.
     let server = S3Server::open(server_options(folder.path())).unwrap();
     let listener = tokio::net::TcpListener::bind(old_endpoint.strip_prefix("http://").unwrap()).await.unwrap();
-    let serving = tokio::spawn(server.serve(listener, std::future::pending()));
+    let serving = tokio::spawn(server.serve(listener, connections(1024), std::future::pending()));
     let listed = store.list("", None).await.unwrap().objects;
     assert_eq!(listed.iter().map(|meta| meta.key.as_str()).collect::<Vec<_>>(), ["kept", "uploaded"]);
     assert_eq!((listed[0].size, &listed[0].etag), (before.size, &before.etag));

@@ -1,13 +1,15 @@
 //! Embedded store on a free loopback port.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use bytes::Bytes;
+use connections::{Connections, Limits};
 use futures_util::stream;
-use s3_server::{Durability, S3Server, S3ServerOptions};
+use s3_server::{Durability, Paces, S3Server, S3ServerOptions};
 use tempfile::TempDir;
 use time::OffsetDateTime;
 use tokio::net::TcpListener;
@@ -33,7 +35,13 @@ pub fn server_options(root: &Path) -> S3ServerOptions {
         secret_access_key: SECRET.to_owned(),
         max_object_bytes: MAX_OBJECT_BYTES,
         durability: Durability::Process,
+        paces: Paces::default(),
+        is_full: Arc::new(|| false),
     }
+}
+
+pub fn connections(limit: usize) -> Connections {
+    Connections::new("storage", Limits { connections: limit, per_address: 0, trusted: vec![] })
 }
 
 impl Server {
@@ -42,11 +50,16 @@ impl Server {
     }
 
     pub async fn start_with(options: S3ServerOptions) -> Self {
+        Self::start_limited(options, 1024).await
+    }
+
+    /// Starts a server with a maximum of connections.
+    pub async fn start_limited(options: S3ServerOptions, limit: usize) -> Self {
         let server = S3Server::open(options).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let done = tokio::spawn(server.serve(listener, async {
+        let done = tokio::spawn(server.serve(listener, connections(limit), async {
             let _ = stopped.await;
         }));
         Self { endpoint, stop, done }
@@ -86,8 +99,12 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn start() -> Self {
+        Self::start_with(|options| options).await
+    }
+
+    pub async fn start_with(change: impl FnOnce(S3ServerOptions) -> S3ServerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path()).await;
+        let server = Server::start_with(change(server_options(folder.path()))).await;
         let store = server.store();
         Self { server, store, http: http_client(), folder }
     }

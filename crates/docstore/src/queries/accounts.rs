@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{ApiKeyId, OrganizationId, Timestamp};
@@ -5,8 +7,8 @@ use model::{ApiKeyId, OrganizationId, Timestamp};
 use super::balances::post_balance_entry;
 use super::{Conn, audit};
 use crate::error::Result;
-use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization};
-use crate::schema::{api_keys, organizations};
+use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization, OrganizationSize, StorageTotals};
+use crate::schema::{api_keys, documents, organizations, storage_totals};
 use crate::types::Bind;
 
 pub async fn ping(connection: &mut Conn) -> Result<()> {
@@ -45,6 +47,30 @@ pub async fn list_organizations(connection: &mut Conn) -> Result<Vec<Organizatio
         .await?)
 }
 
+pub async fn list_organization_sizes(connection: &mut Conn) -> Result<Vec<OrganizationSize>> {
+    let organizations = list_organizations(connection).await?;
+    let totals: Vec<(OrganizationId, i64, i64)> = storage_totals::table
+        .select((storage_totals::organization_id, storage_totals::files, storage_totals::bytes))
+        .load(connection)
+        .await?;
+    let totals: HashMap<_, _> =
+        totals.into_iter().map(|(id, files, bytes)| (id, StorageTotals { files, bytes })).collect();
+    let documents: Vec<(Option<OrganizationId>, i64)> = documents::table
+        .filter(documents::organization_id.is_not_null())
+        .filter(documents::removed_at.is_null())
+        .group_by(documents::organization_id)
+        .select((documents::organization_id, diesel::dsl::count_star()))
+        .load(connection)
+        .await?;
+    let documents: HashMap<_, _> = documents.into_iter().filter_map(|(id, count)| Some((id?, count))).collect();
+    let size = |organization: Organization| OrganizationSize {
+        totals: totals.get(&organization.id).copied().unwrap_or_default(),
+        documents: documents.get(&organization.id).copied().unwrap_or_default(),
+        organization,
+    };
+    Ok(organizations.into_iter().map(size).collect())
+}
+
 pub async fn find_organization(connection: &mut Conn, organization_id: OrganizationId) -> Result<Option<Organization>> {
     Ok(organizations::table
         .find(Bind(organization_id))
@@ -66,6 +92,20 @@ pub async fn list_api_keys(connection: &mut Conn, organization_id: OrganizationI
         .select(ApiKey::as_select())
         .load(connection)
         .await?)
+}
+
+pub async fn find_api_key(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    key_id: ApiKeyId,
+) -> Result<Option<ApiKey>> {
+    Ok(api_keys::table
+        .find(Bind(key_id))
+        .filter(api_keys::organization_id.eq(Bind(organization_id)))
+        .select(ApiKey::as_select())
+        .first(connection)
+        .await
+        .optional()?)
 }
 
 pub async fn find_key_by_digest(connection: &mut Conn, digest: Vec<u8>) -> Result<Option<(ApiKey, Organization)>> {

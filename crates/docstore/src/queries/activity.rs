@@ -1,4 +1,5 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -11,6 +12,9 @@ use crate::nul::strip_nul;
 use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
 use crate::types::{Bind, bind_all};
+
+/// Age at which a grant that is granted again is renewed.
+const RENEWAL: Duration = Duration::from_hours(24);
 
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
     let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
@@ -34,7 +38,35 @@ async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result
         existing.extend(found);
     }
     granted.retain(|grant| existing.contains(&grant.doc_id));
-    insert_missing_rows!(connection, grants::table, granted)?;
+    insert_missing_rows!(connection, grants::table, granted.clone())?;
+    renew_grants(connection, granted).await
+}
+
+/// Renews grants that are older than [`RENEWAL`], so that retention counts from the last use. Newer ones cost no write.
+async fn renew_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<()> {
+    let mut by_organization: BTreeMap<OrganizationId, (Timestamp, Vec<DocId>)> = BTreeMap::new();
+    for Grant { organization_id, doc_id, granted_at } in granted {
+        let (newest, doc_ids) = by_organization.entry(organization_id).or_insert((granted_at, Vec::new()));
+        *newest = granted_at.max(*newest);
+        doc_ids.push(doc_id);
+    }
+    for (organization_id, (now, doc_ids)) in by_organization {
+        for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+            let own = grants::table
+                .filter(grants::organization_id.eq(Bind(organization_id)))
+                .filter(grants::doc_id.eq_any(bind_all(chunk.iter().copied())))
+                .filter(grants::granted_at.lt(Bind(now - RENEWAL)))
+                .order(grants::doc_id);
+            let old: Vec<DocId> = lock_rows!(own.select(grants::doc_id)).load(connection).await?;
+            if old.is_empty() {
+                continue;
+            }
+            let old = grants::table
+                .filter(grants::organization_id.eq(Bind(organization_id)))
+                .filter(grants::doc_id.eq_any(bind_all(old)));
+            diesel::update(old).set(grants::granted_at.eq(Bind(now))).execute(connection).await?;
+        }
+    }
     Ok(())
 }
 

@@ -1,14 +1,16 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureFormat, CaptureId, DocId, IndexName, Timestamp};
+use model::{CaptureFormat, CaptureId, DocId, IndexName, OrganizationId, Timestamp};
 
-use super::outbox::enqueue_documents;
+use super::outbox::enqueue_documents_of;
+use super::parts::insert_parts;
 use super::{Conn, lock_documents};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{NewDocument, SaveOutcome};
 use crate::error::Result;
+use crate::parts::NewParts;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, passages};
 use crate::types::{Bind, bind_all};
@@ -94,21 +96,21 @@ struct Changes {
     reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
     passages: Vec<Passage>,
-    queued: HashSet<(IndexName, DocId)>,
+    parts: Vec<(Capture, NewParts)>,
+    queued: BTreeSet<(IndexName, Option<OrganizationId>, DocId)>,
 }
 
 impl Changes {
     fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<ContentKey>)>) -> SaveOutcome {
-        let NewDocument { mut document, mut capture, passages } = new;
+        let NewDocument { mut document, mut capture, passages, parts } = new;
         let doc_id = document.doc_id;
-        let index = document.collection.index();
-        capture.organization_id = document.collection.owner();
+        let (index, owner) = (document.collection.index(), document.collection.owner());
+        capture.organization_id = owner;
         let Some((before, content)) = stored.get(&doc_id) else {
             document.latest_capture_id = Some(capture.capture_id);
-            self.captures.push(capture);
-            self.passages.extend(passages);
+            self.add_capture(capture, passages, parts);
             if document.listed {
-                self.queued.insert((index, doc_id));
+                self.queued.insert((index, owner, doc_id));
             }
             self.inserted.push(document);
             return SaveOutcome::Stored;
@@ -125,8 +127,7 @@ impl Changes {
         let outcome = if !same_content {
             document.latest_capture_id = Some(capture.capture_id);
             self.replaced.extend(before.latest_capture_id);
-            self.captures.push(capture);
-            self.passages.extend(passages);
+            self.add_capture(capture, passages, parts);
             SaveOutcome::Stored
         } else {
             document.latest_capture_id = before.latest_capture_id;
@@ -136,10 +137,18 @@ impl Changes {
             if has_same_metadata(&document, before) { SaveOutcome::Unchanged } else { SaveOutcome::MetadataChanged }
         };
         if outcome != SaveOutcome::Unchanged && document.listed {
-            self.queued.insert((index, doc_id));
+            self.queued.insert((index, owner, doc_id));
         }
         self.updated.push(document);
         outcome
+    }
+
+    fn add_capture(&mut self, capture: Capture, passages: Vec<Passage>, parts: Option<NewParts>) {
+        match parts {
+            Some(parts) => self.parts.push((capture, parts)),
+            None => self.captures.push(capture),
+        }
+        self.passages.extend(passages);
     }
 
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
@@ -155,12 +164,16 @@ impl Changes {
             update_reread(connection, capture_id, again).await?;
         }
         insert_rows!(connection, captures::table, self.captures)?;
+        for (capture, parts) in self.parts {
+            insert_rows!(connection, captures::table, vec![capture.clone()])?;
+            insert_parts(connection, &capture, parts).await?;
+        }
         insert_rows!(connection, passages::table, self.passages)?;
-        for index in IndexName::ALL.iter().copied() {
-            let mut doc_ids: Vec<DocId> =
-                self.queued.iter().filter(|(name, _)| *name == index).map(|(_, doc_id)| *doc_id).collect();
-            doc_ids.sort_unstable();
-            enqueue_documents(connection, index, doc_ids, now).await?;
+        let queued: Vec<_> = self.queued.into_iter().collect();
+        for same in queued.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (index, owner, _) = same[0];
+            let doc_ids = same.iter().map(|(_, _, doc_id)| *doc_id).collect();
+            enqueue_documents_of(connection, index, owner, doc_ids, now).await?;
         }
         Ok(())
     }

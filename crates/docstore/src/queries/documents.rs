@@ -5,7 +5,8 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
-use super::outbox::enqueue_documents;
+use super::outbox::enqueue_documents_of;
+use super::parts::{column, passages_of};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
@@ -51,18 +52,18 @@ pub async fn find_document(
                 Option::<PageRead>::as_select(),
                 shared.field(captures::captured_at).nullable(),
                 own.field(captures::captured_at).nullable(),
-                grants::doc_id.nullable(),
+                grants::granted_at.nullable(),
             ))
             .first(connection)
             .await
             .optional()?;
-    Ok(row.and_then(|(document, read, shared, own, granted)| {
-        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted.is_some())
+    Ok(row.and_then(|(document, read, shared, own, granted_at)| {
+        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted_at)
     }))
 }
 
 /// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
-type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<DocId>);
+type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>);
 
 pub async fn find_granted_document(
     connection: &mut Conn,
@@ -70,7 +71,7 @@ pub async fn find_granted_document(
     doc_id: DocId,
 ) -> Result<Option<VisibleDocument>> {
     let found = find_document(connection, organization_id, doc_id).await?;
-    Ok(found.filter(|visible| visible.is_granted))
+    Ok(found.filter(|visible| visible.granted_at.is_some()))
 }
 
 pub async fn read_document(
@@ -117,14 +118,17 @@ async fn find_capture(
         .await
         .optional()?;
     let Some(capture) = capture else { return Ok(None) };
-    let passages = passages::table
+    let mut passages = passages::table
         .inner_join(captures::table.on(captures::capture_id.eq(passages::capture_id)))
         .filter(passages::capture_id.eq(Bind(capture_id)))
         .filter(is_readable)
         .order(passages::ordinal)
         .select(Passage::as_select())
-        .load(connection)
-        .await?;
+        .into_boxed();
+    if let Some(map) = &capture.parts {
+        passages = passages.filter(passages::ordinal.lt(column(map.start(1).passage)));
+    }
+    let passages = passages.load(connection).await?;
     Ok(Some(StoredCapture { capture, passages }))
 }
 
@@ -180,7 +184,9 @@ async fn passages_by_capture(
     connection: &mut Conn,
     rows: &[(Document, Capture)],
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {
-    let capture_ids: Vec<CaptureId> = rows.iter().map(|(_, capture)| capture.capture_id).collect();
+    let (whole, divided): (Vec<_>, Vec<_>) =
+        rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
+    let capture_ids = whole.iter().map(|capture| capture.capture_id);
     let found = passages::table
         .filter(passages::capture_id.eq_any(bind_all(capture_ids)))
         .order((passages::capture_id, passages::ordinal))
@@ -190,6 +196,9 @@ async fn passages_by_capture(
     let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
     for passage in found {
         by_capture.entry(passage.capture_id).or_default().push(passage);
+    }
+    for capture in divided {
+        by_capture.insert(capture.capture_id, passages_of(connection, capture, 0..1).await?);
     }
     Ok(by_capture)
 }
@@ -255,7 +264,7 @@ pub async fn hide_workspace_document(
     .await?;
     if hidden > 0 {
         diesel::delete(grants::table.filter(grants::doc_id.eq(Bind(doc_id)))).execute(connection).await?;
-        enqueue_documents(connection, IndexName::Workspace, vec![doc_id], now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), vec![doc_id], now).await?;
     }
     Ok(hidden > 0)
 }
@@ -286,7 +295,7 @@ pub async fn purge_workspace_documents(
             .execute(connection)
             .await?;
         purged += known.len();
-        enqueue_documents(connection, IndexName::Workspace, known, now).await?;
+        enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), known, now).await?;
     }
     Ok(purged)
 }

@@ -2,30 +2,57 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{FileOutcome, OrganizationId, SyncId, Timestamp};
 
-use super::{Conn, documents, runs};
+use super::{Conn, documents, runs, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::nul::strip_nul;
-use crate::rows::{File, IndexRun, Withdrawal};
+use crate::rows::{File, IndexRun, Registration, StorageQuotas, StorageTotals, Withdrawal};
 use crate::schema::files;
 use crate::types::Bind;
 
-pub async fn register_file(connection: &mut Conn, file: File) -> Result<()> {
-    let file = File { content_type: file.content_type.map(strip_nul), ..file };
-    let content_type = file.content_type.clone();
-    let created_at = file.created_at;
+pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuotas) -> Result<Registration> {
     let organization_id = file.organization_id;
+    let totals = storage_totals::lock(connection, organization_id).await?;
+    let known: Option<(Option<Timestamp>, i64)> = files::table
+        .find(file.object_key.clone())
+        .filter(files::organization_id.eq(Bind(organization_id)))
+        .select((files::withdrawn_at, files::bytes))
+        .first(connection)
+        .await
+        .optional()?;
+    let (is_counted, known_bytes) = known.map_or((false, 0), |(withdrawn_at, bytes)| (withdrawn_at.is_none(), bytes));
+    // The object remains until another one replaces it.
+    let bytes = known_bytes.max(file.bytes);
+    let added = StorageTotals { files: i64::from(!is_counted), bytes: bytes - known_bytes };
+    if added.files > 0 && totals.files.saturating_add(added.files) > quotas.files {
+        return Ok(Registration::TooManyFiles(totals));
+    }
+    if let Some(max) = quotas.bytes
+        && added.bytes > 0
+        && totals.bytes.saturating_add(added.bytes) > max
+    {
+        return Ok(Registration::TooManyBytes(totals));
+    }
+    let file = File { content_type: file.content_type.map(strip_nul), bytes, ..file };
+    let content_type = file.content_type.clone();
+    let (created_at, upload_expires_at) = (file.created_at, file.upload_expires_at);
     let upsert = diesel::insert_into(files::table).values(file).on_conflict(files::object_key).do_update().set((
         files::content_type.eq(content_type),
         files::created_at.eq(Bind(created_at)),
         files::withdrawn_at.eq(Bind(None::<Timestamp>)),
+        files::bytes.eq(bytes),
+        files::upload_expires_at.eq(Bind(upload_expires_at)),
     ));
     // Fully qualified: `filter` of an upsert comes from another trait than that of the prelude.
     let registered =
         diesel::query_dsl::methods::FilterDsl::filter(upsert, files::organization_id.eq(Bind(organization_id)))
             .execute(connection)
             .await?;
-    if registered == 0 { Err(StoreError::Conflict) } else { Ok(()) }
+    if registered == 0 {
+        return Err(StoreError::Conflict);
+    }
+    storage_totals::add(connection, organization_id, added).await?;
+    Ok(Registration::Registered)
 }
 
 pub async fn find_file(
@@ -40,11 +67,6 @@ pub async fn find_file(
         .first(connection)
         .await
         .optional()?)
-}
-
-pub async fn count_files(connection: &mut Conn, organization_id: OrganizationId) -> Result<i64> {
-    let files = files::table.filter(files::organization_id.eq(Bind(organization_id)));
-    Ok(files.filter(files::withdrawn_at.is_null()).count().get_result(connection).await?)
 }
 
 pub async fn list_files(
@@ -91,9 +113,14 @@ pub async fn withdraw_file(
     run: IndexRun,
     now: Timestamp,
 ) -> Result<Option<Withdrawal>> {
+    storage_totals::lock(connection, organization_id).await?;
     let file = || files::table.find(object_key.clone()).filter(files::organization_id.eq(Bind(organization_id)));
     let known: Option<File> = file().select(File::as_select()).first(connection).await.optional()?;
-    let Some(File { doc_id, outcome, withdrawn_at: earlier, .. }) = known else { return Ok(None) };
+    let Some(File { doc_id, outcome, withdrawn_at: earlier, bytes, upload_expires_at, .. }) = known else {
+        return Ok(None);
+    };
+    // Until its URL expires, an upload may bring the object back.
+    let kept = if upload_expires_at.is_some_and(|at| at > now) { bytes } else { 0 };
     diesel::update(file())
         .set((
             files::withdrawn_at.eq(Bind(now)),
@@ -101,9 +128,12 @@ pub async fn withdraw_file(
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(Bind(None::<FileOutcome>)),
             files::reason.eq(None::<String>),
+            files::bytes.eq(kept),
         ))
         .execute(connection)
         .await?;
+    let removed = StorageTotals { files: -i64::from(earlier.is_none()), bytes: kept - bytes };
+    storage_totals::add(connection, organization_id, removed).await?;
     let hidden = documents::hide_workspace_document(connection, organization_id, doc_id, now).await?;
     let queued = hidden || outcome.is_some();
     if queued {
@@ -117,11 +147,22 @@ pub async fn delete_files(
     organization_id: OrganizationId,
     object_keys: Vec<String>,
 ) -> Result<()> {
+    storage_totals::lock(connection, organization_id).await?;
     for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
-        diesel::delete(files::table.filter(files::organization_id.eq(Bind(organization_id))))
-            .filter(files::object_key.eq_any(chunk.to_vec()))
-            .execute(connection)
-            .await?;
+        let deleted = || {
+            files::table
+                .filter(files::organization_id.eq(Bind(organization_id)))
+                .filter(files::object_key.eq_any(chunk.to_vec()))
+        };
+        let rows: Vec<(Option<Timestamp>, i64)> =
+            deleted().select((files::withdrawn_at, files::bytes)).load(connection).await?;
+        diesel::delete(deleted()).execute(connection).await?;
+        let mut removed = StorageTotals::default();
+        for (withdrawn_at, bytes) in rows {
+            removed.files -= i64::from(withdrawn_at.is_none());
+            removed.bytes -= bytes;
+        }
+        storage_totals::add(connection, organization_id, removed).await?;
     }
     Ok(())
 }

@@ -14,7 +14,11 @@ pub mod files;
 pub mod inventory;
 pub mod outbox;
 pub mod page_reads;
+pub mod parts;
+pub mod removal;
+pub mod retention;
 pub mod runs;
+pub mod storage_totals;
 pub mod usage;
 
 use super::{Conn, lock_documents};

@@ -1,14 +1,19 @@
+use std::collections::HashMap;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, Generation, IndexName, Timestamp};
+use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
 use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry};
-use crate::schema::{index_generations, leases, outbox};
-use crate::types::Bind;
+use crate::schema::{documents, index_generations, leases, outbox};
+use crate::types::{Bind, bind_all};
+
+/// Share of an organization in a listing of pending entries, for many organizations.
+const LEAST_SHARE: i64 = 16;
 
 pub async fn enqueue_documents(
     connection: &mut Conn,
@@ -16,32 +21,104 @@ pub async fn enqueue_documents(
     doc_ids: Vec<DocId>,
     now: Timestamp,
 ) -> Result<()> {
-    enqueue(connection, index, doc_ids.into_iter().map(OutboxWork::Document), now).await
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        let owners: Vec<(DocId, Option<OrganizationId>)> = documents::table
+            .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
+            .select((documents::doc_id, documents::organization_id))
+            .load(connection)
+            .await?;
+        let owners: HashMap<DocId, Option<OrganizationId>> = owners.into_iter().collect();
+        let owned = chunk.iter().map(|doc_id| (owners.get(doc_id).copied().flatten(), OutboxWork::Document(*doc_id)));
+        enqueue(connection, index, owned, now).await?;
+    }
+    Ok(())
+}
+
+/// Enqueues documents of one organization, or of the web.
+pub async fn enqueue_documents_of(
+    connection: &mut Conn,
+    index: IndexName,
+    organization_id: Option<OrganizationId>,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
+) -> Result<()> {
+    let owned = doc_ids.into_iter().map(|doc_id| (organization_id, OutboxWork::Document(doc_id)));
+    enqueue(connection, index, owned, now).await
 }
 
 pub async fn enqueue_clear(connection: &mut Conn, index: IndexName, now: Timestamp) -> Result<()> {
-    enqueue(connection, index, std::iter::once(OutboxWork::ClearIndex), now).await
+    enqueue(connection, index, std::iter::once((None, OutboxWork::ClearIndex)), now).await
 }
 
 async fn enqueue(
     connection: &mut Conn,
     index: IndexName,
-    work: impl Iterator<Item = OutboxWork>,
+    work: impl Iterator<Item = (Option<OrganizationId>, OutboxWork)>,
     now: Timestamp,
 ) -> Result<()> {
-    let entries = work.map(|work| NewOutboxEntry { index_name: index, work, created_at: now }).collect();
+    let entries = work
+        .map(|(organization_id, work)| NewOutboxEntry { index_name: index, work, created_at: now, organization_id })
+        .collect();
     insert_rows!(connection, outbox::table, entries)?;
     Ok(())
 }
 
 pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64) -> Result<Vec<OutboxEntry>> {
-    Ok(outbox::table
+    let oldest: Vec<OutboxEntry> = outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
         .order(outbox::id)
         .limit(limit)
         .select(OutboxEntry::as_select())
         .load(connection)
-        .await?)
+        .await?;
+    if usize::try_from(limit).is_ok_and(|limit| oldest.len() < limit) {
+        return Ok(oldest);
+    }
+    let waiting: Vec<(Option<OrganizationId>, Option<i64>)> = outbox::table
+        .filter(outbox::index_name.eq(Bind(index)))
+        .group_by(outbox::organization_id)
+        .select((outbox::organization_id, diesel::dsl::min(outbox::id)))
+        .load(connection)
+        .await?;
+    if waiting.len() < 2 {
+        return Ok(oldest);
+    }
+    share(connection, index, waiting, limit).await
+}
+
+/// Lists the oldest entries of each organization, in equal numbers. Among many organizations, those with the oldest entries.
+///
+/// Work on whole indexes has no organization and comes first: an entry must not be processed before an older clearing.
+async fn share(
+    connection: &mut Conn,
+    index: IndexName,
+    mut waiting: Vec<(Option<OrganizationId>, Option<i64>)>,
+    limit: i64,
+) -> Result<Vec<OutboxEntry>> {
+    waiting.sort_unstable_by_key(|(organization_id, oldest)| (organization_id.is_some(), *oldest));
+    let count = i64::try_from(waiting.len()).unwrap_or(i64::MAX);
+    let share = (limit / count).max(LEAST_SHARE.min(limit));
+    let mut entries: Vec<OutboxEntry> = Vec::new();
+    let mut newest = i64::MAX;
+    for (organization_id, _) in waiting.into_iter().take(usize::try_from(limit / share).unwrap_or(1)) {
+        let mut query = outbox::table
+            .filter(outbox::index_name.eq(Bind(index)))
+            .order(outbox::id)
+            .limit(share)
+            .select(OutboxEntry::as_select())
+            .into_boxed();
+        query = match organization_id {
+            Some(organization_id) => query.filter(outbox::organization_id.eq(Bind(Some(organization_id)))),
+            None => query.filter(outbox::organization_id.is_null()),
+        };
+        entries.extend(query.load::<OutboxEntry>(connection).await?);
+        if organization_id.is_none() && i64::try_from(entries.len()).is_ok_and(|count| count == share) {
+            newest = entries.last().map_or(newest, |entry| entry.id);
+        }
+    }
+    entries.retain(|entry| entry.id <= newest);
+    entries.sort_unstable_by_key(|entry| entry.id);
+    Ok(entries)
 }
 
 pub async fn complete_outbox(connection: &mut Conn, ids: Vec<i64>) -> Result<()> {
@@ -100,6 +177,20 @@ pub async fn complete_generation(
 pub async fn outbox_bounds(connection: &mut Conn, index: IndexName) -> Result<Option<(i64, i64)>> {
     let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
+        .select((diesel::dsl::min(outbox::id), diesel::dsl::max(outbox::id)))
+        .first(connection)
+        .await?;
+    Ok(oldest.zip(newest))
+}
+
+pub async fn outbox_bounds_of(
+    connection: &mut Conn,
+    index: IndexName,
+    organization_id: OrganizationId,
+) -> Result<Option<(i64, i64)>> {
+    let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
+        .filter(outbox::index_name.eq(Bind(index)))
+        .filter(outbox::organization_id.eq(Bind(Some(organization_id))))
         .select((diesel::dsl::min(outbox::id), diesel::dsl::max(outbox::id)))
         .first(connection)
         .await?;

@@ -3,13 +3,14 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
 
 use super::captures::update_reread;
+use super::parts::insert_parts;
 use super::{Conn, activity, lock_documents};
 use crate::documents::{NewPage, NewPageRead};
 use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Capture, Document, Grant, PageRead};
 use crate::schema::{captures, documents, page_reads, passages};
-use crate::types::{Bind, Strings};
+use crate::types::{Bind, Strings, bind_all};
 use crate::visible::is_current;
 
 pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
@@ -114,7 +115,7 @@ pub async fn find_page_read(
 }
 
 pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
-    let NewPageRead { canonical_url, mut read, mut capture, passages } = new;
+    let NewPageRead { canonical_url, mut read, mut capture, passages, parts } = new;
     let (organization_id, doc_id) = (read.organization_id, read.doc_id);
     lock_documents(connection, &[doc_id]).await?;
     insert_anchor(connection, doc_id, canonical_url).await?;
@@ -137,7 +138,10 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     }
     delete_captures(connection, organization_id, doc_id).await?;
     capture.organization_id = Some(organization_id);
-    insert_rows!(connection, captures::table, vec![capture])?;
+    insert_rows!(connection, captures::table, vec![capture.clone()])?;
+    if let Some(parts) = parts {
+        insert_parts(connection, &capture, parts).await?;
+    }
     insert_rows!(connection, passages::table, passages)?;
     Ok(())
 }
@@ -204,11 +208,34 @@ pub async fn mark_stale(
     Ok(())
 }
 
-pub async fn delete_unread_pages(connection: &mut Conn) -> Result<usize> {
+/// Deletes an organization's own readings, and the rows of unlisted pages that nobody reads any more.
+pub async fn delete_page_reads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_ids: Vec<DocId>,
+) -> Result<()> {
+    if doc_ids.is_empty() {
+        return Ok(());
+    }
+    lock_documents(connection, &doc_ids).await?;
+    let own = captures::table
+        .filter(captures::organization_id.eq(Bind(organization_id)))
+        .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+    diesel::delete(own).execute(connection).await?;
+    let own = page_reads::table
+        .filter(page_reads::organization_id.eq(Bind(organization_id)))
+        .filter(page_reads::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+    diesel::delete(own).execute(connection).await?;
+    delete_unread_pages(connection, doc_ids).await
+}
+
+async fn delete_unread_pages(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {
     let readers = page_reads::table.filter(page_reads::doc_id.eq(documents::doc_id));
     let unread = documents::table
+        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
         .filter(documents::organization_id.is_null())
         .filter(diesel::dsl::not(documents::listed))
         .filter(diesel::dsl::not(diesel::dsl::exists(readers)));
-    Ok(diesel::delete(unread).execute(connection).await?)
+    diesel::delete(unread).execute(connection).await?;
+    Ok(())
 }

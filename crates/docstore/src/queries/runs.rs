@@ -5,6 +5,7 @@ use model::{DocId, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestam
 use super::Conn;
 use super::captures::save_documents;
 use super::documents::purge_workspace_documents;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
 use crate::rows::IndexRun;
@@ -150,6 +151,27 @@ pub async fn extend_run_lease(
         .execute(connection)
         .await?;
     Ok(kept > 0)
+}
+
+pub async fn extend_run_leases(
+    connection: &mut Conn,
+    held: Vec<(SyncId, String)>,
+    lease_expires_at: Timestamp,
+) -> Result<Vec<SyncId>> {
+    let mut kept = Vec::with_capacity(held.len());
+    for chunk in held.chunks(MAX_VALUES_PER_STATEMENT / 2) {
+        let (runs, owners): (Vec<SyncId>, Vec<String>) = chunk.iter().cloned().unzip();
+        // The name of an owner is unique, so it matches its own run only.
+        let ours = || {
+            index_runs::table
+                .filter(index_runs::sync_id.eq_any(bind_all(runs.iter().copied())))
+                .filter(index_runs::lease_owner.eq_any(owners.clone()))
+        };
+        let renewed = index_runs::lease_expires_at.eq(Bind(lease_expires_at));
+        diesel::update(ours()).set(renewed).execute(connection).await?;
+        kept.extend(ours().select(index_runs::sync_id).load::<SyncId>(connection).await?);
+    }
+    Ok(kept)
 }
 
 pub async fn begin_running(connection: &mut Conn, sync_id: SyncId, owner: String, enumerated: i64) -> Result<bool> {

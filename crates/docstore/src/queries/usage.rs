@@ -7,9 +7,12 @@ use model::{OrganizationId, Timestamp};
 use super::Conn;
 use crate::error::Result;
 use crate::histogram::DurationHistogram;
-use crate::rows::{BalanceEntry, DAY, HOUR, UsageEvent, UsageRollup};
+use crate::rows::{BalanceEntry, DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
 use crate::schema::{balance_entries, usage_events, usage_rollups};
 use crate::types::Bind;
+
+/// Periods of the rollups of each request.
+const PERIODS: [i64; 3] = [MINUTE, HOUR, DAY];
 
 /// Primary key of a rollup: organization, period, start, identity, route. Rollups are locked in this order.
 type RollupKey = (OrganizationId, i64, Timestamp, String, String);
@@ -17,7 +20,7 @@ type RollupKey = (OrganizationId, i64, Timestamp, String, String);
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {
     let mut rollups: BTreeMap<RollupKey, (UsageRollup, DurationHistogram)> = BTreeMap::new();
     for event in &events {
-        for period in [HOUR, DAY] {
+        for period in PERIODS {
             let start = start_of(period, event.created_at);
             let key = (event.organization_id, period, start, event.identity.clone(), event.route.clone());
             let (rollup, histogram) =
@@ -103,7 +106,7 @@ async fn create_rollup(connection: &mut Conn, key: RollupKey) -> Result<()> {
 /// Adds the spending or the refund of a ledger entry to the rollups. Call it in the transaction of the entry.
 pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: &str) -> Result<()> {
     let Some(identity) = &entry.identity else { return Ok(()) };
-    for period in [HOUR, DAY] {
+    for period in PERIODS {
         let start = start_of(period, entry.created_at);
         let key = (entry.organization_id, period, start, identity.clone(), route.to_owned());
         create_rollup(connection, key.clone()).await?;
@@ -138,11 +141,13 @@ pub async fn list_usage_events(
     organization_id: OrganizationId,
     from: Timestamp,
     to: Timestamp,
+    limit: i64,
 ) -> Result<Vec<UsageEvent>> {
     Ok(usage_events::table
         .filter(usage_events::organization_id.eq(Bind(organization_id)))
         .filter(usage_events::created_at.ge(Bind(from)))
         .filter(usage_events::created_at.lt(Bind(to)))
+        .limit(limit)
         .select(UsageEvent::as_select())
         .load(connection)
         .await?)
@@ -153,12 +158,14 @@ pub async fn list_spending(
     organization_id: OrganizationId,
     from: Timestamp,
     to: Timestamp,
+    limit: i64,
 ) -> Result<Vec<(Timestamp, String, i64)>> {
     let entries: Vec<(Timestamp, String, i64)> = balance_entries::table
         .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .filter(balance_entries::identity.is_not_null())
         .filter(balance_entries::created_at.ge(Bind(from)))
         .filter(balance_entries::created_at.lt(Bind(to)))
+        .limit(limit)
         .select((balance_entries::created_at, balance_entries::identity.assume_not_null(), balance_entries::cents))
         .load(connection)
         .await?;
@@ -176,4 +183,21 @@ pub async fn prune_usage_events(connection: &mut Conn, before: Timestamp, limit:
         .optional()?;
     let end = newest.unwrap_or(before);
     Ok(diesel::delete(usage_events::table.filter(usage_events::created_at.lt(Bind(end)))).execute(connection).await?)
+}
+
+pub async fn prune_usage_minutes(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let minutes =
+        || usage_rollups::table.filter(usage_rollups::period.eq(MINUTE)).filter(usage_rollups::start.lt(Bind(before)));
+    let newest: Option<Timestamp> = minutes()
+        .order(usage_rollups::start)
+        .offset(limit)
+        .select(usage_rollups::start)
+        .first(connection)
+        .await
+        .optional()?;
+    // A minute with more rows than the limit is deleted as a whole.
+    let end = newest.map_or(before, |newest| Timestamp::from_millis(newest.as_millis() + 1));
+    let expired =
+        usage_rollups::table.filter(usage_rollups::period.eq(MINUTE)).filter(usage_rollups::start.lt(Bind(end)));
+    Ok(diesel::delete(expired.filter(usage_rollups::start.lt(Bind(before)))).execute(connection).await?)
 }

@@ -1,6 +1,7 @@
 use diesel::prelude::*;
 use model::{ApiKeyId, BalanceEntryId, BalanceReason, OrganizationId, Scope, SearchId, Timestamp};
 
+use super::StorageTotals;
 use crate::schema::{api_keys, balance_entries, organizations};
 use crate::types::row;
 
@@ -13,7 +14,20 @@ row! {
         /// True if searches are charged to the balance.
         pub billed: bool,
         pub created_at: Timestamp,
+        /// Time since which the organization is refused.
+        pub deleted_at: Option<Timestamp>,
+        /// Time at which the data of the deleted organization was gone.
+        pub removed_at: Option<Timestamp>,
     }
+}
+
+/// Organization with the size of its data.
+#[derive(Clone, Debug)]
+pub struct OrganizationSize {
+    pub organization: Organization,
+    pub totals: StorageTotals,
+    /// Documents of the workspace.
+    pub documents: i64,
 }
 
 row! {

@@ -1,7 +1,8 @@
 use diesel::prelude::*;
 use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 
-use crate::schema::{captures, documents, grants, passages};
+use crate::part_map::PartMap;
+use crate::schema::{capture_parts, capture_terms, captures, documents, grants, passages};
 use crate::types::{Strings, row};
 
 row! {
@@ -50,6 +51,7 @@ row! {
         pub format: CaptureFormat,
         /// Hex digest of the content, prefixed with `sha256:`.
         pub content_digest: String,
+        /// The whole content, or its first part if there are `parts`.
         pub content: String,
         pub headings: Strings,
         /// Final URL after redirects; `None` for imported or uploaded content.
@@ -60,6 +62,30 @@ row! {
         pub last_modified: Option<String>,
         /// The only organization that may read it; `None` for captures of the shared web.
         pub organization_id: Option<OrganizationId>,
+        /// Directory of a content that is stored in parts.
+        pub parts: Option<PartMap>,
+    }
+}
+
+row! {
+    /// Part of a content, except the first.
+    #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
+    #[diesel(table_name = capture_parts)]
+    pub struct CapturePart {
+        pub capture_id: CaptureId,
+        pub part: i32,
+        pub content: String,
+    }
+}
+
+row! {
+    /// Words of a content that is stored in parts.
+    #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
+    #[diesel(table_name = capture_terms)]
+    pub struct CaptureTerms {
+        pub capture_id: CaptureId,
+        pub bucket: i32,
+        pub lists: Vec<u8>,
     }
 }
 

@@ -25,7 +25,42 @@ row! {
         pub last_run_id: Option<SyncId>,
         /// Time at which the owner deleted the file; reset to `None` when a new upload is registered.
         pub withdrawn_at: Option<Timestamp>,
+        /// Bytes that the file counts: the larger of its object and of an upload that may still come.
+        pub bytes: i64,
+        /// End of the last upload URL; `None` once the object was measured after it.
+        pub upload_expires_at: Option<Timestamp>,
     }
+}
+
+/// Files and bytes of one organization, with uploads that may still come.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Queryable)]
+pub struct StorageTotals {
+    /// Files, without deleted ones.
+    pub files: i64,
+    pub bytes: i64,
+}
+
+/// Quotas of one organization.
+#[derive(Clone, Copy, Debug)]
+pub struct StorageQuotas {
+    pub files: i64,
+    /// `None`: no quota.
+    pub bytes: Option<i64>,
+}
+
+impl StorageQuotas {
+    /// No limits.
+    pub const NONE: Self = Self { files: i64::MAX, bytes: None };
+}
+
+/// Outcome of registering a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Registration {
+    Registered,
+    /// The file would exceed the quota of files. Nothing changed.
+    TooManyFiles(StorageTotals),
+    /// The file would exceed the quota of bytes. Nothing changed.
+    TooManyBytes(StorageTotals),
 }
 
 impl File {

@@ -10,12 +10,12 @@ mod page_read;
 mod run;
 mod usage;
 
-pub use account::{ApiKey, BalanceEntry, Organization};
+pub use account::{ApiKey, BalanceEntry, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
-pub use document::{Capture, Document, Grant, Passage};
-pub use file::{File, FileChanges, Withdrawal};
+pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
+pub use file::{File, FileChanges, Registration, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
 pub use run::IndexRun;
-pub use usage::{DAY, HOUR, UsageEvent, UsageRollup};
+pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};

@@ -1,5 +1,5 @@
 use diesel::prelude::*;
-use model::{Generation, IndexName, Timestamp};
+use model::{Generation, IndexName, OrganizationId, Timestamp};
 
 use crate::outbox_work::OutboxWork;
 use crate::schema::{index_generations, outbox};
@@ -12,16 +12,19 @@ pub struct OutboxEntry {
     pub index_name: IndexName,
     #[diesel(column_name = doc_id)]
     pub work: OutboxWork,
+    /// Organization whose turn the entry is; `None` for the web.
+    pub organization_id: Option<OrganizationId>,
 }
 
 row! {
     #[derive(Clone, Debug, Insertable)]
-    #[diesel(table_name = outbox)]
+    #[diesel(table_name = outbox, treat_none_as_default_value = false)]
     pub struct NewOutboxEntry {
         pub index_name: IndexName,
         #[diesel(column_name = doc_id)]
         pub work: OutboxWork,
         pub created_at: Timestamp,
+        pub organization_id: Option<OrganizationId>,
     }
 }
 

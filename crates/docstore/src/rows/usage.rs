@@ -19,12 +19,12 @@ row! {
 }
 
 row! {
-    /// Totals of the requests of one identity to one route in one hour or day.
+    /// Totals of the requests of one identity to one route in one minute, hour or day.
     #[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
     #[diesel(table_name = usage_rollups)]
     pub struct UsageRollup {
         pub organization_id: OrganizationId,
-        /// Length in milliseconds: [`HOUR`] or [`DAY`].
+        /// Length in milliseconds: [`MINUTE`], [`HOUR`] or [`DAY`].
         pub period: i64,
         /// Start of the period, a multiple of its length since the Unix epoch.
         pub start: Timestamp,
@@ -42,6 +42,8 @@ row! {
     }
 }
 
+/// Milliseconds in a minute.
+pub const MINUTE: i64 = 60_000;
 /// Milliseconds in an hour.
 pub const HOUR: i64 = 3_600_000;
 /// Milliseconds in a day.

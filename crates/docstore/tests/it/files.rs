@@ -1,6 +1,6 @@
 //! Files registered for upload.
 
-use docstore::{File, IndexRun, StoreError, Withdrawal};
+use docstore::{File, IndexRun, StorageQuotas, StoreError, Withdrawal};
 use model::{FileOutcome, OrganizationId, RunMode};
 use uuid::Uuid;
 
@@ -29,6 +29,8 @@ fn file(organization_id: OrganizationId, object_key: &str) -> File {
         reason: None,
         last_run_id: None,
         withdrawn_at: None,
+        bytes: 0,
+        upload_expires_at: None,
     }
 }
 
@@ -48,18 +50,18 @@ async fn registering_again_renews_upload_and_keeps_state(db: Database) {
     let mut first = file(ours, "a");
     first.processed_etag = Some("etag".to_owned());
     first.outcome = Some(FileOutcome::Indexed);
-    db.register_file(first.clone()).await.unwrap();
+    db.register_file(first.clone(), StorageQuotas::NONE).await.unwrap();
     let mut again = file(ours, "a");
     again.created_at = at(1);
     again.content_type = None;
-    db.register_file(again).await.unwrap();
+    db.register_file(again, StorageQuotas::NONE).await.unwrap();
     let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
     assert_eq!((found.created_at, found.content_type), (at(1), None));
     assert_eq!(
         (found.processed_etag, found.outcome, found.doc_id),
         (first.processed_etag, first.outcome, first.doc_id)
     );
-    assert_eq!(db.count_files(ours).await.unwrap(), 1);
+    assert_eq!(db.find_storage_totals(ours).await.unwrap().files, 1);
 }
 
 async fn files_are_listed_in_key_order(db: Database) {
@@ -69,7 +71,7 @@ async fn files_are_listed_in_key_order(db: Database) {
         ["", " a", "-", "B", "Z", "_", "a", "a/b", "a b", "ab", "b", "é", "ß", "Ωmega", "日本", "\u{FFFD}", "🦀"];
     let mut expected: Vec<String> = keys.iter().map(|key| format!("{ours}/{key}")).collect();
     for key in &expected {
-        db.register_file(file(ours, key)).await.unwrap();
+        db.register_file(file(ours, key), StorageQuotas::NONE).await.unwrap();
     }
     expected.sort_unstable();
     assert_eq!(keys_in_pages(&db, ours, 100).await, expected);
@@ -82,14 +84,14 @@ async fn files_are_listed_in_key_order(db: Database) {
 
 async fn files_are_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    db.register_file(file(ours, "a")).await.unwrap();
+    db.register_file(file(ours, "a"), StorageQuotas::NONE).await.unwrap();
     assert!(db.find_file(theirs, "a".to_owned()).await.unwrap().is_none());
     assert!(db.list_files(theirs, None, 10).await.unwrap().is_empty());
-    assert_eq!(db.count_files(theirs).await.unwrap(), 0);
+    assert_eq!(db.find_storage_totals(theirs).await.unwrap().files, 0);
     db.delete_files(theirs, vec!["a".to_owned()]).await.unwrap();
     let mut taken = file(theirs, "a");
     taken.content_type = Some("text/html".to_owned());
-    assert!(matches!(db.register_file(taken).await, Err(StoreError::Conflict)));
+    assert!(matches!(db.register_file(taken, StorageQuotas::NONE).await, Err(StoreError::Conflict)));
     let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
     assert_eq!(found.content_type.as_deref(), Some("text/markdown"));
 }
@@ -97,18 +99,18 @@ async fn files_are_isolated_by_organization(db: Database) {
 async fn deleted_files_are_gone(db: Database) {
     let ours = new_organization(&db).await;
     for key in ["a", "b", "c"] {
-        db.register_file(file(ours, key)).await.unwrap();
+        db.register_file(file(ours, key), StorageQuotas::NONE).await.unwrap();
     }
     db.delete_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()]).await.unwrap();
     db.delete_files(ours, vec![]).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["b"]);
-    assert_eq!(db.count_files(ours).await.unwrap(), 1);
+    assert_eq!(db.find_storage_totals(ours).await.unwrap().files, 1);
 }
 
 async fn large_deletion_of_files_succeeds(db: Database) {
     let ours = new_organization(&db).await;
-    db.register_file(file(ours, "69999")).await.unwrap();
-    db.register_file(file(ours, "kept")).await.unwrap();
+    db.register_file(file(ours, "69999"), StorageQuotas::NONE).await.unwrap();
+    db.register_file(file(ours, "kept"), StorageQuotas::NONE).await.unwrap();
     let stale = (0..70_000).map(|n| n.to_string()).collect();
     db.delete_files(ours, stale).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["kept"]);
@@ -116,11 +118,11 @@ async fn large_deletion_of_files_succeeds(db: Database) {
 
 async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    db.register_file(file(ours, "new")).await.unwrap();
+    db.register_file(file(ours, "new"), StorageQuotas::NONE).await.unwrap();
     let mut indexed = file(ours, "indexed");
     indexed.outcome = Some(FileOutcome::Indexed);
     indexed.processed_etag = Some("etag".to_owned());
-    db.register_file(indexed).await.unwrap();
+    db.register_file(indexed, StorageQuotas::NONE).await.unwrap();
     let run =
         |organization: OrganizationId| IndexRun::queued(Uuid::new_v4().into(), organization, RunMode::Incremental, NOW);
 
@@ -150,6 +152,6 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
     assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));
     assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(at(1)));
-    db.register_file(file(ours, "indexed")).await.unwrap();
+    db.register_file(file(ours, "indexed"), StorageQuotas::NONE).await.unwrap();
     assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW));
 }

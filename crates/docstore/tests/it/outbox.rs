@@ -1,10 +1,10 @@
 //! The outbox: pending changes of an index, oldest first.
 
 use docstore::OutboxWork;
-use model::{DocId, IndexName};
+use model::{DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, documents_in};
+use crate::support::{Database, NOW, documents_in, new_organization, workspace_document};
 
 on_both_backends!(
     pending_entries_are_oldest_first_per_index,
@@ -13,6 +13,8 @@ on_both_backends!(
     entry_ids_are_never_reused,
     clear_is_stored_as_nil_id,
     large_batch_is_enqueued_and_completed,
+    long_backlog_is_shared_between_organizations,
+    bounds_of_an_organization_ignore_others,
 );
 
 fn ids(count: usize) -> Vec<DocId> {
@@ -101,4 +103,53 @@ async fn large_batch_is_enqueued_and_completed(db: Database) {
     assert_eq!(documents_in(&pending), doc_ids);
     db.complete_outbox(pending.iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(db.count("outbox").await, 0);
+}
+
+/// Stores files of an organization, which enqueues them.
+async fn save(db: &Database, organization_id: OrganizationId, count: usize) {
+    let files = (0..count).map(|n| workspace_document(organization_id, &format!("{n}.md"), "a file")).collect();
+    db.save_documents(files, NOW).await.unwrap();
+}
+
+async fn long_backlog_is_shared_between_organizations(db: Database) {
+    let (large, small, rebuilt) =
+        (new_organization(&db).await, new_organization(&db).await, new_organization(&db).await);
+    save(&db, large, 50).await;
+    save(&db, small, 2).await;
+    save(&db, rebuilt, 1).await;
+    let stored = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap();
+    assert_eq!(stored.len(), 53, "all, while they are few");
+    let of = |entries: &[docstore::OutboxEntry], owner: OrganizationId| {
+        entries.iter().filter(|entry| entry.organization_id == Some(owner)).count()
+    };
+    let pending = db.pending_outbox(IndexName::Workspace, 30).await.unwrap();
+    assert!(pending.is_sorted_by(|a, b| a.id < b.id));
+    assert_eq!(
+        (of(&pending, large), of(&pending, small)),
+        (16, 0),
+        "the share is at least 16, for the longest waiting"
+    );
+    let pending = db.pending_outbox(IndexName::Workspace, 48).await.unwrap();
+    assert_eq!((of(&pending, large), of(&pending, small), of(&pending, rebuilt)), (16, 2, 1));
+    // A rebuild lists ids only.
+    let document = workspace_document(rebuilt, "0.md", "a file").document.doc_id;
+    enqueue(&db, IndexName::Workspace, vec![document]).await;
+    db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 52).await.unwrap();
+    assert_eq!((of(&pending, small), pending.last().map(|entry| entry.work)), (2, Some(OutboxWork::ClearIndex)));
+    let all = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap();
+    assert_eq!(of(&all, rebuilt), 2, "the owner of a queued document is known");
+}
+
+async fn bounds_of_an_organization_ignore_others(db: Database) {
+    let (one, two) = (new_organization(&db).await, new_organization(&db).await);
+    save(&db, one, 3).await;
+    save(&db, two, 1).await;
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let bounds = async |owner| db.outbox_bounds_of(IndexName::Workspace, owner).await.unwrap();
+    assert_eq!(bounds(one).await, Some((pending[0].id, pending[2].id)));
+    assert_eq!(bounds(two).await, Some((pending[3].id, pending[3].id)));
+    db.complete_outbox(pending[..3].iter().map(|entry| entry.id).collect()).await.unwrap();
+    assert_eq!(bounds(one).await, None);
+    assert_eq!(bounds(new_organization(&db).await).await, None);
 }

@@ -1,24 +1,22 @@
-//! Databases of builds before pages were stored per organization.
+//! Databases of previous builds.
 
 use std::fs;
 use std::path::Path;
 
+use docstore::{DurationHistogram, MINUTE, StorageTotals};
 use model::{Collection, DocId, OrganizationId, Timestamp};
 use uuid::Uuid;
 
 use crate::support::Database;
 
-on_both_backends!(empty: pages_read_before_stay_with_their_readers);
+on_both_backends!(empty: pages_read_before_stay_with_their_readers, files_and_requests_of_before_are_counted);
 
-/// First migration that the previous build does not have.
-const FIRST_NEW: &str = "2026-11-22-000000_page_reads";
-
-/// Runs the migrations of the previous build.
-async fn migrate_to_previous(db: &Database) {
+/// Runs the migrations of a build that does not have `first_new` and later ones.
+async fn migrate_to_previous(db: &Database, first_new: &str) {
     let backend = if db.is_sqlite() { "sqlite" } else { "postgres" };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(backend);
     let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|name| name.as_str() < FIRST_NEW).collect();
+    let mut names: Vec<String> = names.filter(|name| name.as_str() < first_new).collect();
     names.sort();
     db.execute(
         "CREATE TABLE __diesel_schema_migrations (
@@ -40,7 +38,7 @@ fn literal(db: &Database, id: Uuid) -> String {
 }
 
 async fn pages_read_before_stay_with_their_readers(db: Database) {
-    migrate_to_previous(&db).await;
+    migrate_to_previous(&db, "2026-11-22-000000_page_reads").await;
     let id = |number: u128| literal(&db, Uuid::from_u128(number));
     let (ours, theirs, stranger) = (1, 2, 3);
     let (secret, listed, unread) = (10, 11, 12);
@@ -91,4 +89,53 @@ async fn pages_read_before_stay_with_their_readers(db: Database) {
     assert_eq!(db.count("documents").await, 2, "a page without a reader is gone");
     assert_eq!((db.count("captures").await, db.count("passages").await), (3, 3));
     assert_eq!(db.count("documents WHERE NOT listed AND title IS NULL AND latest_capture_id IS NULL").await, 1);
+}
+
+async fn files_and_requests_of_before_are_counted(db: Database) {
+    migrate_to_previous(&db, "2026-11-22-030000_minutes_of_usage").await;
+    let id = literal(&db, Uuid::from_u128(1));
+    let organization_id = OrganizationId(Uuid::from_u128(1));
+    db.execute(&format!("INSERT INTO organizations VALUES ({id}, 'example', TRUE, 0)")).await;
+    for (key, size, withdrawn) in [("read", "70", "NULL"), ("unread", "NULL", "NULL"), ("deleted", "NULL", "5")] {
+        db.execute(&format!(
+            "INSERT INTO files (object_key, organization_id, name, doc_id, created_at, processed_size, withdrawn_at)
+             VALUES ('{key}', {id}, '{key}', {id}, 0, {size}, {withdrawn})"
+        ))
+        .await;
+    }
+    for (status, at) in [(200, 60_000), (404, 119_999), (500, 120_000)] {
+        db.execute(&format!(
+            "INSERT INTO usage_events (organization_id, identity, route, status, duration_us, created_at)
+             VALUES ({id}, 'key:1', 'POST /v1/search', {status}, 10, {at})"
+        ))
+        .await;
+    }
+    let spent = literal(&db, Uuid::from_u128(2));
+    db.execute(&format!(
+        "INSERT INTO balance_entries (id, organization_id, cents, reason, created_at, identity)
+         VALUES ({spent}, {id}, -3, 'search', 70000, 'key:1')"
+    ))
+    .await;
+
+    assert!(db.migrate().await.unwrap() > 0);
+    assert_eq!(db.find_storage_totals(organization_id).await.unwrap(), StorageTotals { files: 2, bytes: 70 });
+    let unmeasured = db.list_expired_uploads(None, Timestamp::from_millis(1), 10).await.unwrap();
+    assert_eq!(unmeasured.len(), 2, "files that were never read are measured");
+    let (from, to) = (Timestamp::UNIX_EPOCH, Timestamp::from_millis(1_000_000));
+    let minutes = db.list_usage_rollups(organization_id, MINUTE, from, to).await.unwrap();
+    let counts: Vec<_> = minutes
+        .iter()
+        .map(|row| {
+            (
+                row.start.as_millis(),
+                row.requests,
+                row.client_errors,
+                row.server_errors,
+                row.duration_us,
+                row.spend_cents,
+            )
+        })
+        .collect();
+    assert_eq!(counts, [(60_000, 2, 1, 0, 20, 3), (120_000, 1, 0, 1, 10, 0)]);
+    assert!(minutes.iter().all(|row| DurationHistogram::from_bytes(&row.histogram).is_some()));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument};
+use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument, StorageQuotas};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ on_both_backends!(
     expired_run_is_resumed_by_another_worker,
     concurrent_takeovers_are_exclusive,
     former_owner_cannot_write,
+    leases_are_extended_together,
     concurrent_results_are_counted_exactly,
     unreadable_file_deletes_document,
     only_actual_deletions_are_counted,
@@ -66,8 +67,10 @@ async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocum
         reason: None,
         last_run_id: None,
         withdrawn_at: None,
+        bytes: 0,
+        upload_expires_at: None,
     };
-    db.register_file(file).await.unwrap();
+    db.register_file(file, StorageQuotas::NONE).await.unwrap();
 }
 
 fn result(key: &str, doc_id: DocId, run: &IndexRun, document: Option<NewDocument>) -> FileResult {
@@ -439,4 +442,15 @@ async fn finished_run_is_final(db: Database) {
         assert_eq!(claim(&db, "worker", at(6)).await.unwrap().sync_id, next.sync_id);
         assert!(db.finish_run(next.sync_id, "worker".to_owned(), None, at(7)).await.unwrap());
     }
+}
+
+async fn leases_are_extended_together(db: Database) {
+    let ((_, first), (_, second)) = (claimed_run(&db).await, claimed_run(&db).await);
+    let lost = claim(&db, "thief", at(11)).await.unwrap();
+    let kept = if lost.sync_id == first.sync_id { &second } else { &first };
+    let held = [&first, &second].map(|run| (run.sync_id, "worker".to_owned())).to_vec();
+    assert_eq!(db.extend_run_leases(held, at(30)).await.unwrap(), [kept.sync_id]);
+    assert_eq!(find(&db, kept).await.lease_expires_at, Some(at(30)));
+    assert_eq!(find(&db, &lost).await.lease_expires_at, Some(at(21)));
+    assert!(db.extend_run_leases(Vec::new(), at(40)).await.unwrap().is_empty());
 }

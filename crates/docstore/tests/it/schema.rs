@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, UsageEvent};
+use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, StorageQuotas, UsageEvent};
 use model::{BalanceReason, DocId, FeedbackEvent, Generation, IndexName, OrganizationId, RunMode};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, audit_entry, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, audit_entry, divided, new_organization, page, workspace_document};
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
@@ -73,9 +73,13 @@ async fn deleting_organization_cascades(db: Database) {
         match table.as_str() {
             table if NOT_CASCADING.contains(&table) => assert_eq!(after, before, "{table}"),
             // One row per organization, and the web page.
-            "documents" | "captures" | "passages" => assert_eq!((before, after), (3, 2), "{table}"),
-            // Two rows per organization: two documents, or an hour and a day.
-            "grants" | "usage_rollups" => assert_eq!((before, after), (4, 2), "{table}"),
+            "documents" | "captures" => assert_eq!((before, after), (3, 2), "{table}"),
+            // Four passages of each file, and that of the web page.
+            "passages" => assert_eq!((before, after), (9, 5), "{table}"),
+            // Two documents per organization.
+            "grants" => assert_eq!((before, after), (4, 2), "{table}"),
+            // A minute, an hour and a day per organization.
+            "usage_rollups" => assert_eq!((before, after), (6, 3), "{table}"),
             table => assert_eq!((before, after), (2, 1), "{table}"),
         }
     }
@@ -86,7 +90,7 @@ async fn deleting_organization_cascades(db: Database) {
 async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let owner = organization_id;
     let new_id = Uuid::new_v4;
-    let own = workspace_document(organization_id, "a.md", "a file");
+    let own = divided(workspace_document(organization_id, "a.md", "a file that is stored in two parts"));
     let own_id = own.document.doc_id;
     db.save_documents(vec![own], NOW).await.unwrap();
     let key = ApiKey {
@@ -163,8 +167,10 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         reason: None,
         last_run_id: None,
         withdrawn_at: None,
+        bytes: 0,
+        upload_expires_at: None,
     };
-    db.register_file(file).await.unwrap();
+    db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
     db.request_run(run).await.unwrap();
 }

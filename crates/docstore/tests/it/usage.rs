@@ -1,19 +1,20 @@
-//! Usage: requests and spending by hour and day.
+//! Usage: requests and spending by minute, hour and day.
 
-use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, UsageEvent, UsageRollup};
+use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, MINUTE, UsageEvent, UsageRollup};
 use model::{BalanceReason, OrganizationId, Timestamp};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization};
 
 on_both_backends!(
-    requests_are_rolled_up_by_hour_and_day,
+    requests_are_rolled_up_by_minute_hour_and_day,
+    a_million_requests_are_few_rows,
     large_batch_of_requests_is_recorded,
     events_are_optional,
     concurrent_rollups_lose_no_counts,
     spending_is_rolled_up_with_ledger_entry,
     usage_is_isolated_by_organization,
-    pruning_events_keeps_rollups,
+    pruning_keeps_rollups_of_hours,
 );
 
 /// Start of an hour and of a day.
@@ -44,7 +45,7 @@ async fn rollups(db: &Docstore, organization_id: OrganizationId, period: i64) ->
     db.list_usage_rollups(organization_id, period, time(MIDNIGHT - DAY), time(MIDNIGHT + DAY)).await.unwrap()
 }
 
-async fn requests_are_rolled_up_by_hour_and_day(db: Database) {
+async fn requests_are_rolled_up_by_minute_hour_and_day(db: Database) {
     let ours = new_organization(&db).await;
     let first = vec![event(ours, "key:1", 200, 1_000, MIDNIGHT), event(ours, "key:1", 404, 3_000, MIDNIGHT + HOUR - 1)];
     let second =
@@ -58,12 +59,33 @@ async fn requests_are_rolled_up_by_hour_and_day(db: Database) {
         .map(|row| (row.start, row.requests, row.client_errors, row.server_errors, row.duration_us))
         .collect();
     assert_eq!(counts, [(time(MIDNIGHT), 3, 1, 1, 9_000), (time(MIDNIGHT + HOUR), 1, 0, 0, 7_000)]);
+    let minutes: Vec<_> = rollups(&db, ours, MINUTE).await.iter().map(|row| (row.start, row.requests)).collect();
+    let minute = |number: i64, requests| (time(MIDNIGHT + number * MINUTE), requests);
+    assert_eq!(minutes, [minute(0, 2), minute(59, 1), minute(60, 1)]);
     let days = rollups(&db, ours, DAY).await;
     assert_eq!((days.len(), days[0].requests, days[0].duration_us), (1, 4, 16_000));
     let mut expected = DurationHistogram::default();
     [1_000, 3_000, 5_000, 7_000].into_iter().for_each(|duration| expected.record(duration));
     assert_eq!(DurationHistogram::from_bytes(&days[0].histogram), Some(expected));
-    assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR)).await.unwrap().len(), 3);
+    assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR), i64::MAX).await.unwrap().len(), 3);
+}
+
+/// The cost of an overview depends on the time that it covers, not on the requests in it.
+async fn a_million_requests_are_few_rows(db: Database) {
+    let ours = new_organization(&db).await;
+    // The rollups of an hour with a million requests, without the requests.
+    let hour = |number: i64, period: i64, start: i64, requests: i64| {
+        let id = if db.is_sqlite() { format!("x'{}'", ours.0.simple()) } else { format!("'{ours}'") };
+        let histogram = if db.is_sqlite() { "x''" } else { "''" };
+        format!("({id}, {period}, {start}, 'key:{number}', 'POST /v1/search', {requests}, 0, 0, 0, 0, {histogram})")
+    };
+    let mut rows = vec![hour(1, HOUR, MIDNIGHT, 1_000_000)];
+    rows.extend((0..60).map(|minute| hour(1, MINUTE, MIDNIGHT + minute * MINUTE, 16_666)));
+    db.execute(&format!("INSERT INTO usage_rollups VALUES {}", rows.join(", "))).await;
+    let minutes = db.list_usage_rollups(ours, MINUTE, time(MIDNIGHT), time(MIDNIGHT + 30 * MINUTE)).await.unwrap();
+    assert_eq!((minutes.len(), minutes.iter().map(|row| row.requests).sum::<i64>()), (30, 499_980));
+    db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT); 50], true).await.unwrap();
+    assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR), 10).await.unwrap().len(), 10);
 }
 
 async fn large_batch_of_requests_is_recorded(db: Database) {
@@ -124,11 +146,11 @@ async fn spending_is_rolled_up_with_ledger_entry(db: Database) {
     // A rejected debit is not counted.
     assert_eq!(db.post_balance_entry(entry(-100, Some("key:1"))).await.unwrap(), None);
     db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
-    for period in [HOUR, DAY] {
+    for period in [MINUTE, HOUR, DAY] {
         let rows = rollups(&db, ours, period).await;
         assert_eq!((rows.len(), rows[0].requests, rows[0].spend_cents), (1, 1, 4));
     }
-    let mut spent = db.list_spending(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR)).await.unwrap();
+    let mut spent = db.list_spending(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR), i64::MAX).await.unwrap();
     spent.sort_unstable();
     let of_key = |cents| (time(MIDNIGHT + 5), "key:1".to_owned(), cents);
     assert_eq!(spent, [of_key(-3), of_key(3), of_key(4)]);
@@ -138,11 +160,11 @@ async fn usage_is_isolated_by_organization(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     db.record_usage(vec![event(theirs, "key:1", 200, 1, MIDNIGHT)], true).await.unwrap();
     assert!(rollups(&db, ours, HOUR).await.is_empty());
-    assert!(db.list_usage_events(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX).await.unwrap().is_empty());
-    assert!(db.list_spending(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX).await.unwrap().is_empty());
+    assert!(db.list_usage_events(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX, i64::MAX).await.unwrap().is_empty());
+    assert!(db.list_spending(ours, Timestamp::UNIX_EPOCH, Timestamp::MAX, i64::MAX).await.unwrap().is_empty());
 }
 
-async fn pruning_events_keeps_rollups(db: Database) {
+async fn pruning_keeps_rollups_of_hours(db: Database) {
     let ours = new_organization(&db).await;
     let events = (0..10).map(|minute| event(ours, "key:1", 200, 1, MIDNIGHT + minute * 60_000)).collect();
     db.record_usage(events, true).await.unwrap();
@@ -152,4 +174,8 @@ async fn pruning_events_keeps_rollups(db: Database) {
     assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 0);
     assert_eq!(db.count("usage_events").await, 2);
     assert_eq!(rollups(&db, ours, HOUR).await[0].requests, 10);
+    assert_eq!(db.prune_usage_minutes(before, 5).await.unwrap(), 6);
+    assert_eq!(db.prune_usage_minutes(before, 5).await.unwrap(), 2);
+    assert_eq!(db.prune_usage_minutes(before, 5).await.unwrap(), 0);
+    assert_eq!((rollups(&db, ours, MINUTE).await.len(), rollups(&db, ours, HOUR).await[0].requests), (2, 10));
 }

@@ -8,4 +8,5 @@ mod files;
 mod lacking;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod shares;
 mod worker;

@@ -1,22 +1,22 @@
 //! Confinement of real workers, on systems that lack parts of it.
 
 use bytes::Bytes;
-use extract::{ExtractError, ExtractRequest, Extracted, FileKind};
-use extract_worker::{Compartment, Input, SandboxReport, WorkerOptions, WorkerPool};
+use extract::{ExtractRequest, Extracted, FileKind};
+use extract_worker::{Input, Lane, SandboxReport, WorkError, WorkerOptions, WorkerPool};
 
 use crate::lacking::{Lacking, on_a_system};
-use crate::worker::options;
+use crate::worker::{options, turn};
 
 /// Reads a document with workers that require the sandbox, or do not.
-async fn read(sandbox_required: bool) -> (SandboxReport, Result<Extracted, ExtractError>) {
+async fn read(sandbox_required: bool) -> (SandboxReport, Result<Extracted, WorkError>) {
     let pool = WorkerPool::new(WorkerOptions { sandbox_required, ..options() });
     let report = pool.sandbox_report().await.expect("a report");
     let request = ExtractRequest::new(FileKind::Txt, "a.txt");
     let input = Input::Bytes(Bytes::from_static(b"some words"));
-    (report, pool.extract(&Compartment::new("one"), request, input).await)
+    (report, pool.extract(&turn("one", 1, Lane::Pages), request, input).await)
 }
 
-fn read_on(lacking: Lacking, sandbox_required: bool) -> (SandboxReport, Result<Extracted, ExtractError>) {
+fn read_on(lacking: Lacking, sandbox_required: bool) -> (SandboxReport, Result<Extracted, WorkError>) {
     on_a_system(lacking, move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(read(sandbox_required))

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use extract::{ExtractErrorKind, ExtractRequest, FileKind};
-use extract_worker::{Compartment, Input, WorkerOptions, WorkerPool};
+use extract_worker::{Compartment, Input, Lane, Turn, WorkError, WorkerOptions, WorkerPool};
+use model::OrganizationId;
+use uuid::Uuid;
 
 use crate::files::{docx, paragraph, pdf};
 
@@ -24,20 +26,32 @@ fn pool_of(script: &str) -> WorkerPool {
     WorkerPool::new(WorkerOptions { args, program: "/bin/sh".into(), wall: Duration::from_secs(5), ..options() })
 }
 
-fn request(kind: FileKind) -> ExtractRequest {
+pub fn request(kind: FileKind) -> ExtractRequest {
     ExtractRequest::new(kind, format!("sample.{}", kind.as_str()))
 }
 
-fn text(content: &str) -> (ExtractRequest, Input) {
+pub fn text(content: &str) -> (ExtractRequest, Input) {
     (request(FileKind::Txt), Input::Bytes(Bytes::copy_from_slice(content.as_bytes())))
 }
 
-fn one() -> Compartment {
-    Compartment::new("one")
+pub fn turn(compartment: &str, organization: u128, lane: Lane) -> Turn {
+    let organization_id = OrganizationId(Uuid::from_u128(organization));
+    Turn { organization_id, lane, compartment: Compartment::new(compartment), time_limit: None }
+}
+
+fn one() -> Turn {
+    turn("one", 1, Lane::Pages)
+}
+
+pub fn kind(error: WorkError) -> ExtractErrorKind {
+    match error {
+        WorkError::Document(error) => error.kind,
+        other => panic!("{other}"),
+    }
 }
 
 async fn reason(pool: &WorkerPool, (request, input): (ExtractRequest, Input)) -> ExtractErrorKind {
-    pool.extract(&one(), request, input).await.expect_err("an error").kind
+    pool.extract(&one(), request, input).await.map_err(kind).expect_err("an error")
 }
 
 #[tokio::test]
@@ -71,7 +85,7 @@ async fn files_are_streamed() {
     assert_eq!(read.markdown.len(), content.len());
     std::fs::remove_file(&path).expect("removed");
     let error = pool.extract(&one(), request(FileKind::Txt), Input::File(path)).await.expect_err("no file");
-    assert!(error.message.contains("cannot be read"), "{error}");
+    assert!(error.to_string().contains("cannot be read"), "{error}");
     let (request, input) = text("and on");
     assert!(pool.extract(&one(), request, input).await.is_ok());
 }
@@ -171,7 +185,7 @@ async fn invalid_answers_are_rejected() {
     ] {
         let pool = pool_of(&script);
         let error = pool.extract(&one(), text("x").0, text("x").1).await.expect_err(what);
-        assert_eq!(error.kind, ExtractErrorKind::Crashed, "{what}: {error}");
+        assert_eq!(kind(error), ExtractErrorKind::Crashed, "{what}");
         assert_eq!(pool.idle_workers(), 0, "{what}");
     }
     let honest = pool_of(&frame(&read(3), "abc"));
@@ -203,8 +217,7 @@ async fn compartments_share_no_process() {
     let pool = pool_of(&script);
     let read = async |owner: &str| {
         let line = Input::Bytes(Bytes::from_static(b"x\n"));
-        let compartment = Compartment::new(owner);
-        pool.extract(&compartment, request(FileKind::Txt), line).await.expect("a reading").markdown
+        pool.extract(&turn(owner, 1, Lane::Pages), request(FileKind::Txt), line).await.expect("a reading").markdown
     };
     assert_eq!((read("one").await, read("one").await), ("1".to_owned(), "2".to_owned()));
     assert_eq!(read("two").await, "1", "a new process");

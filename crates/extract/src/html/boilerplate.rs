@@ -106,9 +106,6 @@ fn content_and_ancestors(
     kept
 }
 
-/// Number of ancestors checked for boilerplate.
-const MAX_ANCESTORS: usize = 8;
-
 /// Amount of text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
@@ -140,8 +137,8 @@ impl Classifier {
             if child.has_name("pre") || child.has_name("code") || child.has_name("math") {
                 continue;
             }
-            // A formula is content, even if the program that renders it is named like boilerplate.
             let inside = inside || self.bodies.contains(&child.id);
+            // A formula is content, even if the program that renders it is named like boilerplate.
             if self.is_removable(&child, inside) && !dom_query::Selection::from(child).select("math").exists() {
                 removed.push(child);
             } else {
@@ -207,32 +204,6 @@ impl Classifier {
             Mark::Boilerplate | Mark::Side | Mark::Footer => share <= MAX_SHARE,
         }
     }
-}
-
-/// Returns true if the element is part of a page's boilerplate.
-pub(super) fn is_boilerplate(element: &NodeRef) -> bool {
-    let around = element.ancestors_it(Some(MAX_ANCESTORS));
-    let mut names = Names::default();
-    std::iter::once(*element).chain(around).any(|node| {
-        names.mark(&node) != Mark::None
-            || ["nav", "form", "dialog", "menu", "noscript", "button", "select", "svg", "a", "label"]
-                .iter()
-                .any(|name| node.has_name(name))
-            || [
-                "dialog",
-                "alertdialog",
-                "navigation",
-                "search",
-                "menu",
-                "menubar",
-                "toolbar",
-                "tooltip",
-                "alert",
-                "status",
-            ]
-            .iter()
-            .any(|role| node.attr("role").as_deref() == Some(role))
-    })
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use dom_query::{NodeRef, Selection};
 
-use super::measure::{Measures, is_block, weight};
+use super::ending;
+use super::measure::{Measures, is_block, is_heading};
 use super::node_map::NodeSet;
 use super::prompts::{self, Prompt};
+use super::teasers;
 
 const HEADINGS: &str = "h2, h3, h4, h5, h6";
 /// Minimum number of linked headings in a list of teasers, and maximum running text per heading.
@@ -33,6 +35,9 @@ const MIN_LEADING_LINKS: f64 = 0.25;
 const MAX_PROMPT: f64 = 250.0;
 /// Minimum number of entries in a table of contents.
 const MIN_CONTENTS: usize = 3;
+/// Maximum weight of a line with the date of an article, and of its words besides the date.
+const MAX_DATE: f64 = 80.0;
+const MAX_DATE_LABEL: f64 = 16.0;
 /// Number of empty elements between a list and its heading.
 const MAX_EMPTY: usize = 3;
 
@@ -50,12 +55,17 @@ pub(super) fn remove(content: &NodeRef) {
         removed: Vec::new(),
         prompted: false,
     };
+    if !clutter.listing {
+        for list in teasers::find(content, &clutter.measures) {
+            clutter.drop(list);
+        }
+    }
     clutter.collect(content, 0.0);
     let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
     for element in clutter.removed.iter().chain(&headings) {
         element.remove_from_parent();
     }
-    trim_end(content, &clutter.measures, !clutter.prompted);
+    ending::trim(content, &clutter.measures, !clutter.prompted);
 }
 
 struct Clutter<'a> {
@@ -80,7 +90,7 @@ impl<'a> Clutter<'a> {
             if self.gone.contains(&child.id) {
                 continue;
             }
-            if self.leads_away(&child) {
+            if self.leads_away(&child) || (before == 0.0 && !self.listing && self.is_date(&child)) {
                 self.drop(child);
             } else if !self.listing && self.drop_prompted(&child, before) {
                 // Removed with what belongs to it.
@@ -120,6 +130,20 @@ impl<'a> Clutter<'a> {
             "form" => measure.running == 0.0,
             _ => false,
         }
+    }
+
+    /// Returns true for a line with a date and hardly anything else.
+    fn is_date(&self, element: &NodeRef) -> bool {
+        let text = self.measures.get(element).text;
+        let block = element.node_name().is_some_and(|name| is_block(&name));
+        if !block || text == 0.0 || text > MAX_DATE {
+            return false;
+        }
+        let times = Selection::from(*element).select("time");
+        let dated: f64 = times.nodes().iter().map(|time| self.measures.get(time).text).sum();
+        let words = element.text();
+        let sentence = words.trim_end().ends_with('.');
+        times.exists() && text <= dated + MAX_DATE_LABEL && !sentence && has_year(&words)
     }
 
     /// Returns true for a list of links to places on the same page.
@@ -183,7 +207,7 @@ impl<'a> Clutter<'a> {
             self.drop(around);
             return true;
         }
-        let section = self.section_of(&heading, prompt);
+        let section = self.section_of(&heading, prompt, passed);
         let nothing_follows = heading.next_element_sibling().is_none();
         if section.is_empty() && !nothing_follows {
             return false;
@@ -214,7 +238,8 @@ impl<'a> Clutter<'a> {
         let mut inner = *heading;
         for around in heading.ancestors_it(Some(MAX_BOX_DEPTH)) {
             let measure = self.measures.get(&around);
-            let begins = inner.prev_element_sibling().is_none_or(|before| self.measures.get(&before).text == 0.0);
+            let mut before = std::iter::successors(inner.prev_element_sibling(), NodeRef::prev_element_sibling);
+            let begins = before.all(|before| self.measures.get(&before).text == 0.0);
             if around.id == self.content.id || !begins || measure.running > self.all * MAX_BOX_SHARE {
                 break;
             }
@@ -230,21 +255,22 @@ impl<'a> Clutter<'a> {
         found
     }
 
-    /// Returns the blocks below a heading that belong to it.
-    fn section_of(&self, heading: &NodeRef<'a>, prompt: Prompt) -> Vec<NodeRef<'a>> {
+    /// Returns the blocks below a heading that belong to it. Behind the text of an article, further articles do, however
+    /// long they are.
+    fn section_of(&self, heading: &NodeRef<'a>, prompt: Prompt, passed: f64) -> Vec<NodeRef<'a>> {
         let mut section = Vec::new();
         let mut running = 0.0;
         let mut next = heading.next_element_sibling();
         while let Some(block) = next {
             let measure = self.measures.get(&block);
             running += measure.running;
-            let is_heading = ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| block.has_name(name));
             let belongs = match prompt {
+                Prompt::Links if passed >= teasers::MIN_LEFT && block.has_name("article") => true,
                 Prompt::Links => {
                     let links = measure.anchors > 0 && measure.link_share() >= MIN_LISTED_LINKS;
                     (measure.text == 0.0 || links) && running <= self.all * MAX_BOX_SHARE
                 }
-                _ => !is_heading && running <= (self.all * MAX_BOX_SHARE).min(MAX_NOTES),
+                _ => !is_heading(&block) && running <= (self.all * MAX_BOX_SHARE).min(MAX_NOTES),
             };
             if !belongs {
                 break;
@@ -266,16 +292,20 @@ impl<'a> Clutter<'a> {
         let before = before.filter(|element| !self.gone.contains(&element.id))?;
         let text = before.text();
         let text = text.trim();
-        let is_heading = ["h2", "h3", "h4", "h5", "h6"].iter().any(|name| before.has_name(name));
         let is_label = before.has_name("p") && text.ends_with([':', '：']);
-        if !(is_heading || is_label) || self.measures.get(&before).text > prompts::MAX_HEADING {
+        if !(is_heading(&before) || is_label) || self.measures.get(&before).text > prompts::MAX_HEADING {
             return None;
         }
         let after = removed.next_element_sibling();
-        let ends =
-            after.is_none_or(|after| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| after.has_name(name)));
+        let ends = after.is_none_or(|after| is_heading(&after));
         (is_label || ends).then_some(before)
     }
+}
+
+/// Returns true for a text with a year of the web: a time alone may be that of a live ticker's entry.
+fn has_year(text: &str) -> bool {
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    numbers.into_iter().any(|number| number.len() == 4 && (number.starts_with("19") || number.starts_with("20")))
 }
 
 fn holds_heading(element: &NodeRef) -> bool {
@@ -287,42 +317,4 @@ fn is_listing(content: &NodeRef, measures: &Measures) -> bool {
     let headings = Selection::from(*content).select(HEADINGS);
     let linked = headings.nodes().iter().filter(|heading| measures.get(heading).link_share() > 0.6).count();
     linked >= MIN_LISTED && measures.get(content).running <= linked as f64 * MAX_TEASER
-}
-
-/// Returns true for a few words that are not a sentence.
-fn is_label(element: &NodeRef) -> bool {
-    let text = element.text();
-    let text = text.trim();
-    let sentence = text.ends_with(['.', '!', '?', ':', '"', '”', '»', ')', '。', '！', '？']) && !text.ends_with("..");
-    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
-}
-
-/// Removes headings, labels and, if `lists`, lists of links behind the last running text.
-fn trim_end(content: &NodeRef, measures: &Measures, lists: bool) {
-    let mut element = *content;
-    for _ in 0..32 {
-        let last = element.children_it(true).find(|child| child.is_element() || !child.text().trim().is_empty());
-        let Some(last) = last else { return };
-        let measure = measures.get(&last);
-        // Related articles, with a few words per link.
-        let items = Selection::from(last).select("li").length();
-        let list = lists
-            && (last.has_name("ul") || last.has_name("ol"))
-            && items >= 2
-            && measure.anchors >= items
-            && measure.link_share() > 0.25;
-        let label = ["p", "div", "span", "center"].iter().any(|name| last.has_name(name)) && is_label(&last);
-        let heading = ["h1", "h2", "h3", "h4", "h5", "h6", "hr"].iter().any(|name| last.has_name(name));
-        let empty = last.is_element()
-            && weight(&last.text()) == 0.0
-            && !last.has_name("img")
-            && Selection::from(last).select("img").is_empty();
-        if heading || empty || list || label {
-            last.remove_from_parent();
-        } else if last.is_element() && ["div", "section", "article"].iter().any(|name| last.has_name(name)) {
-            element = last;
-        } else {
-            return;
-        }
-    }
 }

@@ -64,6 +64,7 @@ impl<'a> Declarations<'a> {
 }
 
 /// Background of a text.
+#[derive(Clone, Copy)]
 pub(super) enum Background {
     Colour(Colour),
     Picture,

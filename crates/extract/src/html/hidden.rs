@@ -2,9 +2,11 @@
 
 use dom_query::{Document, NodeRef};
 
+use super::boilerplate_parts::BoilerplateParts;
 use super::colour::Colour;
 use super::declarations::{Background, Declarations};
-use super::{boilerplate, measure, style_rules};
+use super::node_map::NodeMap;
+use super::{measure, style_rules};
 
 /// Minimum length of reported hidden text, in characters without white space; shorter text is a widget label.
 const MIN_REPORTED_CHARS: usize = 16;
@@ -35,17 +37,19 @@ const MESSAGE_WORDS: [&str; 16] = [
 /// An element is hidden by the `hidden` attribute, its own style or a simple rule of the page. External style sheets
 /// are not examined. `html` and `body` count as visible: pages hide them until their scripts have run.
 pub(super) fn remove(page: &Document) -> bool {
-    let styled = page.select("style, link[rel~='stylesheet' i]").exists();
+    let mut backgrounds =
+        Backgrounds { known: NodeMap::default(), styled: page.select("style, link[rel~='stylesheet' i]").exists() };
     let mut found = Vec::new();
     for element in page.select("[style], [hidden], font[color]").nodes() {
-        if !element.has_name("body") && !element.has_name("html") && is_hidden(element, styled) {
+        if !element.has_name("body") && !element.has_name("html") && is_hidden(element, &mut backgrounds) {
             found.push(*element);
         }
     }
     let hidden_by_rule = style_rules::hidden(page);
     let most = page.body().map_or(0, |body| weight(&body.text())) / 2;
     found.extend(hidden_by_rule.into_iter().filter(|element| !is_page(element, most)));
-    let reportable = found.iter().any(is_reportable);
+    let mut parts = BoilerplateParts::default();
+    let reportable = found.iter().any(|element| is_reportable(element, &mut parts));
     for element in found {
         element.remove_from_parent();
     }
@@ -63,7 +67,7 @@ fn weight(text: &str) -> usize {
 }
 
 /// Returns true for hidden running text in the content. Hidden menus, forms, dialogs and messages are normal.
-fn is_reportable(element: &NodeRef) -> bool {
+fn is_reportable(element: &NodeRef, parts: &mut BoilerplateParts) -> bool {
     let inside = dom_query::Selection::from(*element);
     if is_inert(element) || inside.select("math, input, button, form").exists() {
         return false;
@@ -77,7 +81,7 @@ fn is_reportable(element: &NodeRef) -> bool {
         return false;
     }
     let links: usize = inside.select("a").nodes().iter().map(|link| weight(&link.text())).sum();
-    links * 2 < all && !is_message(element) && !boilerplate::is_boilerplate(element)
+    links * 2 < all && !is_message(element) && !parts.hold(element)
 }
 
 /// Returns true if the class or id names an element that scripts show on demand.
@@ -92,7 +96,7 @@ fn is_inert(element: &NodeRef) -> bool {
     ["script", "style", "template", "noscript", "svg", "iframe", "img"].iter().any(|name| element.has_name(name))
 }
 
-fn is_hidden(element: &NodeRef, styled: bool) -> bool {
+fn is_hidden(element: &NodeRef, backgrounds: &mut Backgrounds) -> bool {
     if element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found")) {
         return true;
     }
@@ -101,12 +105,11 @@ fn is_hidden(element: &NodeRef, styled: bool) -> bool {
     // Attributes of libraries that show elements on scrolling.
     let animated = declarations.is_faded_out()
         && ["data-w-id", "data-aos", "data-animation", "data-sr-id"].iter().any(|name| element.has_attr(name));
-    (declarations.hide() && !animated) || has_colour_of_background(element, &declarations, styled)
+    (declarations.hide() && !animated) || has_colour_of_background(element, &declarations, backgrounds)
 }
 
-/// Returns true for text in the colour of its background. The background is declared by the element or its nearest
-/// ancestor; a page without a style sheet is white.
-fn has_colour_of_background(element: &NodeRef, own: &Declarations, styled: bool) -> bool {
+/// Returns true for text in the colour of its background.
+fn has_colour_of_background(element: &NodeRef, own: &Declarations, backgrounds: &mut Backgrounds) -> bool {
     let attribute = element.has_name("font").then(|| element.attr("color")).flatten();
     let declared = own.get("color").map(str::to_owned).or_else(|| attribute.map(|value| value.to_string()));
     let Some(colour) = declared.as_deref().and_then(Colour::parse) else { return false };
@@ -114,16 +117,32 @@ fn has_colour_of_background(element: &NodeRef, own: &Declarations, styled: bool)
     if colour.is_transparent() {
         return own.get("-webkit-background-clip").or_else(|| own.get("background-clip")) != Some("text");
     }
-    let behind = std::iter::once(*element).chain(element.ancestors_it(None)).find_map(|around| {
-        let style = around.attr("style").unwrap_or_default().to_ascii_lowercase();
-        let attribute = || around.attr("bgcolor").and_then(|value| Colour::parse(&value)).map(Background::Colour);
-        Declarations::parse(&style).background().or_else(attribute)
-    });
-    match behind {
+    match backgrounds.behind(element) {
         Some(Background::Colour(behind)) => behind.looks_like(colour),
         Some(Background::Picture) => false,
-        None => !styled && colour.looks_like(Colour::WHITE),
+        None => !backgrounds.styled && colour.looks_like(Colour::WHITE),
     }
+}
+
+/// Backgrounds that elements declare, by element: many elements share their ancestors.
+struct Backgrounds {
+    known: NodeMap<Option<Background>>,
+    /// Set for a page with a style sheet; without one it is white.
+    styled: bool,
+}
+
+impl Backgrounds {
+    /// Returns the background that the element or its nearest ancestor declares.
+    fn behind(&mut self, element: &NodeRef) -> Option<Background> {
+        let declared = |around: NodeRef| *self.known.entry(around.id).or_insert_with(|| declared_background(&around));
+        std::iter::once(*element).chain(element.ancestors_it(None)).find_map(declared)
+    }
+}
+
+fn declared_background(element: &NodeRef) -> Option<Background> {
+    let style = element.attr("style").unwrap_or_default().to_ascii_lowercase();
+    let attribute = || element.attr("bgcolor").and_then(|value| Colour::parse(&value)).map(Background::Colour);
+    Declarations::parse(&style).background().or_else(attribute)
 }
 
 #[cfg(test)]

@@ -3,12 +3,7 @@
 use dom_query::NodeRef;
 
 use super::formula;
-
-/// Elements without visible text.
-pub(super) const SILENT: [&str; 16] = [
-    "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
-    "title", "select", "textarea", "button", "input",
-];
+use super::measure::SILENT;
 
 /// Inline text with collapsed white space and markers directly at words.
 #[derive(Default)]

@@ -87,16 +87,11 @@ fn common_ancestor<'a>(marked: &[NodeRef<'a>], measures: &Measures) -> Option<No
     let running = |node: &NodeRef| measures.get(node).running;
     let most = marked.iter().map(running).max_by(f64::total_cmp)?;
     let best = marked.iter().rev().find(|node| running(node) >= most * 0.95).copied()?;
-    let mut pieces = vec![best];
-    for node in marked {
-        let large = running(node) >= most * MIN_PIECE_SHARE;
-        if large && pieces.iter().all(|piece| !is_within(node, piece) && !is_within(piece, node)) {
-            pieces.push(*node);
-        }
-    }
     let mut around = best;
-    while !pieces.iter().all(|piece| piece.id == around.id || is_within(piece, &around)) {
-        around = around.parent()?;
+    for piece in marked.iter().filter(|node| running(node) >= most * MIN_PIECE_SHARE && !is_within(&best, node)) {
+        while piece.id != around.id && !is_within(piece, &around) {
+            around = around.parent()?;
+        }
     }
     Some(around)
 }

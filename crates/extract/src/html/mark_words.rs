@@ -102,7 +102,7 @@ pub(super) const BOILERPLATE_WORDS: [&str; 98] = [
     "werbung",
 ];
 /// Pairs of words that mark boilerplate only together.
-pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 48] = [
+pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 52] = [
     ("image", "subtitle"),
     ("image", "description"),
     ("img", "description"),
@@ -122,9 +122,15 @@ pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 48] = [
     ("next", "article"),
     ("post", "nav"),
     ("prev", "next"),
+    ("next", "prev"),
+    ("next", "previous"),
+    ("previous", "next"),
     ("see", "also"),
     ("tag", "list"),
     ("print", "only"),
+    ("print", "header"),
+    ("print", "footer"),
+    ("visible", "print"),
     ("entry", "tags"),
     ("call", "action"),
     ("sr", "only"),
@@ -147,9 +153,7 @@ pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 48] = [
     ("latest", "articles"),
     ("top", "stories"),
     ("app", "download"),
-    ("letters", "cta"),
     ("user", "info"),
-    ("entry", "utility"),
     ("post", "info"),
 ];
 /// Words for parts beside the content, which may have more text than a short page.

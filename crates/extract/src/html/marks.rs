@@ -8,6 +8,7 @@ use super::mark_words::{
     BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, FOOTER_WORDS, SIDE_PAIRS,
     SIDE_WORDS, TEASER_WORDS,
 };
+use super::measure::is_heading;
 
 /// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
 const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
@@ -146,17 +147,20 @@ impl Names {
             _ => {}
         }
         // A heading's id is derived from its text.
-        let is_heading = ["h2", "h3", "h4", "h5", "h6"].contains(&&*name);
+        let heading = is_heading(element);
         let mut found = Mark::None;
         for attribute in ["class", "id"] {
             let Some(value) = element.attr(attribute) else { continue };
-            if attribute == "id" && (is_heading || is_slug_of_heading(element, &value)) {
+            if attribute == "id" && (heading || is_slug_of_heading(element, &value)) {
                 continue;
             }
             if attribute == "id" && &*value == "secondary" {
                 return Mark::Side;
             }
             for token in value.split_whitespace() {
+                if token == "d-none" && is_shown_on_wide_screens(&value) {
+                    continue;
+                }
                 let Meaning { mark, teaser, .. } = self.meaning(token);
                 match mark {
                     Mark::None => {}
@@ -170,6 +174,14 @@ impl Names {
         }
         found
     }
+}
+
+/// Returns true for classes like `d-none d-lg-block`, which hide an element on small screens only.
+fn is_shown_on_wide_screens(classes: &str) -> bool {
+    classes.split_whitespace().any(|class| {
+        let parts: Vec<&str> = class.split('-').collect();
+        matches!(parts[..], ["d", width, display] if width != "print" && display != "none")
+    })
 }
 
 /// Returns true for words that name the body of an article.
@@ -223,10 +235,7 @@ fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
     if !is_section {
         return false;
     }
-    let heading = element
-        .descendants_it()
-        .take(MAX_BEFORE_HEADING)
-        .find(|node| ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name)));
+    let heading = element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading);
     let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
     !id.is_empty() && heading.starts_with(&id)
 }

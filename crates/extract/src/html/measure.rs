@@ -5,9 +5,9 @@ use dom_query::NodeRef;
 use super::node_map::NodeMap;
 
 /// Elements without visible text.
-const SILENT: [&str; 14] = [
+pub(super) const SILENT: [&str; 16] = [
     "script", "style", "template", "noscript", "noembed", "noframes", "svg", "canvas", "iframe", "object", "head",
-    "select", "textarea", "button",
+    "title", "select", "textarea", "button", "input",
 ];
 
 /// Minimum weight of running text in a block: half a line.
@@ -99,6 +99,11 @@ pub(super) fn weight(text: &str) -> f64 {
 /// Matches characters that are worth half a word: Chinese, Japanese, Korean.
 pub(super) fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns true for a heading of any level.
+pub(super) fn is_heading(node: &NodeRef) -> bool {
+    ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name))
 }
 
 /// Returns true for elements that end a paragraph.

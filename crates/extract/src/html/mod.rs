@@ -1,11 +1,15 @@
 //! Reader for web pages: main content as markdown.
 
+mod attributes;
 mod boilerplate;
+mod boilerplate_parts;
 mod charset;
 mod clutter;
 mod code;
 mod colour;
 mod declarations;
+mod end_tag;
+mod ending;
 mod forms;
 mod formula;
 mod hidden;
@@ -18,27 +22,23 @@ mod mark_words;
 mod marks;
 mod measure;
 mod metadata;
-mod nesting;
 mod node_map;
 mod noscript;
+mod parse;
 mod plain_text;
 mod prompts;
 mod recipe;
 mod render;
+mod sink;
 mod style_rules;
 mod table;
+mod teasers;
 mod title;
 
 use dom_query::Document;
 
 use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names, tidy};
 
-/// Maximum page size for parsing, in bytes; larger pages are read as plain text. The tree takes about ten times the
-/// size.
-const MAX_TREE_BYTES: usize = 8 << 20;
-/// Maximum nesting for parsing; deeper pages are read as plain text. Extraction time grows with the square of the
-/// depth (6 s at 5,000), and real pages stay far below.
-const MAX_DEPTH: usize = 400;
 /// Minimum weight of content; a page with less after boilerplate removal consists of boilerplate.
 const MIN_CONTENT_WEIGHT: f64 = 40.0;
 
@@ -49,16 +49,15 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     }
     let source =
         charset::decode(bytes, request.charset.as_deref()).ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
-    if source.len() > MAX_TREE_BYTES || nesting::depth(&source, MAX_DEPTH) > MAX_DEPTH {
+    let resolved = noscript::resolve(&source);
+    let Some(page) = parse::document(&resolved) else {
         return Ok(read_flat(request, &source));
-    }
-    let source = noscript::resolve(&source);
-    let page = Document::from(&*source);
+    };
     let base = links::base(&page, request.base_url.as_deref());
     let metadata = metadata::read(&page, base.as_ref());
     let hidden_text = hidden::remove(&page);
     links::make_absolute(&page, base.as_ref());
-    let markdown = content(&page, &source, request.base_url.is_some());
+    let markdown = content(&page, &resolved, request.base_url.is_some());
     // Pages built by scripts may have their text only in structured data.
     let structured_body = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
     let markdown = structured_body.map(|body| render_body(&body)).unwrap_or(markdown);
@@ -92,7 +91,7 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
     if measure::weight(&markdown) >= MIN_CONTENT_WEIGHT {
         return markdown;
     }
-    let page = Document::from(source);
+    let Some(page) = parse::document(source) else { return String::new() };
     hidden::remove(&page);
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
@@ -103,7 +102,7 @@ fn render_body(body: &str) -> String {
         true => body.to_owned(),
         false => body.lines().map(|line| format!("<p>{}</p>", line.replace('<', "&lt;"))).collect(),
     };
-    let page = Document::from(paragraphs);
+    let Some(page) = parse::document(&paragraphs) else { return plain_text::text(&paragraphs).0 };
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 

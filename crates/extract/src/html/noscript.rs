@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::measure::weight;
-use super::{nesting, plain_text};
+use super::{end_tag, plain_text};
 
 /// Minimum weight of text for a `noscript` to be content, rather than an image or a request to enable scripts.
 const MIN_CONTENT: f64 = 250.0;
@@ -22,10 +22,10 @@ pub(super) fn resolve(source: &str) -> Cow<'_, str> {
             at = comment.find("-->").map_or(source.len(), |end| start + 4 + end);
         } else if ["script", "style"].iter().any(|name| opens(tag, name)) {
             let name = if opens(tag, "script") { "script" } else { "style" };
-            at += nesting::find_end_tag(&bytes[at..], name.as_bytes());
+            at += end_tag::find(&bytes[at..], name.as_bytes());
         } else if opens(tag, "noscript") {
             let inner = tag.find('>').map_or(source.len(), |end| start + end + 1);
-            let behind = inner + nesting::find_end_tag(&bytes[inner..], b"noscript");
+            let behind = inner + end_tag::find(&bytes[inner..], b"noscript");
             let end = behind + source[behind..].find('>').map_or(0, |close| close + 1);
             let closed = behind >= inner + "</noscript".len() && end > behind;
             if !closed {

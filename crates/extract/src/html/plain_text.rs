@@ -1,6 +1,6 @@
 //! Text of a page without a tree, for pages that are too large or too deep to parse.
 
-use super::nesting;
+use super::end_tag;
 
 /// Elements without visible text.
 const SKIPPED: [&str; 6] = ["script", "style", "template", "noscript", "svg", "iframe"];
@@ -33,7 +33,7 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
         let end_tag = rest.starts_with("</");
         let after = &rest[rest.find('>').map_or(rest.len(), |end| end + 1)..];
         if !end_tag && (SKIPPED.contains(&name.as_str()) || name == "title") {
-            let distance = nesting::find_end_tag(after.as_bytes(), name.as_bytes());
+            let distance = end_tag::find(after.as_bytes(), name.as_bytes());
             let inner_end = distance.saturating_sub(name.len() + 2).min(after.len());
             if name == "title" && title.is_none() && after.is_char_boundary(inner_end) {
                 title = Some(unescape(&after[..inner_end]));

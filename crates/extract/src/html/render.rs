@@ -3,13 +3,16 @@
 use dom_query::{NodeRef, Selection};
 
 use super::code::code_block;
-use super::inline::{Inline, SILENT, balanced, image, target};
-use super::measure::{is_block, weight};
+use super::inline::{Inline, balanced, image, target};
+use super::measure::{SILENT, is_block, weight};
 use super::table;
 use crate::blocks::push_escaped;
 
 /// Maximum weight of credits and controls in a figure besides its caption.
 const MAX_FIGURE_LABELS: f64 = 80.0;
+/// Maximum number of lists and quotations around another one. Each repeats its marks in every line, and markdown
+/// readers give up too.
+const MAX_INDENTS: usize = 24;
 /// Elements of a figure whose caption is a title.
 const CAPTIONED: &str = "table, pre, blockquote, math, video, audio";
 
@@ -97,6 +100,7 @@ impl Blocks {
                     self.push(format!("{} {text}", "#".repeat(level)));
                 }
             }
+            "blockquote" | "ul" | "ol" | "menu" | "li" if is_too_deep(element) => self.children(element),
             "ul" | "ol" | "menu" => {
                 let list = list(element, name == "ol");
                 self.push(list);
@@ -176,6 +180,12 @@ impl Blocks {
     }
 }
 
+/// Returns true for a list or quotation inside of many others.
+fn is_too_deep(element: &NodeRef) -> bool {
+    let indents = |node: &NodeRef| ["blockquote", "ul", "ol", "menu"].iter().any(|name| node.has_name(name));
+    element.ancestors_it(None).filter(indents).count() >= MAX_INDENTS
+}
+
 /// Returns true for a caption outside of a figure that follows or precedes an image.
 fn describes_image(caption: &NodeRef) -> bool {
     let around = [caption.prev_element_sibling(), caption.next_element_sibling()];
@@ -207,7 +217,7 @@ fn list(element: &NodeRef, ordered: bool) -> String {
         if let Some(own) = child.attr("value").and_then(|value| value.trim().parse().ok()) {
             number = own;
         }
-        let item = if child.has_name("ul") || child.has_name("ol") {
+        let item = if (child.has_name("ul") || child.has_name("ol")) && !is_too_deep(&child) {
             // A list directly inside a list, as old editors write it, belongs to the previous item.
             let nested = list(&child, child.has_name("ol"));
             nested.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")

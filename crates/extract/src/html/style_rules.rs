@@ -6,11 +6,11 @@ use super::declarations::Declarations;
 
 /// Maximum size of examined style sheets and scripts per page, in bytes.
 const MAX_SHEET_BYTES: usize = 512 << 10;
-/// Maximum number of hiding rules applied.
+/// Maximum number of selectors of hiding rules examined.
 const MAX_RULES: usize = 64;
 
-/// Returns elements that rules hide permanently. The selector must be one element name, class or id, or a compound of
-/// these, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
+/// Returns elements that rules hide permanently. The selector must be a class or id, or a compound of these with an
+/// element name, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
 /// accordions, menus.
 pub(super) fn hidden<'a>(page: &'a Document) -> Vec<NodeRef<'a>> {
     let sheets = texts(page, "style:not([media=print])");
@@ -55,7 +55,7 @@ fn hiding_selectors(sheets: &str) -> Vec<String> {
             continue;
         }
         let simple = prelude.split(',').map(str::trim).filter(|selector| is_simple(selector)).map(str::to_owned);
-        selectors.extend(simple);
+        selectors.extend(simple.take(MAX_RULES - selectors.len()));
         if selectors.len() >= MAX_RULES {
             break;
         }

@@ -19,8 +19,8 @@ const MAX_REPEATED: usize = 1 << 20;
 /// text in a cell without a header row.
 pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
     let mut rows = Vec::new();
-    let mut caption = String::new();
-    if !collect(element, line, &mut rows, &mut caption) {
+    let mut caption = None;
+    if !collect(element, &mut rows, &mut caption) {
         return None;
     }
     let mut cells = rows.iter().flatten();
@@ -33,6 +33,8 @@ pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
         return None;
     }
     let mut out = String::new();
+    // Rendered last: a caption may hold tables, and rendering each of them twice would double with every level.
+    let caption = caption.map(|caption| line(&caption, " ")).unwrap_or_default();
     if !caption.is_empty() {
         out.push_str(&caption);
         out.push_str("\n\n");
@@ -41,27 +43,17 @@ pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
     Some(out.trim_end().to_owned())
 }
 
-/// Collects the cells of each row; returns false for a layout table.
-fn collect<'a>(
-    element: &NodeRef<'a>,
-    line: RenderLine,
-    rows: &mut Vec<Vec<NodeRef<'a>>>,
-    caption: &mut String,
-) -> bool {
+/// Collects the cells of each row and the caption; returns false for a layout table.
+fn collect<'a>(element: &NodeRef<'a>, rows: &mut Vec<Vec<NodeRef<'a>>>, caption: &mut Option<NodeRef<'a>>) -> bool {
     for child in element.children_it(false).filter(NodeRef::is_element) {
         let name = child.node_name().unwrap_or_default();
         match &*name {
-            "caption" => *caption = line(&child, " "),
-            "thead" | "tbody" | "tfoot" if !collect(&child, line, rows, caption) => return false,
+            "caption" => *caption = Some(child),
+            "thead" | "tbody" | "tfoot" if !collect(&child, rows, caption) => return false,
             "tr" => {
-                let cells: Vec<NodeRef> =
+                let cells: Vec<NodeRef<'a>> =
                     child.children_it(false).filter(|cell| cell.has_name("td") || cell.has_name("th")).collect();
-                let layout = cells.iter().any(|cell| {
-                    cell.descendants_it().any(|inner| {
-                        ["table", "h1", "h2", "h3", "article", "section", "pre"].iter().any(|name| inner.has_name(name))
-                    })
-                });
-                if layout {
+                if cells.iter().any(is_layout) {
                     return false;
                 }
                 rows.push(cells);
@@ -70,6 +62,12 @@ fn collect<'a>(
         }
     }
     true
+}
+
+/// Returns true for a cell with more than text.
+fn is_layout(cell: &NodeRef) -> bool {
+    cell.descendants_it()
+        .any(|inner| ["table", "h1", "h2", "h3", "article", "section", "pre"].iter().any(|name| inner.has_name(name)))
 }
 
 /// Places cells in columns. A cell that spans columns appears in the first, a cell that spans rows in each.

@@ -61,6 +61,19 @@ fn enclosed(before: &'static str, unit: &'static str, after: &'static str) -> Ma
     Box::new(move |bytes| format!("{before}{}{after}", unit.repeat(bytes / unit.len())))
 }
 
+/// Returns `unit`, repeated, in elements of the given number.
+fn nested(depth: usize, element: &'static str, unit: &'static str) -> Markup {
+    Box::new(move |bytes| element.repeat(depth) + &unit.repeat(bytes / unit.len()))
+}
+
+/// Returns a start tag with a long attribute, and as many bytes of `unit`, repeated.
+fn halves(start: &'static str, value: &'static str, end: &'static str, unit: &'static str) -> Markup {
+    Box::new(move |bytes| {
+        let repeated = |part: &str| part.repeat(bytes / 2 / part.len());
+        format!("{start}{}{end}{}", repeated(value), repeated(unit))
+    })
+}
+
 fn attributes() -> Markup {
     Box::new(|bytes| {
         let attributes: String = (0..bytes / 24).map(|n| format!(" a{n}='{n}'")).collect();
@@ -119,6 +132,22 @@ fn hostile_pages_take_linear_time() {
         ("forms", repeated("<form><input>x</form>")),
         ("contents", repeated("<ul><li><a href='#a'>a</a>")),
         ("NUL", repeated("<p>\0")),
+        ("end tags of nothing", repeated("<div></b>")),
+        ("depth behind a comment", enclosed("<!-- --!>", "<div>", "")),
+        ("depth behind a title", enclosed("<title><script></title>", "<div>", "")),
+        ("attributes of the root", repeated("<html a=1><html b=1>")),
+        ("paragraphs in quotations", nested(400, "<blockquote>", "<p>x")),
+        ("paragraphs in lists", nested(200, "<ul><li>", "<p>x")),
+        (
+            "bodies of articles",
+            repeated("<div class=article-body><p>A sentence of some forty letters, and more.</div>"),
+        ),
+        ("selectors", enclosed("<style>", ".a,", ".b{display:none}</style><p>x")),
+        ("colours below a long style", halves("<div style='", "a:b;", "'>", "<p style='color:#fff'>x")),
+        (
+            "hidden below many classes",
+            halves("<div class='", "ad b ", "'>", "<p style='display:none'>Words that no one sees"),
+        ),
     ];
     let web = Some("https://example.org/");
     for (what, markup) in cases {
@@ -130,6 +159,20 @@ fn hostile_pages_take_linear_time() {
             |(small, large): &(Duration, Duration)| *large <= *small * GROWTH * 2 + Duration::from_millis(100);
         assert!(attempts.any(|times| is_linear(&times)), "{what}: more than linear time");
     }
+}
+
+/// Formatting that is never closed is repeated in every paragraph behind it, and nested captions were read twice.
+#[test]
+fn pages_that_multiply_work_are_bounded() {
+    let open: String = (0..390).map(|n| format!("<b class=c{n}>")).collect();
+    let page = format!("<p>{open}{}", "<p>x".repeat(20_000));
+    within_limit("formatting", || read("bold.html", page.as_bytes())).expect("a page");
+    let body = "<div></b>".repeat(50_000);
+    let page = format!(r#"<script type="application/ld+json">{{"@type":"Article","articleBody":"{body}"}}</script>"#);
+    within_limit("body in structured data", || read("data.html", page.as_bytes())).expect("a page");
+    let page = "<table><caption>".repeat(60) + "core";
+    let text = within_limit("captions", || read("captions.html", page.as_bytes())).expect("a page");
+    assert_eq!(text.markdown.trim(), "core");
 }
 
 #[test]

@@ -9,7 +9,6 @@ use moka::Expiry;
 use moka::future::Cache;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
-use tokio::sync::Semaphore;
 
 use crate::body;
 use crate::client::Client;
@@ -55,8 +54,6 @@ impl Verdict {
 /// Cache of robots.txt rules per origin. Concurrent requests for the same file are merged.
 pub(crate) struct RobotsCache {
     client: Arc<Client>,
-    /// Limits concurrent requests of the whole fetcher.
-    requests: Arc<Semaphore>,
     token: String,
     /// Timeout for one file, redirects included.
     time_limit: Duration,
@@ -64,7 +61,7 @@ pub(crate) struct RobotsCache {
 }
 
 impl RobotsCache {
-    pub fn new(client: Arc<Client>, requests: Arc<Semaphore>, token: String, time_limit: Duration) -> Self {
+    pub fn new(client: Arc<Client>, token: String, time_limit: Duration) -> Self {
         let verdicts = Cache::builder()
             .max_capacity(MAX_CACHE_WEIGHT)
             .weigher(|origin: &String, verdict: &Arc<Verdict>| {
@@ -72,10 +69,11 @@ impl RobotsCache {
             })
             .expire_after(VerdictExpiry)
             .build();
-        Self { client, requests, token, time_limit, verdicts }
+        Self { client, token, time_limit, verdicts }
     }
 
-    /// Checks that `target` may be fetched. Returns the crawl delay of its host, if any.
+    /// Checks that `target` may be fetched. Returns the crawl delay of its host, if any. The caller holds the permits of a fetch,
+    /// which include that of the file.
     ///
     /// # Errors
     /// `Robots`, `RobotsUnreachable`, or the connection error that the page itself would cause.
@@ -125,7 +123,6 @@ impl RobotsCache {
         let mut redirects = RedirectChain::new(&file, MAX_REDIRECTS);
         let mut target = file;
         loop {
-            let _permit = self.requests.acquire().await;
             let response = self.client.get(&target, HeaderMap::new()).await?;
             let status = response.status();
             if is_redirect(status) {

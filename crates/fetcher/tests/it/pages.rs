@@ -2,7 +2,7 @@ use fetcher::{FetchError, FetchRequest, Fetched, Validators};
 use file_types::FileKind;
 
 use crate::site::{Site, bytes, page, response};
-use crate::support::{fetch, fetch_once, fetcher, options};
+use crate::support::{ORGANIZATION, fetch, fetch_once, fetcher, options};
 
 #[tokio::test]
 async fn a_page_has_the_metadata_of_its_headers() {
@@ -50,10 +50,16 @@ async fn an_unchanged_page_is_not_sent_again() {
     .await;
     let fetcher = fetcher(options());
     let validators = fetch(&fetcher, site.url("/a")).await.unwrap().validators;
-    let again = fetcher.fetch(&FetchRequest { url: site.url("/a#part"), validators: validators.clone() }).await;
+    let again = fetcher
+        .fetch(&FetchRequest {
+            organization_id: ORGANIZATION,
+            url: site.url("/a#part"),
+            validators: validators.clone(),
+        })
+        .await;
     assert!(matches!(again, Ok(Fetched::NotModified)), "{again:?}");
     // Another page has other validators, even if their values are equal.
-    let other = fetcher.fetch(&FetchRequest { url: site.url("/b"), validators }).await;
+    let other = fetcher.fetch(&FetchRequest { organization_id: ORGANIZATION, url: site.url("/b"), validators }).await;
     assert!(matches!(other, Ok(Fetched::Page(_))), "{other:?}");
     assert!(!site.heads()[2].to_ascii_lowercase().contains("if-none-match"));
 }
@@ -71,7 +77,7 @@ async fn validators_are_sent_only_to_the_final_url() {
     .await;
     let date = "Sun, 06 Nov 1994 08:49:37 GMT".to_owned();
     let validators = Validators { url: site.url("/to"), etag: None, last_modified: Some(date) };
-    let request = FetchRequest { url: site.url("/from"), validators: Some(validators) };
+    let request = FetchRequest { organization_id: ORGANIZATION, url: site.url("/from"), validators: Some(validators) };
     assert!(matches!(fetcher(options()).fetch(&request).await, Ok(Fetched::NotModified)));
     let heads = site.heads();
     assert!(!heads[0].to_ascii_lowercase().contains("if-modified-since"));
@@ -82,7 +88,7 @@ async fn validators_are_sent_only_to_the_final_url() {
 async fn invalid_validators_are_not_sent() {
     let site = Site::serving(page("x")).await;
     let validators = Validators { url: site.url("/"), etag: Some("a\r\nCookie: b".to_owned()), last_modified: None };
-    let request = FetchRequest { url: site.url("/"), validators: Some(validators) };
+    let request = FetchRequest { organization_id: ORGANIZATION, url: site.url("/"), validators: Some(validators) };
     assert!(matches!(fetcher(options()).fetch(&request).await, Ok(Fetched::Page(_))));
     assert!(!site.heads()[0].to_ascii_lowercase().contains("cookie"));
 }

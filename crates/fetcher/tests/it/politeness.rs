@@ -5,11 +5,20 @@ use std::time::{Duration, Instant};
 use fetcher::{FetchError, FetcherOptions, TimeoutStage};
 
 use crate::site::{Piece, Site, bytes, page, redirect_to};
-use crate::support::{fetch, fetcher, options};
+use crate::support::{ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
 
 /// A site that takes 200 ms per page.
 async fn slow_site() -> Site {
     Site::start(|_, _| vec![Piece::Pause(Duration::from_millis(200)), Piece::Bytes(page("x"))]).await
+}
+
+fn silence() -> Vec<Piece> {
+    vec![Piece::Pause(Duration::from_secs(60))]
+}
+
+/// A site that never answers.
+async fn silent_site() -> Site {
+    Site::start(|_, _| silence()).await
 }
 
 /// Fetches all URLs concurrently; returns the time until the last page arrived.
@@ -70,19 +79,56 @@ async fn requests_are_delayed_but_redirects_within_a_host_are_not() {
     assert!(spent >= Duration::from_secs(1) && spent < Duration::from_millis(1900), "{spent:?}");
 }
 
+/// A wait for a permit is no failure of the page.
 #[tokio::test]
-async fn waiting_for_a_host_counts_towards_the_total_timeout() {
-    let site = Site::start(|_, _| vec![Piece::Pause(Duration::from_secs(60))]).await;
+async fn fetch_that_waits_too_long_is_refused() {
+    let site = silent_site().await;
     let mut impatient = options();
     impatient.politeness.concurrent = 1;
-    impatient.time_limits.total = Duration::from_millis(400);
+    impatient.time_limits.wait = Duration::from_millis(100);
+    impatient.time_limits.total = Duration::from_millis(800);
     let fetcher = fetcher(impatient);
-    let started = Instant::now();
     let (first, second) = tokio::join!(fetch(&fetcher, site.url("/a")), fetch(&fetcher, site.url("/b")));
-    for error in [first.err(), second.err()] {
-        assert_eq!(error, Some(FetchError::Timeout { stage: TimeoutStage::Total }));
-    }
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert_eq!(first.err(), Some(FetchError::Timeout { stage: TimeoutStage::Total }));
+    assert_eq!(second.err(), Some(FetchError::Overloaded { retry_after: Duration::from_secs(1) }));
+}
+
+/// The permits of a host that never answers are all in use, and those of the fetcher are free.
+#[tokio::test]
+async fn slow_host_leaves_the_permits_of_the_fetcher() {
+    let site = Site::start(|path, _| if path == "/quick" { bytes(page("x")) } else { silence() }).await;
+    let mut few = options();
+    few.max_concurrent = 12;
+    few.politeness.concurrent = 4;
+    let fetcher = fetcher(few);
+    let readers: Vec<_> = (0..64)
+        .map(|number| {
+            let (fetcher, url) = (fetcher.clone(), site.url_for("a.test", &format!("/{number}")));
+            tokio::spawn(async move { fetch(&fetcher, url).await.map(drop) })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let soon = Duration::from_secs(2);
+    let same = fetch_for(ORGANIZATION, &fetcher, site.url_for("b.test", "/quick"));
+    assert!(tokio::time::timeout(soon, same).await.expect("another host is free").is_ok());
+    let other = fetch_for(OTHER, &fetcher, site.url_for("a.test", "/quick"));
+    assert!(tokio::time::timeout(soon, other).await.expect("one organization does not take the whole host").is_ok());
+    readers.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn organization_with_many_slow_hosts_leaves_room_for_others() {
+    let site = Site::start(|path, _| if path == "/quick" { bytes(page("x")) } else { silence() }).await;
+    let mut few = options();
+    few.max_concurrent = 3;
+    let fetcher = fetcher(few);
+    let readers = ["a.test", "b.test"].map(|host| {
+        let (fetcher, url) = (fetcher.clone(), site.url_for(host, "/slow"));
+        tokio::spawn(async move { fetch(&fetcher, url).await.map(drop) })
+    });
+    let other = fetch_for(OTHER, &fetcher, site.url("/quick"));
+    assert!(tokio::time::timeout(Duration::from_secs(2), other).await.expect("room").is_ok());
+    readers.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test]

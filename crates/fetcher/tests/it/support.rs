@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, FetcherOptions, Resolver};
+use model::OrganizationId;
+use uuid::Uuid;
 
 /// Resolver with fixed names that records its lookups. Other names do not exist.
 #[derive(Default)]
@@ -57,8 +59,19 @@ pub fn fetcher(options: FetcherOptions) -> Fetcher {
     Fetcher::with_resolver(options, names).unwrap()
 }
 
+pub const ORGANIZATION: OrganizationId = OrganizationId(Uuid::from_u128(1));
+pub const OTHER: OrganizationId = OrganizationId(Uuid::from_u128(2));
+
 pub async fn fetch(fetcher: &Fetcher, url: impl Into<String>) -> Result<FetchedPage, FetchError> {
-    match fetcher.fetch(&FetchRequest::new(url)).await? {
+    fetch_for(ORGANIZATION, fetcher, url).await
+}
+
+pub async fn fetch_for(
+    organization: OrganizationId,
+    fetcher: &Fetcher,
+    url: impl Into<String>,
+) -> Result<FetchedPage, FetchError> {
+    match fetcher.fetch(&FetchRequest::new(organization, url)).await? {
         Fetched::Page(page) => Ok(*page),
         Fetched::NotModified => panic!("nothing was known to be modified"),
     }

@@ -3,14 +3,15 @@ use actix_web::http::header::{HeaderValue, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse, web};
 use mcp::{Message, Profile, Response, RpcError, Server, Toolset, code};
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::failure::Failure;
 use crate::handlers::unmatched::{unknown_path, without_admission};
 use crate::mcp::{InProcess, headers};
+use crate::memory::Answer;
 use crate::pipeline::{self, Route};
 use crate::query::{Query, refuse_unknown_parameters};
 use crate::reply::Reply;
-use crate::{State, body};
+use crate::{State, body, json};
 
 /// Any credential is admitted; a tool call needs the scope of its operation and counts as that operation.
 const MCP: Route = Route::Unlisted("POST /mcp");
@@ -50,7 +51,7 @@ pub(crate) async fn metadata(request: HttpRequest, state: web::Data<State>) -> H
 
 async fn run(mut call: Call) -> Result<Reply, Failure> {
     let toolset = toolset(&call.request)?;
-    let bytes = body::bytes(&call.request, &mut call.payload).await?;
+    let bytes = body::bytes(&mut call).await?;
     let request = match Message::parse(&bytes) {
         Ok(Message::Request(request)) => request,
         // Notifications have no effect: no request continues after its response.
@@ -73,7 +74,11 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
         call.usage.finish(failure.status);
     }
     let status = StatusCode::from_u16(headers::status(&response)).unwrap_or(StatusCode::OK);
-    Reply::json(status, &response.body())
+    let bytes = json::to_vec(response.body()).await?;
+    // A search has been charged by now, so its answer waits for memory instead of being refused.
+    let Context { state, viewer, .. } = &call.context;
+    let memory = state.memory.responses.wait(viewer.organization_id, bytes.len()).await;
+    Ok(Reply::serialized(status, Answer { bytes: bytes.into(), memory }))
 }
 
 /// Returns the tools that the address selects: those of `profile`, or the ones named by `tools`.

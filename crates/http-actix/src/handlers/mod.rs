@@ -4,6 +4,7 @@ pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
 pub(crate) mod mcp;
+pub(crate) mod me;
 pub(crate) mod published;
 pub(crate) mod schemas;
 pub(crate) mod searches;

@@ -10,16 +10,17 @@ use uuid::Uuid;
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::memory::Answer;
 use crate::search::request;
 use crate::search::response::{Page, ShapedPage};
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body, ShapedPage::response).await
+        search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
     }
 
-    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Vec<u8>, Failure> {
-        search(context, input.body, ShapedPage::body).await
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        search(context, input.body, async |shaped: &ShapedPage| context.hold(shaped.body()?).await).await
     }
 }
 
@@ -28,7 +29,7 @@ impl Endpoint for operations::Search {
 async fn search<T>(
     context: &Context,
     mut body: SearchRequest,
-    convert: impl FnOnce(&ShapedPage) -> Result<T, Failure>,
+    convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
@@ -45,7 +46,10 @@ async fn search<T>(
         outcome,
         shaping,
     };
-    let answer = page.shape().and_then(|shaped| convert(&shaped));
+    let answer = match page.shape() {
+        Ok(shaped) => convert(&shaped).await,
+        Err(failure) => Err(failure),
+    };
     match charge {
         Some(charge) if answer.is_ok() => charge.keep(),
         Some(charge) => charge.refund().await,

@@ -61,7 +61,8 @@ fn time(name: &str, text: Option<&str>) -> Result<Option<OffsetDateTime>, Failur
 
 fn key_ids(ids: &[String]) -> Result<Vec<ApiKeyId>, Failure> {
     if ids.len() > MAX_KEYS {
-        return Err(Failure::invalid("api_key_ids", format!("api_key_ids must be at most {MAX_KEYS} ids")));
+        let message = format!("api_key_ids must have at most {MAX_KEYS} items, not {}", ids.len());
+        return Err(Failure::invalid("api_key_ids", message));
     }
     let invalid = || Failure::invalid("api_key_ids", "api_key_ids must be UUIDs separated by commas");
     ids.iter().map(|id| parse_uuid(id).map(ApiKeyId).ok_or_else(invalid)).collect()

@@ -99,6 +99,7 @@ fn any_page() -> impl Strategy<Value = Page> {
                 filtered_results,
                 unknown_values: UnknownValues { country: filtered_results as u64, ..UnknownValues::default() },
                 empty_indexes: IndexName::ALL[..filtered_results.min(2)].to_vec(),
+                read_bytes: 0,
             },
             shaping: Shaping { verbosity, unrecognized_verbosity: unknown, max_chars: None, on_exceed: OnExceed::Shed },
         }

@@ -5,7 +5,8 @@ use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web;
 use app::clock::from_date_time;
-use http_actix::{Options, State, create_app, create_operations_app};
+use connections::Limits;
+use http_actix::{MemoryLimits, Options, Paces, State, create_app, create_operations_app};
 use model::{Clock, ManualClock, Scope};
 use serde_json::Value;
 use test_support::{Setup, Tenant, TestApp};
@@ -63,6 +64,9 @@ impl Api {
             oauth_issuer,
             workers: 1,
             drain: Duration::from_secs(1),
+            connections: Limits { connections: 16, per_address: 0, trusted: vec![] },
+            paces: Paces::default(),
+            memory: MemoryLimits::default(),
             clock,
             metrics: Some(Arc::new(|| "counted_total 7\n".to_owned())),
         };

@@ -1,6 +1,7 @@
 use actix_web::test::TestRequest;
 use model::RunMode;
 use serde_json::{Value, json};
+use test_support::Setup;
 use uuid::Uuid;
 
 use crate::api::{Answer, Api, PUBLIC_URL};
@@ -142,4 +143,22 @@ async fn unknown_runs_are_not_found() {
         assert_eq!(answer.rate_headers(), 3);
     }
     api.get(&format!("/v1/files/index/{}", "x".repeat(129))).await.expect_invalid("sync_id");
+}
+
+#[actix_web::test]
+async fn exceeded_quotas_are_named_with_their_limits() {
+    let mut setup = Setup::default();
+    setup.options.max_files_per_organization = 2;
+    setup.options.max_bytes_per_organization = Some(100);
+    let api = Api::with(setup).await;
+    let presign =
+        async |name: &str, size: u64| api.post("/v1/files/presign", &json!({"filename": name, "size": size})).await;
+    assert_eq!(presign("a.txt", 60).await.status, 200);
+    let details = presign("b.txt", 41).await.expect_error(507, "quota_exceeded");
+    assert_eq!(details, json!({"field": "size", "quota": "bytes", "used": 60, "limit": 100}));
+    assert_eq!(presign("b.txt", 40).await.status, 200);
+    let details = presign("c.txt", 0).await.expect_error(507, "quota_exceeded");
+    assert_eq!(details, json!({"field": "filename", "quota": "files", "used": 2, "limit": 2}));
+    let me = api.get("/v1/me").await.json();
+    assert_eq!(me["quotas"], json!({"files": {"used": 2, "limit": 2}, "bytes": {"used": 100, "limit": 100}}));
 }

@@ -11,6 +11,7 @@ mod envelopes;
 mod feedback;
 mod files;
 mod mcp;
+mod me;
 mod operations;
 mod published;
 mod searches;

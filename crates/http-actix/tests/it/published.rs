@@ -16,8 +16,13 @@ async fn every_operation_of_the_table_is_routed_with_its_scope() {
         let ask = || TestRequest::with_uri(&path).method(method.parse().unwrap());
         api.send(ask()).await.expect_error(401, "missing_api_key");
         let answer = api.send(ask().insert_header(("Authorization", without_scopes.as_str()))).await;
+        let Some(scope) = operation.scope else {
+            assert_eq!(answer.status, 200, "{}", operation.id);
+            routes.push((operation.route.to_owned(), 200));
+            continue;
+        };
         let details = answer.expect_error(403, "insufficient_scope");
-        assert_eq!(details["scope"], operation.scope.as_str(), "{}", operation.id);
+        assert_eq!(details["scope"], scope.as_str(), "{}", operation.id);
         routes.push((operation.route.to_owned(), 403));
     }
     assert_eq!(api.recorded().await, routes);
@@ -49,6 +54,7 @@ async fn examples_of_rejections_are_what_the_server_answers() {
             "startIndexRun" => ("/v1/files/index", json!({"mode": "all"})),
             "getIndexRun" => (&*format!("/v1/files/index/{}", "x".repeat(129)), Value::Null),
             "getUsage" => ("/v1/usage?interval=week", Value::Null),
+            "getMe" => ("/v1/me?page=2", Value::Null),
             other => panic!("no rejected request of {other}"),
         };
         let request = TestRequest::with_uri(path).method(operation.method.as_str().parse().unwrap());

@@ -320,3 +320,14 @@ async fn warnings_name_every_deviation() {
         assert!(body.get("integration_results").is_none());
     }
 }
+
+#[actix_web::test]
+async fn long_lists_of_domains_are_refused() {
+    let api = Api::new().await;
+    let domains: Vec<String> = (0..40_000).map(|n| format!("{n}.example")).collect();
+    let answer = api.search(json!({"query": "tides", "source_policy": {"exclude_domains": domains}})).await;
+    answer.expect_invalid("source_policy.exclude_domains");
+    let message = answer.json()["error"]["message"].clone();
+    assert_eq!(message, "source_policy.exclude_domains must have at most 1000 items, not 40000");
+    assert_eq!(api.searches(), 0);
+}

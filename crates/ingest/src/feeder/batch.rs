@@ -22,8 +22,8 @@ impl Batch {
         self.changes.push(Change::Put(Box::new(document)));
     }
 
-    pub fn remove(&mut self, doc_ids: impl Iterator<Item = DocId>) {
-        self.changes.extend(doc_ids.map(|doc_id| Change::Remove { doc_id }));
+    pub fn remove(&mut self, doc_id: DocId) {
+        self.changes.push(Change::Remove { doc_id });
     }
 }
 

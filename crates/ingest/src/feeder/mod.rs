@@ -1,20 +1,22 @@
 //! Feeder of the search indexes from the outbox: at least once, in batches, idempotently.
 //!
 //! An outbox entry only says that a document changed. The feeder reads the current content from the docstore, so entries may
-//! arrive twice, late or out of order and the index still converges.
+//! arrive twice, late or out of order and the index still converges. Each batch has entries of all organizations that wait.
 
 mod apply;
 mod batch;
 mod catch_up;
 mod generations;
+mod long;
+mod turns;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docstore::{Docstore, OutboxEntry, OutboxWork, StoreError};
+use docstore::{Capture, Docstore, Document, OutboxWork, StoreError};
 use engine::{EngineError, EngineErrorKind, SearchEngine};
-use model::{Clock, DocId, IndexName};
+use model::{Clock, DocId, IndexName, OrganizationId};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -22,7 +24,7 @@ use uuid::Uuid;
 use crate::rebuild;
 use batch::{Batch, index_document};
 
-/// Outbox entries per pass. Indexes take one large batch in far less time than many small ones.
+/// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
 const ENTRIES: i64 = 10_000;
 /// Documents read from the docstore at a time.
 const DOCUMENTS_PER_READ: usize = 64;
@@ -203,100 +205,119 @@ impl Feeder {
         self.drain_all_until(&CancellationToken::new()).await
     }
 
+    /// Drains all indexes in turn, one batch at a time: none waits for the whole backlog of another.
     async fn drain_all_until(&self, stop: &CancellationToken) -> Result<usize, FeedError> {
-        let mut drained = 0;
-        for index in IndexName::ALL {
-            drained += self.drain_until(*index, stop).await?;
-        }
-        Ok(drained)
+        self.drain_in_turn(IndexName::ALL.to_vec(), stop).await
     }
 
     /// Drains the outbox of one index. Returns the number of entries; 0 if another process holds the lease.
     pub async fn drain(&self, index: IndexName) -> Result<usize, FeedError> {
-        self.drain_until(index, &CancellationToken::new()).await
+        self.drain_in_turn(vec![index], &CancellationToken::new()).await
     }
 
-    async fn drain_until(&self, index: IndexName, stop: &CancellationToken) -> Result<usize, FeedError> {
+    async fn drain_in_turn(&self, mut indexes: Vec<IndexName>, stop: &CancellationToken) -> Result<usize, FeedError> {
         let mut drained = 0;
-        while !stop.is_cancelled() {
-            let entries = self.store.pending_outbox(index, ENTRIES).await?;
-            if entries.is_empty() || !self.acquire_lease(index).await? {
-                break;
-            }
-            drained += entries.len();
-            // Entries added meanwhile wait for the next pass: a run that keeps writing would be indexed in many tiny batches.
-            let is_last = entries.len() < ENTRIES as usize;
-            self.feed(index, entries, stop).await?;
-            if is_last {
-                break;
+        while !indexes.is_empty() && !stop.is_cancelled() {
+            for index in std::mem::take(&mut indexes) {
+                let Some(batch) = self.feed_batch(index).await? else { continue };
+                drained += batch.entries;
+                if !batch.was_all {
+                    indexes.push(index);
+                }
             }
         }
         Ok(drained)
     }
 
-    /// Starts a pass at once and waits until the index has caught up; see [`wait_until_indexed`].
-    pub async fn wait_until_indexed(&self, index: IndexName, newest: i64, timeout: Duration) -> Result<(), FeedError> {
-        self.flush_now.notify_one();
-        self.wake();
-        wait_until_indexed(&self.store, index, newest, timeout).await
-    }
-
-    /// Feeds entries in order. A `ClearIndex` entry clears the index between its predecessors and successors.
-    async fn feed(
-        &self,
-        index: IndexName,
-        entries: Vec<OutboxEntry>,
-        stop: &CancellationToken,
-    ) -> Result<(), FeedError> {
-        let mut documents = Vec::with_capacity(entries.len());
-        for entry in entries {
+    /// Feeds one batch. `None` if there is nothing to do, or if another process does it.
+    async fn feed_batch(&self, index: IndexName) -> Result<Option<Fed>, FeedError> {
+        let pending = self.store.pending_outbox(index, ENTRIES).await?;
+        if pending.is_empty() || !self.acquire_lease(index).await? {
+            return Ok(None);
+        }
+        // Entries added meanwhile wait for the next pass: a run that keeps writing would be indexed in many tiny batches.
+        let is_last = pending.len() < ENTRIES as usize;
+        let (mut clears, mut documents) = (Vec::new(), Vec::with_capacity(pending.len()));
+        for entry in turns::in_turn(pending) {
             match entry.work {
                 OutboxWork::Document(doc_id) => documents.push((entry.id, doc_id)),
-                OutboxWork::ClearIndex => {
-                    self.feed_documents(index, &std::mem::take(&mut documents), stop).await?;
-                    if stop.is_cancelled() {
-                        return Ok(());
+                OutboxWork::ClearIndex => clears.push(entry.id),
+            }
+        }
+        let cleared = clears.len();
+        self.clear(index, clears).await?;
+        let fed = self.feed_documents(index, &documents).await?;
+        Ok(Some(Fed { entries: cleared + fed, was_all: is_last && fed == documents.len() }))
+    }
+
+    /// Clears an index for a rebuild. Documents that were queued before are fed afterwards, with their current content.
+    async fn clear(&self, index: IndexName, entries: Vec<i64>) -> Result<(), FeedError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
+        let generation = self.start_generation(index).await?;
+        self.engine.clear(index).await?;
+        self.store.complete_generation(index, generation, entries).await?;
+        Ok(())
+    }
+
+    /// Starts a pass at once and waits until the index has the organization's entries up to `newest`, whichever process feeds it.
+    ///
+    /// # Errors
+    /// `Timeout` if that takes longer than `timeout`.
+    pub async fn wait_until_indexed_for(
+        &self,
+        organization_id: OrganizationId,
+        newest: i64,
+        timeout: Duration,
+    ) -> Result<(), FeedError> {
+        self.flush_now.notify_one();
+        self.wake();
+        let bounds = || self.store.outbox_bounds_of(IndexName::Workspace, organization_id);
+        wait_until_past(bounds, newest, timeout).await
+    }
+
+    /// Feeds documents, given as pairs of entry id and document id, until a batch is full. Returns the number of entries.
+    async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<usize, FeedError> {
+        let mut batch = Batch::default();
+        let mut seen = HashSet::new();
+        'chunks: for chunk in entries.chunks(DOCUMENTS_PER_READ) {
+            let doc_ids: Vec<DocId> =
+                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| !seen.contains(doc_id)).collect();
+            let loaded = self.store.load_for_indexing(doc_ids).await?;
+            let mut loaded: HashMap<DocId, (Document, Capture)> =
+                loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
+            // In the order of the entries, so that the same outbox produces the same index.
+            for (entry_id, doc_id) in chunk {
+                batch.entries.push(*entry_id);
+                if !seen.insert(*doc_id) {
+                    continue;
+                }
+                match loaded.remove(doc_id) {
+                    Some((document, capture)) => {
+                        let capture = long::whole(&self.store, &document, capture).await?;
+                        batch.put(index_document(document, capture));
                     }
-                    tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
-                    let generation = self.start_generation(index).await?;
-                    self.engine.clear(index).await?;
-                    self.store.complete_generation(index, generation, vec![entry.id]).await?;
+                    None => batch.remove(*doc_id),
+                }
+                // Also within a chunk: contents may be long.
+                if batch.bytes >= BATCH_BYTES {
+                    break 'chunks;
                 }
             }
         }
-        self.feed_documents(index, &documents, stop).await
+        let fed = batch.entries.len();
+        self.flush(index, batch).await?;
+        Ok(fed)
     }
+}
 
-    /// Feeds documents, given as pairs of entry id and document id. After `stop` it ends with the current batch: one that
-    /// was interrupted could overwrite the work of the next process.
-    async fn feed_documents(
-        &self,
-        index: IndexName,
-        entries: &[(i64, DocId)],
-        stop: &CancellationToken,
-    ) -> Result<(), FeedError> {
-        let mut batch = Batch::default();
-        let mut seen = HashSet::new();
-        for chunk in entries.chunks(DOCUMENTS_PER_READ) {
-            let doc_ids: Vec<DocId> =
-                chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| seen.insert(*doc_id)).collect();
-            batch.entries.extend(chunk.iter().map(|(entry_id, _)| *entry_id));
-            let mut missing: HashSet<DocId> = doc_ids.iter().copied().collect();
-            for (document, capture) in self.store.load_for_indexing(doc_ids.clone()).await? {
-                missing.remove(&document.doc_id);
-                batch.put(index_document(document, capture));
-            }
-            // In the order of the entries, so that the same outbox produces the same index.
-            batch.remove(doc_ids.into_iter().filter(|doc_id| missing.contains(doc_id)));
-            if batch.bytes >= BATCH_BYTES {
-                self.flush(index, std::mem::take(&mut batch)).await?;
-            }
-            if stop.is_cancelled() {
-                break;
-            }
-        }
-        self.flush(index, batch).await
-    }
+/// Result of feeding a batch.
+struct Fed {
+    entries: usize,
+    /// True if the batch had all entries that were pending.
+    was_all: bool,
 }
 
 /// Waits until every outbox entry up to `newest` has reached the index, whichever process feeds it.
@@ -309,10 +330,18 @@ pub async fn wait_until_indexed(
     newest: i64,
     timeout: Duration,
 ) -> Result<(), FeedError> {
+    wait_until_past(|| store.outbox_bounds(index), newest, timeout).await
+}
+
+/// Waits until the lowest pending id exceeds `newest`.
+async fn wait_until_past<F>(bounds: impl Fn() -> F, newest: i64, timeout: Duration) -> Result<(), FeedError>
+where
+    F: Future<Output = docstore::Result<Option<(i64, i64)>>>,
+{
     let started = tokio::time::Instant::now();
     let mut pause = Duration::from_millis(2);
     loop {
-        match store.outbox_bounds(index).await? {
+        match bounds().await? {
             Some((oldest, _)) if oldest <= newest => {}
             _ => return Ok(()),
         }

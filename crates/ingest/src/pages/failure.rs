@@ -12,9 +12,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure of this service, after which the page may be retried at once.
-    pub fn retried(reason: UnreadableReason) -> Self {
-        Self { error: PageError::Unreadable(reason), cause: None }
+    /// Returns true if too many pages were being read: nothing is known about this one.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.error, PageError::Overloaded { .. })
     }
 
     /// Returns true if the host refused the request itself: another URL may succeed.

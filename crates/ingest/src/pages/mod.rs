@@ -1,7 +1,7 @@
 //! Web pages read on demand.
 //!
 //! A page is read for one organization, which alone sees its content. Concurrent requests of the organization are merged
-//! into one read, which continues if its callers disconnect. Pages that could not be read are not retried for a while. A
+//! into one read, which stops when all of them have left. Pages that could not be read are not retried for a while. A
 //! stored page keeps its content until the next successful read.
 
 mod failure;
@@ -14,12 +14,12 @@ mod source;
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Compute;
 use docstore::{Docstore, StoreError};
 use extract_worker::Extractor;
 use fetcher::Fetcher;
 use model::{CaptureId, Clock, DocId, OrganizationId, Timestamp};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 
 use failure::Failure;
 use failure_cache::FailureCache;
@@ -31,9 +31,9 @@ use source::PageSource;
 #[derive(Clone)]
 pub struct PageReaderOptions {
     pub clock: Arc<dyn Clock>,
-    /// Maximum number of pages read at a time, which bounds their memory. Further reads wait up to `extract_timeout`.
-    pub concurrent: usize,
-    /// Timeout of extracting a page, including the wait for a free worker.
+    /// Threads that prepare pages for storage.
+    pub compute: Compute,
+    /// Timeout of extracting a page.
     pub extract_timeout: Duration,
     /// Minimum time before a page that could not be read is retried; longer if its server asks for it.
     pub failure_ttl: Duration,
@@ -69,6 +69,9 @@ pub enum PageError {
     /// The page cannot be fetched or has no text.
     #[error("the page cannot be read: {0}")]
     Unreadable(UnreadableReason),
+    /// Too many pages are being read. Says nothing about this one, which may be read again at any time.
+    #[error("too many pages are being read")]
+    Overloaded { retry_after: Duration },
     #[error("the database failed")]
     Store(#[source] Arc<StoreError>),
     #[error("reading the page panicked")]
@@ -86,33 +89,32 @@ pub struct PageReader {
     pipeline: Arc<PagePipeline>,
     failures: Arc<FailureCache>,
     reads: SingleFlight<PageKey, Result<(), PageError>>,
-    /// Runtime of the reads, which outlive their callers' requests.
+    /// Runtime of the reads, which other requests may join.
     runtime: Handle,
 }
 
 impl PageReader {
     /// Must be called on a tokio runtime.
     pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
-        let PageReaderOptions { clock, concurrent, extract_timeout, failure_ttl } = options;
-        let permits = Semaphore::new(concurrent.max(1));
+        let PageReaderOptions { clock, compute, extract_timeout, failure_ttl } = options;
         Self {
             failures: Arc::new(FailureCache::new(failure_ttl, Arc::clone(&clock))),
             pipeline: Arc::new(PagePipeline {
                 store,
                 source: PageSource::new(fetcher, extractor, extract_timeout),
                 clock,
-                permit_timeout: extract_timeout,
-                permits,
+                compute,
             }),
             reads: SingleFlight::default(),
             runtime: Handle::current(),
         }
     }
 
-    /// Captures the page for the organization, unless it has stored a capture newer than `request.seen` meanwhile.
+    /// Captures the page for the organization, unless it has stored a capture newer than `request.seen` meanwhile. Dropping the
+    /// future stops the read, unless another caller waits for it.
     ///
     /// # Errors
-    /// [`PageError::Unreadable`], also without an attempt if a recent one failed. Stored content is kept.
+    /// [`PageError::Unreadable`], also without an attempt if a recent one failed. [`PageError::Overloaded`]. Stored content is kept.
     pub async fn read(&self, request: PageRequest) -> Result<(), PageError> {
         let key: PageKey = (request.organization_id, request.doc_id);
         if let Some(reason) = self.failures.get(&key) {
@@ -130,6 +132,6 @@ impl PageReader {
                 })
             })
         });
-        outcome.await.unwrap_or(Err(PageError::Panicked))
+        outcome.outcome().await.unwrap_or(Err(PageError::Panicked))
     }
 }

@@ -1,35 +1,26 @@
 //! Pipeline of one page: read it from its site, store it for one organization.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use admission::Compute;
 use docstore::{Capture, Docstore, NewDocument, NewPageRead, PageRead};
 use fetcher::Validators;
 use model::{Clock, Collection, Timestamp};
-use tokio::sync::Semaphore;
 
 use super::source::{PageSource, Reading, SourcePage};
-use super::{Failure, PageRequest, SeenCapture, UnreadableReason};
+use super::{Failure, PageError, PageRequest, SeenCapture, UnreadableReason};
 use crate::prepare::{self, Content, Extent, Source};
 
 pub struct PagePipeline {
     pub store: Docstore,
     pub source: Arc<PageSource>,
     pub clock: Arc<dyn Clock>,
-    /// Timeout of waiting for a permit.
-    pub permit_timeout: Duration,
-    /// One permit per concurrent read.
-    pub permits: Semaphore,
+    pub compute: Compute,
 }
 
 impl PagePipeline {
     /// Captures the page, unless the organization has a capture newer than `request.seen`.
     pub async fn run(&self, request: &PageRequest) -> Result<(), Failure> {
-        let wait = self.permit_timeout;
-        let Ok(Ok(_permit)) = tokio::time::timeout(wait, self.permits.acquire()).await else {
-            tracing::warn!(waited = ?wait, "too many concurrent page reads, rejecting one");
-            return Err(Failure::retried(UnreadableReason::Timeout));
-        };
         let (organization_id, doc_id) = (request.organization_id, request.doc_id);
         let own = self.store.find_page_read(organization_id, doc_id).await?;
         let capture = own.and_then(|(_, capture)| capture);
@@ -39,7 +30,12 @@ impl PagePipeline {
         // Taken before the fetch: the content is at least as new.
         let read_at = self.clock.now();
         match (self.read(request, capture.as_ref()).await?, capture) {
-            (Reading::Page(page), _) => Ok(self.store.save_page_read(page_read(request, &page, read_at)).await?),
+            (Reading::Page(page), _) => {
+                let request = request.clone();
+                let preparing = self.compute.run(organization_id, move |_| page_read(&request, &page, read_at));
+                let read = preparing.await.map_err(|_| PageError::Panicked)?;
+                Ok(self.store.save_page_read(read).await?)
+            }
             (Reading::NotModified, Some(capture)) => {
                 Ok(self.store.confirm_page_read(organization_id, doc_id, capture.capture_id, read_at).await?)
             }
@@ -58,7 +54,7 @@ impl PagePipeline {
         }
         let mut first = None;
         for url in urls {
-            match self.source.read(url, capture.and_then(validators)).await {
+            match self.source.read(page.organization_id, url, capture.and_then(validators)).await {
                 Ok(reading) => return Ok(reading),
                 Err(failure) if failure.is_client_error() => first = first.or(Some(failure)),
                 Err(failure) => return Err(first.unwrap_or(failure)),
@@ -113,7 +109,7 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         page_starts: extracted.page_starts,
         extent: Extent::Whole,
     };
-    let NewDocument { document, mut capture, passages } = prepare::document(source, content, read_at);
+    let NewDocument { document, mut capture, passages, parts } = prepare::document(source, content, read_at);
     capture.fetched_from = Some(page.final_url.clone());
     if let Some(validators) = page.validators.clone() {
         (capture.etag, capture.last_modified) = (validators.etag, validators.last_modified);
@@ -134,5 +130,5 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         stale_at: None,
         latest_capture_id: Some(capture.capture_id),
     };
-    NewPageRead { canonical_url: document.canonical_url, read, capture, passages }
+    NewPageRead { canonical_url: document.canonical_url, read, capture, passages, parts }
 }

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use extract::{ExtractRequest, Extracted};
-use extract_worker::{Compartment, Extractor, Input};
-use fetcher::{FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
+use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
+use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
 use file_types::{ContentType, FileKind};
-use model::IndexName;
+use model::{IndexName, OrganizationId};
 
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, PageError, UnreadableReason};
+
+/// Time after which a page may be read again that gave way to others.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Page as its site serves it to everyone.
 pub struct SourcePage {
@@ -32,11 +35,11 @@ pub enum Reading {
 type Outcome = Result<Arc<SourcePage>, Failure>;
 
 /// Reader of pages. Concurrent reads of one URL share one request, whoever asks: what a site serves does not depend on
-/// it.
+/// it. Each organization waits in its own turn until then.
 pub struct PageSource {
     fetcher: Fetcher,
     extractor: Arc<dyn Extractor>,
-    /// Timeout of an extraction, including the wait for a free worker.
+    /// Timeout of an extraction.
     extract_timeout: Duration,
     running: SingleFlight<String, Outcome>,
 }
@@ -47,31 +50,63 @@ impl PageSource {
     }
 
     /// Reads the page at `url`, conditionally if there are validators.
-    pub async fn read(self: &Arc<Self>, url: &str, validators: Option<Validators>) -> Result<Reading, Failure> {
-        if validators.is_some() {
-            return self.request(url, validators).await;
+    pub async fn read(
+        self: &Arc<Self>,
+        organization_id: OrganizationId,
+        url: &str,
+        validators: Option<Validators>,
+    ) -> Result<Reading, Failure> {
+        let request = FetchRequest { organization_id, url: url.to_owned(), validators };
+        if request.validators.is_some() {
+            return self.admit(request).await?.read().await;
         }
-        let read = self.running.join(&url.to_owned(), || {
-            let (source, url) = (Arc::clone(self), url.to_owned());
+        let key = url.to_owned();
+        if let Some(running) = self.running.find(&key) {
+            match running.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())) {
+                // The queues of another organization were full.
+                Err(failure) if failure.is_refusal() => return self.admit(request).await?.read().await,
+                outcome => return outcome.map(Reading::Page),
+            }
+        }
+        let admitted = self.admit(request).await?;
+        let read = self.running.join(&key, || {
             tokio::spawn(async move {
-                match source.request(&url, None).await? {
+                match admitted.read().await? {
                     Reading::Page(page) => Ok(page),
                     // Answers a condition that was not made.
                     Reading::NotModified => Err(UnreadableReason::HttpStatus(304).into()),
                 }
             })
         });
-        read.await.unwrap_or_else(|| Err(PageError::Panicked.into())).map(Reading::Page)
+        read.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())).map(Reading::Page)
     }
 
-    async fn request(&self, url: &str, validators: Option<Validators>) -> Result<Reading, Failure> {
-        let request = FetchRequest { url: url.to_owned(), validators };
-        let page = match self.fetcher.fetch(&request).await {
+    /// Waits until the page may be fetched.
+    async fn admit(self: &Arc<Self>, request: FetchRequest) -> Result<AdmittedRead, Failure> {
+        let (organization_id, url) = (request.organization_id, request.url.clone());
+        let fetch = self.fetcher.admit(request).await.map_err(|error| fetch_failed(&url, &error))?;
+        Ok(AdmittedRead { source: Arc::clone(self), organization_id, url, fetch })
+    }
+}
+
+/// Read of a page whose turn has come.
+struct AdmittedRead {
+    source: Arc<PageSource>,
+    organization_id: OrganizationId,
+    url: String,
+    /// Kept to the end of the extraction, since it bounds the pages in memory.
+    fetch: AdmittedFetch,
+}
+
+impl AdmittedRead {
+    async fn read(mut self) -> Result<Reading, Failure> {
+        let url = &self.url;
+        let page = match self.fetch.run().await {
             Ok(Fetched::Page(page)) => page,
             Ok(Fetched::NotModified) => return Ok(Reading::NotModified),
             Err(error) => return Err(fetch_failed(url, &error)),
         };
-        let extracted = self.extract(url, &page).await?;
+        let extracted = self.extract(&page).await?;
         if extracted.markdown.trim().is_empty() {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
@@ -79,19 +114,24 @@ impl PageSource {
         Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators: page.validators, extracted })))
     }
 
-    async fn extract(&self, url: &str, page: &FetchedPage) -> Result<Extracted, Failure> {
+    async fn extract(&self, page: &FetchedPage) -> Result<Extracted, Failure> {
         let request = ExtractRequest {
             base_url: Some(page.final_url.to_string()),
             charset: page.charset.clone(),
             ..ExtractRequest::new(page.kind, file_name(page))
         };
-        // The page is what its site serves to everyone, whichever organization asked first.
-        let compartment = Compartment::new(IndexName::Web.as_str());
-        let extracting = self.extractor.extract(&compartment, request, Input::Bytes(page.body.clone()));
-        match tokio::time::timeout(self.extract_timeout, extracting).await {
-            Ok(Ok(extracted)) => Ok(extracted),
-            Ok(Err(error)) => Err(failed(url, &error.to_string(), error.kind.into())),
-            Err(_) => Err(failed(url, "extraction timed out", UnreadableReason::Timeout)),
+        let turn = Turn {
+            organization_id: self.organization_id,
+            lane: Lane::Pages,
+            // The page is what its site serves to everyone, whichever organization asked first.
+            compartment: Compartment::new(IndexName::Web.as_str()),
+            time_limit: Some(self.source.extract_timeout),
+        };
+        match self.source.extractor.extract(&turn, request, Input::Bytes(page.body.clone())).await {
+            Ok(extracted) => Ok(extracted),
+            Err(WorkError::Document(error)) => Err(failed(&self.url, &error.to_string(), error.kind.into())),
+            Err(WorkError::Overloaded { retry_after }) => Err(PageError::Overloaded { retry_after }.into()),
+            Err(WorkError::Postponed) => Err(PageError::Overloaded { retry_after: RETRY_AFTER }.into()),
         }
     }
 }
@@ -122,6 +162,9 @@ fn file_name(page: &FetchedPage) -> String {
 }
 
 fn fetch_failed(url: &str, error: &FetchError) -> Failure {
+    if let FetchError::Overloaded { retry_after } = error {
+        return PageError::Overloaded { retry_after: *retry_after }.into();
+    }
     let cause = Cause { retry_after: error.retry_after(), ..Cause::from(UnreadableReason::from(error)) };
     Failure { cause: Some(cause), ..failed(url, &error.to_string(), cause.reason) }
 }

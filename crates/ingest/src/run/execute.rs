@@ -1,21 +1,28 @@
 //! Steps of a run.
 
+use std::collections::HashSet;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Permit;
 use blobs::BlobErrorKind;
 use docstore::{FileResult, IndexRun, StoreError};
-use futures_util::StreamExt;
-use model::{DocId, FileOutcome, IndexName};
+use model::{DocId, FileOutcome, IndexName, OrganizationId};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::file::FileProcessor;
-use super::plan::{Plan, PlannedFile, plan};
+use super::file::{FileProcessor, Processed, result_bytes};
+use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
 use super::{RunError, Runner};
 
 /// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
 /// a crash.
 const RECORD_BATCH: usize = 64;
+/// Text after which a batch is recorded, in bytes: other writes wait for the whole transaction.
+const RECORD_BYTES: u64 = 4 << 20;
+/// Postponed files of a run, after which it starts no others until some are done.
+const MAX_POSTPONED: usize = 64;
 /// Documents purged per transaction.
 const PURGE_BATCH: usize = 500;
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
@@ -23,7 +30,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(15);
 
 impl Runner {
     /// Executes all steps of a run and marks it completed.
-    pub(super) async fn execute_steps(&self, run: &IndexRun, owner: &str) -> Result<(), RunError> {
+    pub(super) async fn execute_steps(self: &Arc<Self>, run: &IndexRun, owner: &str) -> Result<(), RunError> {
         let sync_id = run.sync_id;
         let organization_id = run.organization_id;
         let Plan { enumerated, work, withdrawn, gone, stale_names } =
@@ -39,11 +46,12 @@ impl Runner {
         for chunk in gone.chunks(PURGE_BATCH) {
             require_lease(self.retry_transient(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }
-        if !stale_names.is_empty() {
-            self.store.delete_files(organization_id, stale_names).await?;
+        for chunk in stale_names.chunks(PURGE_BATCH) {
+            let _turn = self.shares.write(organization_id).await;
+            self.store.delete_files(organization_id, chunk.to_vec()).await?;
         }
         self.process_files(run, owner, work).await?;
-        self.wait_until_searchable().await?;
+        self.wait_until_searchable(organization_id).await?;
         require_lease(
             self.retry_transient(|| async {
                 Ok(self.store.finish_run(sync_id, owner.to_owned(), None, self.clock().now()).await?)
@@ -56,36 +64,51 @@ impl Runner {
 
     async fn purge(&self, run: &IndexRun, owner: &str, doc_ids: Vec<DocId>) -> Result<bool, RunError> {
         let (organization_id, sync_id) = (run.organization_id, run.sync_id);
+        let _turn = self.shares.write(organization_id).await;
         Ok(self.store.record_deletions(organization_id, sync_id, owner.to_owned(), doc_ids, self.clock().now()).await?)
     }
 
-    async fn process_files(&self, run: &IndexRun, owner: &str, work: Vec<PlannedFile>) -> Result<(), RunError> {
-        let files = FileProcessor {
-            blobs: self.blobs.as_ref(),
-            extractor: self.extractor.as_ref(),
-            temp_dir: &self.options.temp_dir,
-            max_object_bytes: self.options.max_object_bytes,
-            organization_id: run.organization_id,
-            sync_id: run.sync_id,
-            clock: self.clock(),
-        };
-        let files = &files;
-        let mut results = futures_util::stream::iter(work)
-            .map(|planned| self.retry_transient(move || files.process(planned.clone())))
-            .buffer_unordered(self.options.parallel_files.max(1))
-            .ready_chunks(RECORD_BATCH);
-        while let Some(chunk) = results.next().await {
-            let chunk: Vec<FileResult> = chunk.into_iter().collect::<Result<_, _>>()?;
-            require_lease(self.retry_transient(|| self.record(run, owner, chunk.clone())).await?)?;
-            self.feeder.wake();
+    async fn process_files(
+        self: &Arc<Self>,
+        run: &IndexRun,
+        owner: &str,
+        work: HashSet<DocId>,
+    ) -> Result<(), RunError> {
+        let organization_id = run.organization_id;
+        let mut files = Files::new(FileProcessor { runner: Arc::clone(self), organization_id, sync_id: run.sync_id });
+        let mut page = WorkPage { files: Vec::new(), next: None };
+        let (mut planned, mut is_first) = (Vec::new().into_iter(), true);
+        loop {
+            while files.has_room() {
+                if let Some(file) = planned.next() {
+                    files.start(file);
+                } else if (is_first && !work.is_empty()) || page.next.is_some() {
+                    is_first = false;
+                    let next = page.next.take();
+                    let list = || work_page(&self.store, self.blobs.as_ref(), organization_id, &work, next.clone());
+                    page = self.retry_transient(list).await?;
+                    planned = std::mem::take(&mut page.files).into_iter();
+                } else {
+                    break;
+                }
+            }
+            let (results, memory) = files.next_batch().await?;
+            if results.is_empty() && files.is_empty() {
+                return Ok(());
+            }
+            if !results.is_empty() {
+                require_lease(self.retry_transient(|| self.record(run, owner, results.clone())).await?)?;
+                self.feeder.wake();
+            }
+            drop(memory);
         }
-        Ok(())
     }
 
     async fn record(&self, run: &IndexRun, owner: &str, results: Vec<FileResult>) -> Result<bool, RunError> {
         let (organization_id, sync_id) = (run.organization_id, run.sync_id);
         let outcomes: Vec<FileOutcome> = results.iter().filter_map(|result| result.changes.outcome).collect();
         let owner = owner.to_owned();
+        let _turn = self.shares.write(organization_id).await;
         let lease_held =
             self.store.record_file_results(organization_id, sync_id, owner, results, self.clock().now()).await?;
         for outcome in outcomes.into_iter().filter(|_| lease_held) {
@@ -94,25 +117,30 @@ impl Runner {
         Ok(lease_held)
     }
 
-    /// Waits until the index has caught up: a completed run is searchable.
-    async fn wait_until_searchable(&self) -> Result<(), RunError> {
-        let bounds = self.retry_transient(|| async { Ok(self.store.outbox_bounds(IndexName::Workspace).await?) });
-        if let Some((_, newest)) = bounds.await? {
-            self.feeder.wait_until_indexed(IndexName::Workspace, newest, self.options.retry_timeout).await?;
+    /// Waits until the index has the organization's changes: a completed run is searchable.
+    async fn wait_until_searchable(&self, organization_id: OrganizationId) -> Result<(), RunError> {
+        let bounds = || async { Ok(self.store.outbox_bounds_of(IndexName::Workspace, organization_id).await?) };
+        if let Some((_, newest)) = self.retry_transient(bounds).await? {
+            self.feeder.wait_until_indexed_for(organization_id, newest, self.options.retry_timeout).await?;
         }
         Ok(())
     }
 
-    /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout`.
+    /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout` after the first failure: the attempt
+    /// may have waited long for its turn.
     async fn retry_transient<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
     where
         F: Future<Output = Result<T, RunError>>,
     {
-        let deadline = Instant::now() + self.options.retry_timeout;
+        let mut deadline: Option<Instant> = None;
         let mut pause = MIN_BACKOFF;
         loop {
             match attempt().await {
-                Err(error) if is_transient(&error) && Instant::now() + pause < deadline => {
+                Err(error)
+                    if is_transient(&error)
+                        && Instant::now() + pause
+                            < *deadline.get_or_insert_with(|| Instant::now() + self.options.retry_timeout) =>
+                {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         "a backend of the run is unavailable, retrying"
@@ -123,6 +151,75 @@ impl Runner {
                 outcome => return outcome,
             }
         }
+    }
+}
+
+/// Task of a file that has ended.
+struct Ended {
+    planned: PlannedFile,
+    was_postponed: bool,
+    outcome: Result<Processed, RunError>,
+}
+
+/// Files of a run in progress. Each is a task: it gives back its worker also while the run waits for something else.
+struct Files {
+    processor: FileProcessor,
+    parallel: usize,
+    tasks: JoinSet<Ended>,
+    /// Number of tasks with postponed files.
+    postponed: usize,
+}
+
+impl Files {
+    fn new(processor: FileProcessor) -> Self {
+        let parallel = processor.runner.options.parallel_files.max(1);
+        Self { processor, parallel, tasks: JoinSet::new(), postponed: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    fn has_room(&self) -> bool {
+        self.tasks.len() - self.postponed < self.parallel && self.postponed < MAX_POSTPONED
+    }
+
+    fn start(&mut self, planned: PlannedFile) {
+        let files = self.processor.clone();
+        self.tasks.spawn(async move {
+            let outcome = files.runner.retry_transient(|| files.process(planned.clone())).await;
+            Ended { planned, was_postponed: false, outcome }
+        });
+    }
+
+    fn start_postponed(&mut self, planned: PlannedFile) {
+        let files = self.processor.clone();
+        self.postponed += 1;
+        self.tasks.spawn(async move {
+            let outcome = files.runner.retry_transient(|| files.process_postponed(planned.clone())).await;
+            Ended { planned, was_postponed: true, outcome }
+        });
+    }
+
+    /// Waits for a file and returns the results that are ready, at most a batch, with the memory that they take.
+    async fn next_batch(&mut self) -> Result<(Vec<FileResult>, Vec<Permit>), RunError> {
+        let (mut results, mut memory, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut next = self.tasks.join_next().await;
+        while let Some(ended) = next {
+            let Ended { planned, was_postponed, outcome } = ended.map_err(|_| RunError::Panicked)?;
+            self.postponed -= usize::from(was_postponed);
+            match outcome? {
+                Processed::Done(result, permit) => {
+                    bytes += result_bytes(&result);
+                    results.push(*result);
+                    memory.push(permit);
+                }
+                Processed::Postponed => self.start_postponed(planned),
+            }
+            let is_full = results.len() >= RECORD_BATCH || bytes >= RECORD_BYTES;
+            next = if is_full { None } else { self.tasks.try_join_next() };
+        }
+        Ok((results, memory))
     }
 }
 

@@ -1,79 +1,131 @@
 //! Processing of one file: fetch, extract, prepare.
 
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use blobs::{BlobError, BlobErrorKind, BlobStore};
+use admission::{Permit, Stop};
+use blobs::{BlobError, BlobErrorKind};
 use docstore::{FileChanges, FileContent, FileResult};
 use extract::{ExtractErrorKind, ExtractRequest};
-use extract_worker::{Compartment, Extractor, Input};
+use extract_worker::{Compartment, Input, Lane, Turn, WorkError};
 use file_types::FileKind;
 use futures_util::FutureExt;
-use model::{Clock, Collection, FileOutcome, OrganizationId, RunStats, SyncId, Timestamp};
+use model::{Collection, FileOutcome, OrganizationId, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
-use super::RunError;
 use super::plan::PlannedFile;
+use super::{RunError, Runner};
 use crate::prepare;
 use crate::supervisor::report_panic;
 
 /// Maximum size of an object that is read into memory; larger ones go through a temporary file.
 const MAX_IN_MEMORY: u64 = 1 << 20;
 
-/// Dependencies and limits for the files of one run.
-pub struct FileProcessor<'a> {
-    pub blobs: &'a dyn BlobStore,
-    pub extractor: &'a dyn Extractor,
-    pub temp_dir: &'a Path,
-    pub max_object_bytes: u64,
+/// Processing of the files of one run. Cheap to clone.
+#[derive(Clone)]
+pub struct FileProcessor {
+    pub runner: Arc<Runner>,
     pub organization_id: OrganizationId,
     pub sync_id: SyncId,
-    pub clock: &'a dyn Clock,
 }
 
-impl FileProcessor<'_> {
+/// Outcome of processing a file.
+pub enum Processed {
+    /// The result, with the memory that it takes until it is recorded.
+    Done(Box<FileResult>, Permit),
+    /// The file takes long and others wait: it is processed again after them.
+    Postponed,
+}
+
+impl FileProcessor {
     /// Processes one file. An unreadable file is a result, not an error, and so is one that causes a panic.
     ///
     /// # Errors
     /// Failures of storage or of the temporary directory.
-    pub async fn process(&self, planned: PlannedFile) -> Result<FileResult, RunError> {
-        AssertUnwindSafe(self.read(&planned)).catch_unwind().await.unwrap_or_else(|panic| {
-            report_panic("runner", panic.as_ref());
-            Ok(self.failed(&planned, 1, "crashed", "an internal error"))
-        })
+    pub async fn process(&self, planned: PlannedFile) -> Result<Processed, RunError> {
+        let permit = self.runner.shares.bytes(self.organization_id, planned.object.size).await;
+        self.process_in(Lane::Runs, &planned, permit).await
     }
 
-    async fn read(&self, planned: &PlannedFile) -> Result<FileResult, RunError> {
+    /// Processes a file that was postponed.
+    ///
+    /// # Errors
+    /// As [`process`](Self::process).
+    pub async fn process_postponed(&self, planned: PlannedFile) -> Result<Processed, RunError> {
+        let permit = self.runner.shares.postponed(self.organization_id).await;
+        self.process_in(Lane::PostponedRuns, &planned, permit).await
+    }
+
+    async fn process_in(&self, lane: Lane, planned: &PlannedFile, permit: Permit) -> Result<Processed, RunError> {
+        let reading = AssertUnwindSafe(self.read(lane, planned)).catch_unwind().await.unwrap_or_else(|panic| {
+            report_panic("runner", panic.as_ref());
+            Ok(Some(self.failed(planned, 1, "crashed", "an internal error")))
+        });
+        // Of the input, whose place the text takes.
+        drop(permit);
+        let Some(result) = reading? else { return Ok(Processed::Postponed) };
+        let permit = self.runner.shares.bytes(self.organization_id, result_bytes(&result)).await;
+        Ok(Processed::Done(Box::new(result), permit))
+    }
+
+    /// Returns `None` if other files come first.
+    async fn read(&self, lane: Lane, planned: &PlannedFile) -> Result<Option<FileResult>, RunError> {
         let PlannedFile { file, object } = planned;
         let Some(kind) = FileKind::from_name(&file.name) else {
-            return Ok(self.skipped(planned, "unsupported file type"));
+            return Ok(Some(self.skipped(planned, "unsupported file type")));
         };
-        let temp_path = self.temp_dir.join(format!("{}.part", Uuid::new_v4()));
+        let temp_file = TempFile(self.runner.options.temp_dir.join(format!("{}.part", Uuid::new_v4())));
         // Taken before the object is read, so that a deletion meanwhile counts as newer.
-        let read_at = self.clock.now();
-        let fetched = self.fetch(&file.object_key, object.size, &temp_path).await;
+        let read_at = self.runner.clock().now();
+        let fetched = self.fetch(&file.object_key, object.size, &temp_file.0).await;
         let (meta, input) = match fetched {
             Ok(Some(fetched)) => fetched,
-            Ok(None) => return Ok(self.vanished(planned)),
+            Ok(None) => return Ok(Some(self.vanished(planned))),
             Err(RunError::Storage(error)) if error.kind == BlobErrorKind::TooLarge => {
-                return Ok(self.failed(planned, 0, "too_large", "the file is larger than the limit"));
+                return Ok(Some(self.failed(planned, 0, "too_large", "the file is larger than the limit")));
             }
             Err(RunError::Storage(error)) if error.kind == BlobErrorKind::Corrupt => {
-                return Ok(self.corrupt(planned, &error));
+                return Ok(Some(self.corrupt(planned, &error)));
             }
             Err(error) => return Err(error),
         };
         let request = ExtractRequest::new(kind, file.name.clone());
-        let compartment = Compartment::new(self.organization_id.to_string());
-        let extracted = self.extractor.extract(&compartment, request, input).await;
-        // Does not exist for files that were read into memory.
-        let _ = tokio::fs::remove_file(&temp_path).await;
+        let turn = Turn {
+            organization_id: self.organization_id,
+            lane,
+            compartment: Compartment::new(self.organization_id.to_string()),
+            time_limit: None,
+        };
+        let extracted = self.runner.extractor.extract(&turn, request, input).await;
+        drop(temp_file);
         // The object may have been replaced since planning; record the version that was read.
         let planned = PlannedFile { file: file.clone(), object: meta };
-        match extracted {
-            Ok(extracted) => Ok(self.indexed(&planned, kind, extracted, read_at)),
-            Err(error) if error.kind == ExtractErrorKind::Unsupported => Ok(self.skipped(&planned, &error.message)),
-            Err(error) => Ok(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
+        Ok(match extracted {
+            Ok(extracted) => Some(self.prepare(planned, kind, extracted, read_at).await),
+            Err(WorkError::Document(error)) if error.kind == ExtractErrorKind::Unsupported => {
+                Some(self.skipped(&planned, &error.message))
+            }
+            Err(WorkError::Document(error)) => Some(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
+            Err(WorkError::Postponed | WorkError::Overloaded { .. }) => None,
+        })
+    }
+
+    async fn prepare(
+        &self,
+        planned: PlannedFile,
+        kind: FileKind,
+        extracted: extract::Extracted,
+        read_at: Timestamp,
+    ) -> FileResult {
+        let (files, indexed) = (self.clone(), planned.clone());
+        let preparing = move |_: &Stop| files.indexed(&indexed, kind, extracted, read_at);
+        match self.runner.options.compute.run(self.organization_id, preparing).await {
+            Ok(result) => result,
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "preparing a file for storage failed");
+                self.failed(&planned, 1, "crashed", "an internal error")
+            }
         }
     }
 
@@ -83,14 +135,14 @@ impl FileProcessor<'_> {
         size: u64,
         temp_path: &Path,
     ) -> Result<Option<(blobs::ObjectMeta, Input)>, RunError> {
-        if size > self.max_object_bytes {
+        if size > self.runner.options.max_object_bytes {
             return Err(BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
         }
         if size <= MAX_IN_MEMORY {
-            let fetched = self.blobs.get(key, self.max_object_bytes).await?;
+            let fetched = self.runner.blobs.get(key, self.runner.options.max_object_bytes).await?;
             return Ok(fetched.map(|(meta, bytes)| (meta, Input::Bytes(bytes))));
         }
-        let meta = self.blobs.get_to_file(key, temp_path, self.max_object_bytes).await?;
+        let meta = self.runner.blobs.get_to_file(key, temp_path, self.runner.options.max_object_bytes).await?;
         Ok(meta.map(|meta| (meta, Input::File(temp_path.to_owned()))))
     }
 
@@ -107,7 +159,7 @@ impl FileProcessor<'_> {
             collection: Collection::Workspace(self.organization_id),
             source_url: canonical_url.clone(),
             canonical_url,
-            source_uri: Some(self.blobs.uri(&file.object_key)),
+            source_uri: Some(self.runner.blobs.uri(&file.object_key)),
             mime: Some(kind.media_type().to_owned()),
             country: None,
             listed: true,
@@ -124,9 +176,10 @@ impl FileProcessor<'_> {
             page_starts: extracted.page_starts,
             extent: prepare::Extent::Whole,
         };
+        let document = prepare::document(source, content, read_at);
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {
-            content: FileContent::Replace(Box::new(prepare::document(source, content, read_at))),
+            content: FileContent::Replace(Box::new(document)),
             ..self.result(planned, FileOutcome::Indexed, None, counts)
         }
     }
@@ -188,6 +241,26 @@ impl FileProcessor<'_> {
             content: FileContent::Remove,
             counts,
         }
+    }
+}
+
+/// Temporary file, removed on drop. It need not exist: small files are read into memory.
+struct TempFile(PathBuf);
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Returns the approximate memory of a result.
+pub fn result_bytes(result: &FileResult) -> u64 {
+    match &result.content {
+        FileContent::Replace(document) => {
+            let passages = document.passages.len() * std::mem::size_of::<docstore::Passage>();
+            (document.capture.content.len() + passages) as u64
+        }
+        FileContent::Remove | FileContent::Keep => 0,
     }
 }
 

@@ -1,37 +1,50 @@
 //! Indexing runs: one organization's files, from storage to searchable documents.
 //!
-//! A run is a row with a lease. The worker that holds the lease executes the run and renews the lease. If the worker dies, the
-//! lease expires and another worker resumes the run: recorded results are kept, the rest is processed.
+//! A run is a row with a lease. The process that holds the lease executes the run and renews the lease. If it dies, the
+//! lease expires and another process resumes the run: recorded results are kept, the rest is processed.
+//!
+//! A process executes many runs at a time. Their files share its memory, workers and writes in turn of their organizations, so that
+//! a small run ends soon beside large ones.
 
 mod execute;
 mod file;
+mod leases;
 mod plan;
+mod shares;
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::Compute;
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
 use extract_worker::Extractor;
 use futures_util::FutureExt;
-use model::{Clock, SyncId, Timestamp};
+use model::{Clock, Timestamp};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
 use crate::supervisor::report_panic;
+use leases::Leases;
+use shares::Shares;
 
 /// Limits and timeouts of a [`Runner`].
 #[derive(Clone)]
 pub struct RunnerOptions {
     pub clock: Arc<dyn Clock>,
+    /// Threads that prepare documents for storage.
+    pub compute: Compute,
     /// Files of one run that are processed concurrently.
     pub parallel_files: usize,
-    /// Runs of different organizations that this process executes concurrently.
+    /// Runs of different organizations that this process executes concurrently. A run that waits for its turn costs little.
     pub parallel_runs: usize,
+    /// Maximum bytes of all files in progress, in memory and on disk. At least `max_object_bytes`.
+    pub max_bytes_in_progress: u64,
     /// Maximum size of a file in bytes; larger ones fail, though storage should have rejected them.
     pub max_object_bytes: u64,
     /// Directory for files that are too large for memory.
@@ -67,11 +80,13 @@ pub struct Runner {
     blobs: Arc<dyn BlobStore>,
     extractor: Arc<dyn Extractor>,
     feeder: Arc<Feeder>,
+    shares: Shares,
+    leases: Leases,
     options: RunnerOptions,
     wake: Notify,
 }
 
-/// Interval at which an idle worker polls for runs that other processes queued or abandoned.
+/// Interval at which a process polls for runs that other processes queued or abandoned.
 const IDLE_POLL: Duration = Duration::from_secs(1);
 
 impl Runner {
@@ -82,46 +97,60 @@ impl Runner {
         feeder: Arc<Feeder>,
         options: RunnerOptions,
     ) -> Self {
-        Self { store, blobs, extractor, feeder, options, wake: Notify::new() }
+        let shares = Shares::new(options.max_bytes_in_progress);
+        Self { store, blobs, extractor, feeder, shares, leases: Leases::default(), options, wake: Notify::new() }
     }
 
-    /// Wakes idle workers, because there may be a new run.
+    /// Looks for a new run at once.
     pub fn wake(&self) {
         self.wake.notify_waiters();
     }
 
-    /// Executes runs until `stop`. An interrupted run is released for any worker to resume.
+    /// Executes runs until `stop`. An interrupted run is released for any process to resume.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
-        let workers = (0..self.options.parallel_runs.max(1)).map(|_| {
-            let runner = Arc::clone(&self);
-            let stop = stop.clone();
-            async move { runner.run_worker(stop).await }
-        });
-        futures_util::future::join_all(workers).await;
+        tokio::select! {
+            () = self.execute_runs(&stop) => {}
+            () = self.renew_leases() => {}
+        }
     }
 
-    async fn run_worker(&self, stop: CancellationToken) {
+    async fn execute_runs(self: &Arc<Self>, stop: &CancellationToken) {
+        let mut running = JoinSet::new();
         while !stop.is_cancelled() {
             // Registered before polling, so that a wake-up in between is not lost.
             let woken = self.wake.notified();
+            while running.try_join_next().is_some() {}
+            if running.len() < self.options.parallel_runs.max(1)
+                && let Some((run, owner)) = self.claim().await
+            {
+                let (runner, stop) = (Arc::clone(self), stop.clone());
+                running.spawn(async move { runner.execute(run, owner, stop).await });
+                continue;
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = woken => {}
+                // The next run of its organization may start.
+                Some(_) = running.join_next() => {}
+                () = tokio::time::sleep(IDLE_POLL) => {}
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    /// Claims the next run. Returns it with the name of its execution.
+    async fn claim(&self) -> Option<(IndexRun, String)> {
+        loop {
             let owner = Uuid::new_v4().to_string();
             let now = self.clock().now();
             match self.store.claim_run(owner.clone(), now, now + self.options.lease).await {
-                Ok(Some(run)) => {
-                    self.execute(run, owner, stop.clone()).await;
-                    continue;
-                }
-                Ok(None) => {}
-                // Another worker claimed a run of the same organization first.
-                Err(StoreError::Conflict) => continue,
+                Ok(run) => return run.map(|run| (run, owner)),
+                // Another process claimed a run of the same organization first.
+                Err(StoreError::Conflict) => {}
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "claiming a run failed, retrying");
+                    return None;
                 }
-            }
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = woken => {}
-                () = tokio::time::sleep(IDLE_POLL) => {}
             }
         }
     }
@@ -130,9 +159,10 @@ impl Runner {
         self.options.clock.as_ref()
     }
 
-    /// Executes one run while renewing its lease.
-    async fn execute(&self, run: IndexRun, owner: String, stop: CancellationToken) {
+    /// Executes one run while its lease is held.
+    async fn execute(self: Arc<Self>, run: IndexRun, owner: String, stop: CancellationToken) {
         let sync_id = run.sync_id;
+        let lost = self.leases.add(sync_id, &owner);
         tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
         let outcome = tokio::select! {
             // A run that panics fails: after a restart of the worker it would only panic again.
@@ -140,9 +170,10 @@ impl Runner {
                 report_panic("runner", panic.as_ref());
                 Err(RunError::Panicked)
             }),
-            error = self.renew_lease(sync_id, &owner) => Err(error),
+            () = lost.cancelled() => Err(RunError::LeaseLost),
             () = stop.cancelled() => Err(RunError::Stopping),
         };
+        self.leases.remove(sync_id, &owner);
         match outcome {
             Ok(()) => {}
             Err(RunError::LeaseLost) => tracing::info!(%sync_id, "another worker has taken over the run"),
@@ -158,22 +189,6 @@ impl Runner {
                 if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), self.clock().now()).await {
                     // The lease expires, and the next worker retries the run.
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "recording the failed run failed");
-                }
-            }
-        }
-    }
-
-    /// Renews the lease until it is lost.
-    async fn renew_lease(&self, sync_id: SyncId, owner: &str) -> RunError {
-        loop {
-            tokio::time::sleep(self.options.lease / 3).await;
-            match self.store.extend_run_lease(sync_id, owner.to_owned(), self.clock().now() + self.options.lease).await
-            {
-                Ok(true) => {}
-                Ok(false) => return RunError::LeaseLost,
-                // If the failure lasts, another worker takes over and the next renewal returns false.
-                Err(error) => {
-                    tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "renewing the run's lease failed");
                 }
             }
         }

@@ -1,11 +1,12 @@
-//! Plan of a run: the difference between the storage listing and the docstore.
+//! Plan of a run: the difference between the storage listing and the docstore, both in pages of key order. A plan keeps one id per
+//! file; the files themselves are listed once more while they are processed.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use blobs::{BlobStore, ObjectMeta};
 use docstore::{Docstore, File, IndexRun};
-use model::{DocId, RunMode, Timestamp};
+use model::{DocId, OrganizationId, RunMode, Timestamp};
 
 use super::RunError;
 use crate::clock::from_date_time;
@@ -14,8 +15,8 @@ use crate::objects;
 /// Age at which names without an uploaded object are forgotten. Presigned URLs are valid for 15 minutes.
 const UPLOAD_GRACE: Duration = Duration::from_hours(1);
 
-/// Rows per page of a listing.
-const PAGE: i64 = 5_000;
+/// Files per page.
+const PAGE: usize = 1_000;
 
 /// A file to read, with its object in storage.
 #[derive(Clone, Debug)]
@@ -29,8 +30,8 @@ pub struct PlannedFile {
 pub struct Plan {
     /// Number of files in storage.
     pub enumerated: usize,
-    /// Files to read, in key order.
-    pub work: Vec<PlannedFile>,
+    /// Documents of the files to read.
+    pub work: HashSet<DocId>,
     /// Keys of deleted files whose objects still exist.
     pub withdrawn: Vec<String>,
     /// Documents whose objects no longer exist.
@@ -42,16 +43,14 @@ pub struct Plan {
 /// Compares storage with the docstore.
 pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: Timestamp) -> Result<Plan, RunError> {
     let organization_id = run.organization_id;
-    let mut objects = list_objects(blobs, &objects::prefix(organization_id)).await?;
     let mut plan = Plan::default();
-    let mut present: HashSet<DocId> = HashSet::with_capacity(objects.len());
-    let mut after = None;
+    let mut present: HashSet<DocId> = HashSet::new();
+    let (mut unknown, mut after) = (0, None);
     loop {
-        let page = store.list_files(organization_id, after.take(), PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.object_key.clone());
-        for file in page {
-            let Some(object) = objects.remove(&file.object_key) else {
+        let page = list(store, blobs, organization_id, after).await?;
+        unknown += page.unknown;
+        for (file, object) in page.files {
+            let Some(object) = object else {
                 if file.created_at + UPLOAD_GRACE < now {
                     plan.stale_names.push(file.object_key);
                 }
@@ -64,17 +63,41 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
             plan.enumerated += 1;
             present.insert(file.doc_id);
             if needs_reading(&file, &object, run) {
-                plan.work.push(PlannedFile { file, object });
+                plan.work.insert(file.doc_id);
             }
         }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
     }
-    // The remaining objects were not uploaded through this service, so they have no file name.
-    if !objects.is_empty() {
-        tracing::warn!(%organization_id, objects = objects.len(), "storage contains objects without a file name");
+    if unknown > 0 {
+        tracing::warn!(%organization_id, objects = unknown, "storage contains objects without a file name");
     }
     let documents = store.list_workspace_documents(organization_id).await?;
     plan.gone = documents.into_iter().filter(|doc_id| !present.contains(doc_id)).collect();
     Ok(plan)
+}
+
+/// A page of planned files, and the key after which the next page begins.
+pub struct WorkPage {
+    pub files: Vec<PlannedFile>,
+    pub next: Option<String>,
+}
+
+/// Lists the files of the plan that still exist, after the given key.
+pub async fn work_page(
+    store: &Docstore,
+    blobs: &dyn BlobStore,
+    organization_id: OrganizationId,
+    work: &HashSet<DocId>,
+    after: Option<String>,
+) -> Result<WorkPage, RunError> {
+    let page = list(store, blobs, organization_id, after).await?;
+    let planned = page.files.into_iter().filter(|(file, _)| work.contains(&file.doc_id));
+    // A file that was deleted since then is removed by the run that its deletion queued.
+    let files = planned.filter_map(|(file, object)| Some(PlannedFile { file, object: object? })).collect();
+    Ok(WorkPage { files, next: page.next })
 }
 
 fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {
@@ -87,13 +110,48 @@ fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {
     }
 }
 
-async fn list_objects(blobs: &dyn BlobStore, prefix: &str) -> Result<HashMap<String, ObjectMeta>, RunError> {
+/// Files with their objects.
+struct Listing {
+    files: Vec<(File, Option<ObjectMeta>)>,
+    /// Number of objects that were not uploaded through this service, so they have no file name.
+    unknown: usize,
+    next: Option<String>,
+}
+
+async fn list(
+    store: &Docstore,
+    blobs: &dyn BlobStore,
+    organization_id: OrganizationId,
+    after: Option<String>,
+) -> Result<Listing, RunError> {
+    let limit = i64::try_from(PAGE).unwrap_or(i64::MAX);
+    let files = store.list_files(organization_id, after.clone(), limit).await?;
+    let next = files.last().filter(|_| files.len() == PAGE).map(|file| file.object_key.clone());
+    let mut objects = list_objects(blobs, &objects::prefix(organization_id), after, next.as_deref()).await?;
+    let files = files
+        .into_iter()
+        .map(|file| {
+            let object = objects.remove(&file.object_key);
+            (file, object)
+        })
+        .collect();
+    Ok(Listing { files, unknown: objects.len(), next })
+}
+
+/// Lists the objects after one key, up to another or to the end.
+async fn list_objects(
+    blobs: &dyn BlobStore,
+    prefix: &str,
+    mut after: Option<String>,
+    last: Option<&str>,
+) -> Result<HashMap<String, ObjectMeta>, RunError> {
+    let is_wanted = |key: &str| last.is_none_or(|last| key <= last);
     let mut objects = HashMap::new();
-    let mut after: Option<String> = None;
     loop {
         let page = blobs.list(prefix, after.as_deref()).await?;
-        objects.extend(page.objects.into_iter().map(|object| (object.key.clone(), object)));
-        match page.next {
+        let wanted = page.objects.into_iter().filter(|object| is_wanted(&object.key));
+        objects.extend(wanted.map(|object| (object.key.clone(), object)));
+        match page.next.filter(|next| is_wanted(next)) {
             Some(next) => after = Some(next),
             None => return Ok(objects),
         }

@@ -102,6 +102,8 @@ pub struct FaultyEngine {
     pub broken: AtomicBool,
     /// Number of batches so far.
     pub batches: AtomicU32,
+    /// Documents of the applied batches, in order.
+    pub applied: Mutex<Vec<Vec<DocId>>>,
     /// The indexes are lost until marked as rebuilt.
     pub lost: AtomicBool,
 }
@@ -128,6 +130,7 @@ impl SearchEngine for FaultyEngine {
         if self.lost.load(Ordering::SeqCst) {
             return Err(EngineError::new(EngineErrorKind::Corrupt, "injected loss"));
         }
+        self.applied.lock().unwrap().push(changes.iter().map(Change::doc_id).collect());
         self.inner.apply(index, changes).await
     }
 

@@ -151,7 +151,7 @@ async fn stopped_feeder_releases_its_leases() {
         let (server, stop) = (Arc::clone(&server), stop.clone());
         async move { server.work(stop).await }
     });
-    server.wait_until_indexed(IndexName::Workspace, newest, Duration::from_secs(20)).await.unwrap();
+    server.wait_until_indexed_for(world.organization_id, newest, Duration::from_secs(20)).await.unwrap();
     let command = leased(&world);
     queue_everything(&world).await;
     assert_eq!(command.drain(IndexName::Workspace).await.unwrap(), 0, "the server holds the lease");

@@ -1,7 +1,10 @@
 //! Indexing runs and the feeder over a real docstore, with injected faults in storage and engine.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod fair_runs;
 mod faulty;
 mod feeding;
+mod pages;
 mod runs;
+mod slow;
 mod world;

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use admission::Compute;
 use blobs::BlobStore;
-use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization};
+use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization, StorageQuotas};
 use engine::{Filters, FirstStageRequest, SearchEngine};
-use extract_worker::InProcess;
+use extract_worker::{Extractor, InProcess};
 use ingest::clock::from_date_time;
 use ingest::{Feeder, Ownership, Runner, RunnerOptions, objects};
 use model::{
     AuditAction, AuditEntryId, Clock, Collection, DocId, ManualClock, OrganizationId, RunMode, SyncId, SystemClock,
+    Timestamp,
 };
 use retrieval_core::url;
 use tokio_util::sync::CancellationToken;
@@ -25,22 +27,18 @@ pub struct World {
     pub blobs: Arc<FaultyStore>,
     pub engine: Arc<FaultyEngine>,
     pub feeder: Arc<Feeder>,
+    pub extractor: Arc<dyn Extractor>,
     pub organization_id: OrganizationId,
-    pub folder: tempfile::TempDir,
+    pub folder: Arc<tempfile::TempDir>,
 }
 
 impl World {
     pub async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 4).unwrap();
         store.migrate().await.unwrap();
-        let organization_id = OrganizationId(Uuid::new_v4());
         let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
-        let organization =
-            Organization { id: organization_id, name: "test".into(), billed: false, created_at: clock.now() };
-        let entry =
-            AuditEntry::new(AuditEntryId(Uuid::new_v4()), clock.now(), "test", AuditAction::OrganizationCreated);
-        store.create_organization(organization, None, entry).await.unwrap();
+        let organization_id = create_organization(&store, clock.now()).await;
         let engine = Arc::new(FaultyEngine::default());
         let feeder = Arc::new(Feeder::new(
             store.clone(),
@@ -48,15 +46,32 @@ impl World {
             Ownership::Exclusive,
             Arc::clone(&clock) as Arc<dyn Clock>,
         ));
-        Self { store, clock, blobs: Arc::default(), engine, feeder, organization_id, folder }
+        let (blobs, extractor) = (Arc::default(), Arc::new(InProcess));
+        Self { store, clock, blobs, engine, feeder, extractor, organization_id, folder }
+    }
+
+    /// Returns the same world as another organization sees it.
+    pub async fn neighbour(&self) -> Self {
+        Self {
+            store: self.store.clone(),
+            clock: Arc::clone(&self.clock),
+            blobs: Arc::clone(&self.blobs),
+            engine: Arc::clone(&self.engine),
+            feeder: Arc::clone(&self.feeder),
+            extractor: Arc::clone(&self.extractor),
+            organization_id: create_organization(&self.store, self.clock.now()).await,
+            folder: Arc::clone(&self.folder),
+        }
     }
 
     /// Starts a runner and the feeder. Stop or kill them through the returned guard.
     pub fn worker(&self, lease: Duration, retry_timeout: Duration) -> Worker {
         let options = RunnerOptions {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            compute: Compute::new(2),
             parallel_files: 4,
-            parallel_runs: 1,
+            parallel_runs: 8,
+            max_bytes_in_progress: 8 << 20,
             max_object_bytes: 1 << 20,
             temp_dir: self.folder.path().to_owned(),
             lease,
@@ -65,7 +80,7 @@ impl World {
         let runner = Arc::new(Runner::new(
             self.store.clone(),
             Arc::clone(&self.blobs) as Arc<dyn BlobStore>,
-            Arc::new(InProcess),
+            Arc::clone(&self.extractor),
             Arc::clone(&self.feeder),
             options,
         ));
@@ -99,8 +114,10 @@ impl World {
             reason: None,
             last_run_id: None,
             withdrawn_at: None,
+            bytes: 0,
+            upload_expires_at: None,
         };
-        self.store.register_file(file).await.unwrap();
+        self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
         self.clock.set(from_date_time(object.last_modified).max(self.clock.now()));
     }
@@ -137,6 +154,15 @@ impl World {
         };
         self.engine.first_stage(&request).await.unwrap().hits.into_iter().map(|hit| hit.doc_id).collect()
     }
+}
+
+async fn create_organization(store: &Docstore, now: Timestamp) -> OrganizationId {
+    let id = OrganizationId(Uuid::new_v4());
+    let organization =
+        Organization { id, name: "test".into(), billed: false, created_at: now, deleted_at: None, removed_at: None };
+    let entry = AuditEntry::new(AuditEntryId(Uuid::new_v4()), now, "test", AuditAction::OrganizationCreated);
+    store.create_organization(organization, None, entry).await.unwrap();
+    id
 }
 
 pub struct Worker {

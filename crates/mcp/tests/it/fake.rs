@@ -72,9 +72,9 @@ impl Backend for Fake {
 
     fn begin(&self, operation: &'static Spec) -> Result<(), Failure> {
         self.begun.borrow_mut().push(operation.id);
-        match self.may(operation.scope) {
-            true => Ok(()),
-            false => Err(Failure::new(ErrorCode::InsufficientScope, "no").with("scope", operation.scope.as_str())),
+        match operation.scope.filter(|scope| !self.may(*scope)) {
+            None => Ok(()),
+            Some(scope) => Err(Failure::new(ErrorCode::InsufficientScope, "no").with("scope", scope.as_str())),
         }
     }
 

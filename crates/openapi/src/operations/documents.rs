@@ -18,7 +18,7 @@ impl Operation for ReadDocument {
     const ID: &'static str = "readDocument";
     const ROUTE: &'static str = "POST /v1/document";
     const TAG: Tag = Tag::Documents;
-    const SCOPE: Scope = Scope::DocumentRead;
+    const SCOPE: Option<Scope> = Some(Scope::DocumentRead);
     const SUMMARY: &'static str = "Read a document";
     const DESCRIPTION: &'static str = "\
 Returns metadata, selected content, citable passages, captures and provenance of one document. An unknown address is \

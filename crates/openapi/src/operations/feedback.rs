@@ -18,7 +18,7 @@ impl Operation for SubmitFeedback {
     const ID: &'static str = "submitFeedback";
     const ROUTE: &'static str = "POST /v1/feedback";
     const TAG: Tag = Tag::Feedback;
-    const SCOPE: Scope = Scope::FeedbackWrite;
+    const SCOPE: Option<Scope> = Some(Scope::FeedbackWrite);
     const SUMMARY: &'static str = "Give feedback";
     const DESCRIPTION: &'static str = "\
 Stores one event about a result, a passage or a search. Only `event_type` is required; a `search_id` ties the event to \

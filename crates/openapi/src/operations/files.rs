@@ -30,17 +30,19 @@ impl Operation for PresignFile {
     const ID: &'static str = "presignFile";
     const ROUTE: &'static str = "POST /v1/files/presign";
     const TAG: Tag = Tag::Files;
-    const SCOPE: Scope = Scope::FilesWrite;
+    const SCOPE: Option<Scope> = Some(Scope::FilesWrite);
     const SUMMARY: &'static str = "Prepare an upload";
     const DESCRIPTION: &'static str = "\
 Returns a signed URL for one `PUT` of exactly `size` bytes to storage, without an `Authorization` header: never send \
-the API key there. Uploading the same name again replaces the file.
+the API key there. Uploading the same name again replaces the file. A file counts against the quota of bytes with its \
+declared size from this request on.
 
 Types: `pdf`, `html`, `htm`, `txt`, `md`, `docx`, `pptx`, `xlsx`, `doc`, `ppt`, `xls`, `rtf`, `odt`, `odp`, `ods`, \
 `csv`, `tsv`.";
     const LABEL: &'static str = "Presign upload";
     const SUCCESS: &'static str = "The upload URL.";
-    const ERRORS: &'static [ErrorCode] = &[ErrorCode::FileTooLarge, ErrorCode::UnsupportedFileType];
+    const ERRORS: &'static [ErrorCode] = 
+        &[ErrorCode::FileTooLarge, ErrorCode::UnsupportedFileType, ErrorCode::QuotaExceeded];
     const INVALID: InvalidRequest = InvalidRequest {
         field: "size",
         message: "size: missing field `size` at line 1 column 25",
@@ -65,7 +67,7 @@ impl Operation for ListFiles {
     const ID: &'static str = "listFiles";
     const ROUTE: &'static str = "GET /v1/files";
     const TAG: Tag = Tag::Files;
-    const SCOPE: Scope = Scope::FilesRead;
+    const SCOPE: Option<Scope> = Some(Scope::FilesRead);
     const SUMMARY: &'static str = "List files";
     const DESCRIPTION: &'static str = "Lists every stored file of the organization, indexed or not.";
     const LABEL: &'static str = "List files";
@@ -87,7 +89,7 @@ impl Operation for DeleteFile {
     const ID: &'static str = "deleteFile";
     const ROUTE: &'static str = "DELETE /v1/files/{name}";
     const TAG: Tag = Tag::Files;
-    const SCOPE: Scope = Scope::FilesWrite;
+    const SCOPE: Option<Scope> = Some(Scope::FilesWrite);
     const SUMMARY: &'static str = "Delete a file";
     const DESCRIPTION: &'static str = "\
 Removes a file. An indexing run that starts on its own then removes its document from search. Deleting a file that does \
@@ -111,7 +113,7 @@ impl Operation for StartIndexRun {
     const ID: &'static str = "startIndexRun";
     const ROUTE: &'static str = "POST /v1/files/index";
     const TAG: Tag = Tag::Files;
-    const SCOPE: Scope = Scope::FilesWrite;
+    const SCOPE: Option<Scope> = Some(Scope::FilesWrite);
     const SUMMARY: &'static str = "Start an indexing run";
     const DESCRIPTION: &'static str = "\
 Indexes uploaded files. One run is active at a time: a start during a run queues one more, and every further start \
@@ -119,7 +121,7 @@ returns the `sync_id` of the queued run.";
     const LABEL: &'static str = "Start indexing";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The run is queued.";
-    const ERRORS: &'static [ErrorCode] = &[ErrorCode::RetrievalNotConfigured];
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::RetrievalNotConfigured, ErrorCode::QuotaExceeded];
     const INVALID: InvalidRequest = InvalidRequest {
         field: "mode",
         message: "mode: unknown variant `all`, expected `incremental` or `full` at line 1 column 14",
@@ -145,7 +147,7 @@ impl Operation for GetIndexRun {
     const ID: &'static str = "getIndexRun";
     const ROUTE: &'static str = "GET /v1/files/index/{sync_id}";
     const TAG: Tag = Tag::Files;
-    const SCOPE: Scope = Scope::FilesRead;
+    const SCOPE: Option<Scope> = Some(Scope::FilesRead);
     const SUMMARY: &'static str = "Poll an indexing run";
     const DESCRIPTION: &'static str = "\
 Returns the state of a run. `completed` and `failed` are final. An unreadable file never fails a run: it counts in \

@@ -18,7 +18,7 @@ impl Operation for Search {
     const ID: &'static str = "search";
     const ROUTE: &'static str = "POST /v1/search";
     const TAG: Tag = Tag::Search;
-    const SCOPE: Scope = Scope::SearchRead;
+    const SCOPE: Option<Scope> = Some(Scope::SearchRead);
     const SUMMARY: &'static str = "Search";
     const DESCRIPTION: &'static str = "\
 Ranks documents of the web index, of the organization's workspace, or of both, and returns the passages that answer the \

@@ -19,7 +19,7 @@ impl Operation for GetUsage {
     const ID: &'static str = "getUsage";
     const ROUTE: &'static str = "GET /v1/usage";
     const TAG: Tag = Tag::Usage;
-    const SCOPE: Scope = Scope::UsageRead;
+    const SCOPE: Option<Scope> = Some(Scope::UsageRead);
     const SUMMARY: &'static str = "Usage overview";
     const DESCRIPTION: &'static str = "\
 Returns requests, errors, durations and charges of the organization in a time window: in total, by endpoint, by key, \

@@ -11,20 +11,22 @@ use super::{entries, example, fields, follow, items, text};
 /// Renders one operation.
 pub(super) fn article(document: &Value, method: &str, path: &str, described: &Value) -> String {
     let id = escape(text(described, "operationId"));
-    let scope = described["security"][0]["apiKey"][0].as_str().unwrap_or_default();
+    let scope = match described["security"][0]["apiKey"][0].as_str() {
+        Some(scope) => format!("scope <code>{}</code>", escape(scope)),
+        None => "any credential".to_owned(),
+    };
     let (status, success) = answer(described, |status| status < 400).unwrap_or_default();
     let success = follow(document, success);
     format!(
         "<article id=\"{id}\">\n<h3><a href=\"#{id}\">{summary}</a></h3>\n\
          <p class=\"route\"><span class=\"verb {class}\">{method}</span> <code>{path}</code> \
-         <span class=\"scope\">scope <code>{scope}</code></span></p>\n\
+         <span class=\"scope\">{scope}</span></p>\n\
          <div class=\"columns\">\n<div>\n{description}{parameters}{request}\
          <h4>Response <code>{status}</code></h4>\n<p>{success_text}</p>\n{response}{errors}{warnings}</div>\n\
          <div class=\"examples\">\n{calls}{answers}</div>\n</div>\n</article>\n",
         summary = escape(text(described, "summary")),
         class = method.to_lowercase(),
         path = escape(path),
-        scope = escape(scope),
         description = prose(text(described, "description")),
         parameters = parameters(document, described),
         request = request(document, described),

@@ -59,7 +59,10 @@ fn operations_are_unique_and_complete() {
         let method = operation.method.as_str().to_lowercase();
         let described = &document["paths"][operation.path][method];
         assert_eq!(described["operationId"], operation.id);
-        assert_eq!(described["security"], json!([{"apiKey": [operation.scope.as_str()]}]));
+        assert_eq!(
+            described["security"],
+            json!([{"apiKey": operation.scope.map(|scope| scope.as_str()).into_iter().collect::<Vec<_>>()}])
+        );
         for field in ["summary", "description"] {
             assert!(described[field].as_str().is_some_and(|text| !text.is_empty()), "{}: {field}", operation.id);
         }

@@ -26,6 +26,7 @@ use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
 pub use term_vector::{DocumentText, TermVector};
+pub(crate) use vocabulary::hash;
 
 use matching::MatchedCandidate;
 use recency::Recency;

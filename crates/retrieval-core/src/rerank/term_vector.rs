@@ -40,6 +40,8 @@ pub struct TermVector {
     pub(super) paths: Box<[u32]>,
     pub(super) passages: usize,
     content_bytes: usize,
+    /// Bytes up to which the content was analysed.
+    analysed: usize,
 }
 
 /// Token of a field: its stem id, and the step from the previous position to its own.
@@ -79,6 +81,17 @@ pub(super) struct Unit {
 impl TermVector {
     /// Analyses a document: the passages of its content that end within `limit` bytes, at least the first.
     pub fn of(document: &DocumentText<'_>, limit: usize, analyzers: &mut Analyzers) -> Self {
+        Self::of_prefix(document, document.content.len(), limit, analyzers)
+    }
+
+    /// Analyses a document like [`of`](Self::of), given the beginning of its content and the passages in it.
+    /// `content_bytes` is the length of the whole content.
+    pub fn of_prefix(
+        document: &DocumentText<'_>,
+        content_bytes: usize,
+        limit: usize,
+        analyzers: &mut Analyzers,
+    ) -> Self {
         let language = document.language.and_then(Language::from_code);
         let mut builder = Builder { analyzer: analyzers.of(language), stems: StemIds::default(), loose: Vec::new() };
         let units = units(document, limit);
@@ -114,7 +127,8 @@ impl TermVector {
             units: units.into(),
             paths: paths.into(),
             passages: document.passages.len(),
-            content_bytes: document.content.len(),
+            content_bytes,
+            analysed: limit,
         }
     }
 
@@ -125,7 +139,7 @@ impl TermVector {
 
     /// Returns true if analysing the document up to `limit` would add nothing.
     pub fn covers(&self, limit: usize) -> bool {
-        self.read_bytes() >= self.content_bytes.min(limit)
+        self.analysed >= limit || self.read_bytes() >= self.content_bytes
     }
 
     /// Returns the approximate memory use in bytes.
@@ -270,6 +284,21 @@ mod tests {
         let bytes_a_word = whole.memory() / content.split_whitespace().count();
         assert!(bytes_a_word < 10, "{bytes_a_word}");
         assert!(vector("", 0).covers(usize::MAX));
+    }
+
+    #[test]
+    fn a_prefix_is_analysed_like_the_whole() {
+        let content = "some words about tides. ".repeat(400);
+        let limit = content.len() / 2;
+        let whole = vector(&content, limit);
+        let spans = split(&content);
+        let known: Vec<PassageSpan> = spans.iter().take_while(|span| span.bytes.end <= limit).cloned().collect();
+        let end = known.last().map_or(0, |span| span.bytes.end);
+        let document = DocumentText { title: "T", content: &content[..end], passages: &known, ..Default::default() };
+        let prefix = TermVector::of_prefix(&document, content.len(), limit, &mut Analyzers::default());
+        assert_eq!((prefix.body.len(), prefix.units.len()), (whole.body.len(), whole.units.len()));
+        assert!(prefix.content_bytes() == content.len() && !prefix.covers(limit + 1));
+        assert!(prefix.covers(limit) && whole.covers(limit), "the passage at the limit is not read again");
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn slot(slots: &[(u64, u32)], hash: u64) -> usize {
 }
 
 /// Hashes eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
-pub(super) fn hash(stem: &str) -> u64 {
+pub(crate) fn hash(stem: &str) -> u64 {
     let mut hash = stem.len() as u64;
     for chunk in stem.as_bytes().chunks(8) {
         let mut bytes = [0; 8];

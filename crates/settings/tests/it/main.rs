@@ -33,6 +33,8 @@ fn defaults_match_documentation() {
     assert_eq!((settings.rate_limit.default_rps, settings.rate_limit.on_failure), (100, OnFailure::Open));
     assert_eq!((settings.fetch.max_bytes, settings.fetch.timeout_ms), (10_485_760, 10_000));
     assert_eq!((settings.captures.search_ttl_seconds, settings.captures.document_ttl_seconds), (900, 86_400));
+    assert_eq!((settings.quotas.bytes_per_organization, settings.quotas.min_free_disk_bytes), (0, 1 << 30));
+    assert_eq!((settings.retention.searches_days, settings.retention.feedback_days), (90, 0));
     assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));
     assert_eq!((settings.billing.search_cents, settings.rerank.timeout_ms), (1, 800));
     assert_eq!(settings.auth.oauth.organization_claim, "org_id");
@@ -113,6 +115,11 @@ fn invalid_values_are_reported_with_their_key() {
         ("[server]\nbind = \"here\"", "`server.bind`: `here` is not an address with a port such as `127.0.0.1:8080`"),
         ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be u16"),
         ("[server]\nworkers = -1", "`server.workers` = `-1`: must be u16"),
+        ("[server]\nmax_connections = 3", "`server.max_connections` = `3`: must be 0 or between 16 and 1000000"),
+        (
+            "[storage]\nmax_connections = 1000001",
+            "`storage.max_connections` = `1000001`: must be 0 or between 16 and 1000000",
+        ),
         ("server = 3", "`server` = `3`: is a section, not a value"),
         ("[index]\nbackend = \"solr\"", "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `none`"),
         (

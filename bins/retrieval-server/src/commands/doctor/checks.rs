@@ -12,7 +12,7 @@ use engine_tantivy::{IndexDirState, TantivyEngine};
 use settings::{IndexBackend, Settings, StorageBackend};
 
 use super::report::Finding;
-use crate::{compose, disk, sandbox};
+use crate::{compose, descriptors, disk, sandbox};
 
 /// Time for one check.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,6 +24,7 @@ pub async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(within("storage", storage(settings)).await);
     findings.push(within("sandbox", workers(settings)).await);
     findings.push(free_space(settings));
+    findings.push(connections(settings));
     findings.extend(settings.warnings().into_iter().map(|warning| Finding::warning("settings", warning)));
     findings
 }
@@ -127,5 +128,16 @@ fn free_space(settings: &Settings) -> Finding {
     match disk::check(&settings.data_dir, settings.quotas.min_free_disk_bytes) {
         Ok(free) => Finding::ok("disk", free),
         Err(reason) => Finding::failed("disk", reason),
+    }
+}
+
+/// Compares the connections with the limit of file descriptors of this command, which a server of another user or a
+/// service manager may not share.
+fn connections(settings: &Settings) -> Finding {
+    let check = "connections";
+    match descriptors::plan(settings, descriptors::limit()) {
+        Ok(plan) if plan.lowered_by.is_none() => Finding::ok(check, plan.to_string()),
+        Ok(plan) => Finding::warning(check, plan.to_string()),
+        Err(error) => Finding::failed(check, error.to_string()),
     }
 }

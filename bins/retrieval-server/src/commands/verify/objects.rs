@@ -35,9 +35,9 @@ impl Objects {
                 Ok(Self::Embedded { snapshot: Arc::new(Snapshot::read(&root)?), root })
             }
             StorageBackend::S3 => {
-                let (store, _) = compose::storage(settings).await?;
+                let store = compose::external_storage(settings)?;
                 store.prepare().await?;
-                Ok(Self::External(store))
+                Ok(Self::External(Arc::new(store)))
             }
         }
     }

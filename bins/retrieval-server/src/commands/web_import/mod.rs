@@ -25,6 +25,8 @@ use crate::{data_folder, output, sandbox};
 pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
     let input = Input::open(file)?;
     let store = data_folder::open_or_create(settings).await?;
+    let free_space = compose::free_space(settings);
+    pipeline::require_space(&free_space)?;
     let extractor = sandbox::workers(settings).await?.pool;
     let progress = input.progress_bar();
     let read = {
@@ -49,13 +51,13 @@ pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> an
                 let stop = stop.clone();
                 async move { feeder.work(stop).await }
             });
-            let report = pipeline::import(read, &store, &extractor, &progress).await;
+            let report = pipeline::import(read, &store, &extractor, &free_space, &progress).await;
             stop.cancel();
             feeding.await?;
             report?
         }
         OpenedIndex::Disabled | OpenedIndex::OwnedElsewhere => {
-            pipeline::import(read, &store, &extractor, &progress).await?
+            pipeline::import(read, &store, &extractor, &free_space, &progress).await?
         }
     };
     catch_up(settings, &store, IndexName::Web, &progress).await?;

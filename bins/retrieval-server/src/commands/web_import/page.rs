@@ -2,9 +2,10 @@
 
 use app::web::WebPage;
 use extract::ExtractRequest;
-use extract_worker::{Compartment, Extractor, Input};
+use extract_worker::{Compartment, Extractor, Input, Lane, Turn};
 use file_types::FileKind;
-use model::{IndexName, Timestamp};
+use model::{IndexName, OrganizationId, Timestamp};
+use uuid::Uuid;
 
 /// A page as the input contains it.
 pub struct RawPage {
@@ -36,8 +37,14 @@ impl RawPage {
             charset,
             ..ExtractRequest::new(kind, page.url.as_str())
         };
-        let compartment = Compartment::new(IndexName::Web.as_str());
-        let extracted = extractor.extract(&compartment, request, Input::Bytes(bytes.into())).await;
+        // Imported pages belong to no organization.
+        let turn = Turn {
+            organization_id: OrganizationId(Uuid::nil()),
+            lane: Lane::Runs,
+            compartment: Compartment::new(IndexName::Web.as_str()),
+            time_limit: None,
+        };
+        let extracted = extractor.extract_to_the_end(&turn, request, Input::Bytes(bytes.into())).await;
         let extracted = extracted.map_err(|error| error.to_string())?;
         page.markdown = extracted.markdown;
         page.page_starts = extracted.page_starts;

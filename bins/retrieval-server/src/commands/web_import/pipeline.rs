@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use anyhow::bail;
+use app::disk::FreeSpace;
 use app::web::{WebPage, prepare_page, save_pages};
 use docstore::{Docstore, NewDocument, SaveOutcome};
 use extract_worker::WorkerPool;
@@ -66,11 +68,12 @@ impl Batches {
 ///
 /// # Errors
 ///
-/// Fails if the input or the docstore fails. Pages stored before remain.
+/// Fails if the input or the docstore fails, or if too little disk space is free. Pages stored before remain.
 pub async fn import(
     read: impl FnOnce(Batches) -> anyhow::Result<()> + Send + 'static,
     store: &Docstore,
     extractor: &Arc<WorkerPool>,
+    free_space: &FreeSpace,
     progress: &ProgressBar,
 ) -> anyhow::Result<Report> {
     let (sender, mut batches) = mpsc::channel(READ_AHEAD);
@@ -100,6 +103,7 @@ pub async fn import(
                 }
             }
         }
+        require_space(free_space)?;
         for saved in save_pages(store, documents, SystemClock.now()).await? {
             match saved {
                 SaveOutcome::Stored | SaveOutcome::MetadataChanged => report.imported += 1,
@@ -110,6 +114,14 @@ pub async fn import(
     preparing.await?;
     reader.await??;
     Ok(report)
+}
+
+/// Refuses an import while too little disk space is free.
+pub fn require_space(free_space: &FreeSpace) -> anyhow::Result<()> {
+    if free_space.is_low() {
+        bail!("the disk is almost full: free space, or lower `quotas.min_free_disk_bytes`");
+    }
+    Ok(())
 }
 
 /// Prepares the pages of one batch, in order. Worker processes extract documents; the rest runs on all cores.

@@ -28,7 +28,10 @@ pub const SANDBOX: &str = "RETRIEVAL__EXTRACT__SANDBOX";
 /// Returns a command of the program without settings from the environment. It gets its own process group, so that signals
 /// reach its workers too.
 pub fn command() -> Command {
-    let mut command = Command::new(program());
+    without_settings(Command::new(program()))
+}
+
+fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let name_text = name.to_string_lossy();
         if (name_text.starts_with("RETRIEVAL__") && name_text != SANDBOX) || name_text == "RUST_LOG" {
@@ -37,6 +40,13 @@ pub fn command() -> Command {
     }
     command.process_group(0);
     command
+}
+
+/// Returns a command of the program under a limit of file descriptors, soft and hard.
+pub fn command_with_descriptors(limit: u64) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")]).arg(program());
+    without_settings(command)
 }
 
 /// Output and status of a finished command.

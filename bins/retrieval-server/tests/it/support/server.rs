@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -29,6 +29,8 @@ pub struct Server {
     pub database: Database,
     /// Command of the server process.
     pub arguments: Vec<&'static str>,
+    /// Limit of the file descriptors of the server process and of commands.
+    pub descriptors: Option<u64>,
 }
 
 impl Server {
@@ -51,7 +53,7 @@ impl Server {
     pub fn prepare(database: Database, sections: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("retrieval-server-test-").tempdir().unwrap();
         let ports = Ports::reserve();
-        let server = Self { child: None, folder, ports, database, arguments: vec!["serve"] };
+        let server = Self { child: None, folder, ports, database, arguments: vec!["serve"], descriptors: None };
         let Ports { api, operations, storage, .. } = server.ports;
         let settings = format!(
             "data_dir = {data:?}\n\
@@ -112,10 +114,14 @@ impl Server {
         let append = |name: &str| -> File {
             OpenOptions::new().create(true).append(true).open(self.folder.path().join(name)).unwrap()
         };
-        let mut command = process::command();
+        let mut command = self.process();
         command.args(&self.arguments).arg("--config").arg(self.settings_file());
         command.stdin(Stdio::null()).stdout(append("stdout")).stderr(append("log"));
         self.child = Some(command.spawn().unwrap());
+    }
+
+    fn process(&self) -> Command {
+        self.descriptors.map_or_else(process::command, process::command_with_descriptors)
     }
 
     /// Returns the base URL of the internal listener.
@@ -167,7 +173,7 @@ impl Server {
 
     /// Starts a command without waiting for it.
     pub fn start_command(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Started {
-        let mut command = process::command();
+        let mut command = self.process();
         command.args(arguments).arg("--config").arg(self.settings_file());
         process::start(command, input.as_ref())
     }

@@ -6,7 +6,7 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
-pub use rows::{NOW, at, audit_entry, documents_in, new_organization, organization, page, workspace_document};
+pub use rows::{NOW, at, audit_entry, divided, documents_in, new_organization, organization, page, workspace_document};
 pub use run::{Backend, InitialState, run};
 
 /// Generates two tests, `sqlite::NAME` and `postgres::NAME`, from each `async fn NAME(db: Database)`. A function missing

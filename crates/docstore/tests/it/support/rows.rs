@@ -1,7 +1,10 @@
 //! Builders of rows. Contents are ASCII, so that byte and character offsets are equal.
 
+use std::sync::Arc;
+
 use docstore::{
-    AuditEntry, Capture, Docstore, Document, NewDocument, Organization, OutboxEntry, OutboxWork, Passage, Strings,
+    AuditEntry, Capture, Docstore, Document, NewDocument, NewParts, Organization, OutboxEntry, OutboxWork, Passage,
+    Strings, divide_at,
 };
 use model::{AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 use uuid::Uuid;
@@ -18,7 +21,14 @@ pub fn at(offset: i64) -> Timestamp {
 const PASSAGE_BYTES: usize = 10;
 
 pub fn organization() -> Organization {
-    Organization { id: Uuid::new_v4().into(), name: "example".to_owned(), billed: false, created_at: NOW }
+    Organization {
+        id: Uuid::new_v4().into(),
+        name: "example".to_owned(),
+        billed: false,
+        created_at: NOW,
+        deleted_at: None,
+        removed_at: None,
+    }
 }
 
 /// Returns an audit entry.
@@ -82,6 +92,7 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
         etag: None,
         last_modified: None,
         organization_id: collection.owner(),
+        parts: None,
     };
     let passages = content.as_bytes().chunks(PASSAGE_BYTES).enumerate().map(|(ordinal, slice)| {
         let start = i32::try_from(ordinal * PASSAGE_BYTES).unwrap();
@@ -98,7 +109,17 @@ fn document(collection: Collection, url: String, content: &str) -> NewDocument {
             section_path: Strings(vec!["First".to_owned(), "Second".to_owned()]),
         }
     });
-    NewDocument { document, capture, passages: passages.collect() }
+    NewDocument { document, capture, passages: passages.collect(), parts: None }
+}
+
+/// Divides the content into parts of 20 to 29 characters, with one bucket of words.
+pub fn divided(mut new: NewDocument) -> NewDocument {
+    let content = std::mem::take(&mut new.capture.content);
+    let map = divide_at(&content, &new.passages, 1, 20, 20).unwrap();
+    new.capture.content = content[..map.start(1).byte].to_owned();
+    new.capture.parts = Some(map);
+    new.parts = Some(NewParts { content: Arc::new(content), terms: Arc::new(vec![Vec::new(), vec![1, 2, 3]]) });
+    new
 }
 
 /// Returns the documents that the entries name, in order.

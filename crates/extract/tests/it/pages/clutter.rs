@@ -44,6 +44,80 @@ fn headed_teasers_are_dropped_in_many_languages() {
 }
 
 #[test]
+fn text_before_a_heading_of_links_is_kept() {
+    // Editors leave empty paragraphs before the label.
+    let inside = format!(
+        "<div class='part'>{}<p></p><p><strong>DON'T MISS</strong></p><p><a href='/1'>A mill burns down in the night</a></p></div>",
+        prose("tar")
+    );
+    reads(&article(&inside), &["about tar,"], &["DON'T MISS", "A mill burns"]);
+}
+
+/// Returns `count` truncated teasers in elements of this name.
+fn teasers(count: usize, name: &str) -> String {
+    (1..=count)
+        .map(|n| {
+            format!(
+                "<{name} class='post-{n} entry'><a href='/{n}'>The mill number {n} burns</a> LOW FORD: In the night of Sunday a mill caught fire for the {n}th time, and those who came to help...</{name}>"
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn truncated_teasers_beside_an_article_are_dropped() {
+    for column in [
+        format!(
+            "<div class='a1'><div class='a2'><b>Breaking news</b></div><div class='a3'><ul>{}</ul></div></div>",
+            teasers(5, "li")
+        ),
+        format!("<div class='a1'>{}</div>", teasers(4, "div")),
+    ] {
+        let body = format!(
+            "<div class='left'>{column}<div class='copy'><h1>The bridge at Low Ford</h1>{}{}</div></div>",
+            prose("salt"),
+            prose("rust")
+        );
+        reads(&site("Low Ford", &body), &["about salt,", "about rust,"], &["Breaking news", "The mill number"]);
+    }
+    // Without an article they are the content.
+    let body = format!("<main><h1>Mills</h1><p>All that burned.</p><ul>{}</ul></main>", teasers(6, "li"));
+    reads(&site("Mills", &body), &["The mill number 1 burns", "for the 6th time"], &[]);
+    // Two quotations that break off are none.
+    let inside = format!("<ul>{}</ul>", teasers(2, "li"));
+    reads(&article(&inside), &["for the 1th time", "for the 2th time"], &[]);
+}
+
+#[test]
+fn further_articles_below_an_article_are_dropped() {
+    let others = |heading: &str| {
+        format!(
+            "<h3>{heading}</h3><article class='post'>{}</article><article class='post'>{}</article>",
+            prose("tar"),
+            prose("wax")
+        )
+    };
+    reads(&article(&others("You might also like ...")), &KEPT, &["You might also like", "about tar,", "about wax,"]);
+    reads(&article(&others("The other banks")), &["about salt,", "about tar,", "about wax,"], &[]);
+    // Without an article above them they are the content.
+    let body = format!("<main><div><h1>Low Ford</h1>{}</div></main>", others("Latest posts"));
+    reads(&site("Low Ford", &body), &["about tar,", "about wax,"], &[]);
+}
+
+#[test]
+fn date_above_the_text_is_dropped_and_dates_inside_stay() {
+    let dated = |date: &str| format!("<div class='a1'><span>Updated:</span> <time>{date}</time></div>");
+    let body = format!(
+        "<main><article><div class='copy'>{}<p>On <time>5 May 1911</time> it began.</p>{}{}{}</div></article></main>",
+        dated("4 May 1911"),
+        prose("salt"),
+        dated("6 May 1911"),
+        prose("rust")
+    );
+    reads(&site("Low Ford", &body), &["5 May 1911", "about salt,", "6 May 1911", "about rust,"], &["4 May 1911"]);
+}
+
+#[test]
 fn paragraphs_that_lead_to_another_article_are_dropped() {
     let lead = "<p><strong>Read more:</strong> <a href='/1'>A mill burns down</a></p>\
                 <p>LE PUEDE INTERESAR: <a href='/2'>El molino del valle</a></p>";
@@ -80,6 +154,8 @@ fn offers_at_the_end_are_dropped() {
         "<p>You liked this? <a href='https://example.org/newsletter'>Our letter</a> comes every Friday.</p>",
         "<p>We are on <a href='https://www.facebook.com/f'>one</a> network and on <a href='https://x.com/f'>another</a> network.</p>",
         "<div class='news-letter-section'><p>Every Friday the bridges of the week, by post or by boat, at no cost.</p></div>",
+        "<div class='print-header'>Printed from the site of the Low Ford Gazette on a Monday</div>",
+        "<div class='next-prev'><div><a href='/1'>A mill burns</a><p>Nobody was hurt in the night when the mill burned down.</p></div></div>",
         "<p class='editorial-disclosure'>We earn a commission if you buy a bridge through a link on this page.</p>",
     ] {
         let words: Vec<&str> =
@@ -104,6 +180,28 @@ fn buttons_dates_and_labels_are_dropped() {
     reads(&article(&inside), &["about tar,"], &["4 May 1911", "Print this page", "Advertisement"]);
     let container = format!("<div class='button-group'>{}</div>", prose("tar"));
     reads(&article(&container), &["about tar,"], &[]);
+}
+
+#[test]
+fn text_for_wide_screens_is_kept() {
+    let wide = format!("<div class='d-none d-md-block'>{}</div>", prose("tar"));
+    reads(&article(&wide), &["about tar,"], &[]);
+    reads(&article(&wide.replace(" d-md-block", "")), &KEPT, &["about tar,"]);
+}
+
+#[test]
+fn short_lines_at_the_end_are_kept() {
+    let lines = ["The bridge is gone", "The toll is paid", "The ferry sleeps", "The ford remains", "The river too"];
+    let poem: String = lines.iter().map(|line| format!("<p>{line}</p>")).collect();
+    reads(&article(&poem), &lines, &[]);
+    reads(&article("<p>Share</p><p>Print</p>"), &KEPT, &["Share", "Print"]);
+}
+
+#[test]
+fn paragraph_that_links_to_a_host_named_like_an_offer_is_kept() {
+    let inside =
+        "<p>The oldest map of the ford is kept by the <a href='https://www.abo.example/library'>library</a>.</p>";
+    reads(&article(&format!("{inside}{}", prose("tar"))), &["The oldest map"], &[]);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `admin`: organizations, keys, balances and the audit log. Works on the database directly.
 
+mod organizations;
+
 use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::usage::key_state;
-use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport, Organization};
+use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport};
 use ingest::clock::{from_date_time, to_date_time};
 use model::{Clock, FileOutcome, OrganizationId, Scope, SyncId, SystemClock, Timestamp};
 use serde_json::{Value, json};
@@ -15,47 +17,51 @@ use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
 use crate::{actor, data_folder, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
+    let command = match command {
+        Admin::Org(Org::Delete { organization_id, yes }) => {
+            return organizations::delete(settings, organization_id, yes).await;
+        }
+        command => command,
+    };
     let store = match &command {
         // The first command of an installation that has not been started yet.
         Admin::Org(Org::Create { .. }) => data_folder::open_or_create(settings).await?,
         _ => data_folder::open_existing(settings).await?,
     };
     if !reads_only(&command) {
-        return execute(command, &store).await;
+        return execute(command, settings, &store).await;
     }
     let origin = data_folder::described(settings);
-    execute(command, &store).await.with_context(|| origin.clone())?;
+    execute(command, settings, &store).await.with_context(|| origin.clone())?;
     output::note(&origin);
     Ok(())
 }
 
 fn reads_only(command: &Admin) -> bool {
     match command {
-        Admin::Org(Org::List)
+        Admin::Org(Org::List { .. })
         | Admin::Key(Key::List { .. })
         | Admin::Balance(Balance::Show { .. } | Balance::Ledger { .. })
         | Admin::Feedback(Feedback::Export)
         | Admin::Run(Run::Show { .. })
         | Admin::Audit(_) => true,
-        Admin::Org(Org::Create { .. })
+        Admin::Org(Org::Create { .. } | Org::Delete { .. })
         | Admin::Key(Key::Create(_) | Key::Revoke { .. })
         | Admin::Balance(Balance::Add { .. }) => false,
     }
 }
 
-async fn execute(command: Admin, store: &Docstore) -> anyhow::Result<()> {
+async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
     let actor = actor::of_command_line();
     let now = SystemClock.now();
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
             let organization = accounts::create_organization(store, &actor, now, &name, prepaid_cents).await?;
-            output::json(&organization_json(&organization));
+            organizations::print_new(organization, settings);
         }
-        Admin::Org(Org::List) => {
-            for organization in store.list_organizations().await? {
-                output::json(&organization_json(&organization));
-            }
-        }
+        Admin::Org(Org::List { json }) => organizations::list(store, settings, json).await?,
+        // Run by the caller, with the settings of storage and index.
+        Admin::Org(Org::Delete { .. }) => {}
         Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
             let new = NewKey { name, scopes, limit_rps, expires_at: expires_at.map(from_date_time) };
             let created = accounts::create_key(store, &actor, now, org, new).await?;
@@ -189,15 +195,6 @@ async fn show_run(store: &Docstore, sync_id: SyncId) -> anyhow::Result<()> {
     .await
 }
 
-fn organization_json(organization: &Organization) -> Value {
-    json!({
-        "organization_id": organization.id.0,
-        "name": organization.name,
-        "billed": organization.billed,
-        "created_at": time(Some(organization.created_at)),
-    })
-}
-
 fn key_json(key: &ApiKey, now: Timestamp) -> Value {
     json!({
         "api_key_id": key.id.0,
@@ -214,6 +211,6 @@ fn key_json(key: &ApiKey, now: Timestamp) -> Value {
     })
 }
 
-fn time(at: Option<Timestamp>) -> Option<String> {
+pub(super) fn time(at: Option<Timestamp>) -> Option<String> {
     at.and_then(|at| to_date_time(at).format(&Rfc3339).ok())
 }

@@ -1,0 +1,78 @@
+//! Memory and computation for stored contents, shared fairly between organizations.
+
+use std::time::Duration;
+
+use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
+use model::OrganizationId;
+
+use crate::Error;
+use crate::error::Result;
+
+/// Contents in memory for all requests, in kibibytes.
+const KIBIBYTES: u32 = 256 << 10;
+
+/// Bytes that one computation reads: about 10 ms of analysis, after which others have their turn.
+const STEP_BYTES: usize = 256 << 10;
+
+/// Bytes that one request reads of long contents to choose what it returns.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadLimits {
+    /// By one search: to quote from, and in each collection to check an exact match.
+    pub search_bytes: usize,
+    /// By a read with a query. Shorter contents are compared whole.
+    pub selection_bytes: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { search_bytes: 2 << 20, selection_bytes: 1 << 20 }
+    }
+}
+
+/// Permits for the contents that requests hold in memory, and the threads that work on them.
+pub struct ContentBudget {
+    kibibytes: FairSemaphore,
+    compute: Compute,
+}
+
+impl ContentBudget {
+    pub fn new(compute: Compute) -> Self {
+        // Requests were admitted before, so that the queue is short and refuses nothing.
+        let limits = Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX);
+        Self { kibibytes: FairSemaphore::new(limits), compute }
+    }
+
+    /// Waits until this many bytes may be loaded. A caller must not wait again while it holds the permit: two callers
+    /// could wait for each other.
+    pub async fn reserve(&self, organization_id: OrganizationId, bytes: usize) -> Permit {
+        let weight = u32::try_from(bytes.div_ceil(1024)).unwrap_or(KIBIBYTES).clamp(1, KIBIBYTES);
+        self.kibibytes.wait(organization_id, weight).await
+    }
+
+    /// Computes on a blocking thread, when it is the organization's turn.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        organization_id: OrganizationId,
+        work: impl FnOnce(&Stop) -> T + Send + 'static,
+    ) -> Result<T> {
+        self.compute.run(organization_id, work).await.map_err(Error::internal)
+    }
+}
+
+/// Groups items into computations of about [`STEP_BYTES`] each.
+pub fn steps<T>(items: impl IntoIterator<Item = T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut steps: Vec<Vec<T>> = Vec::new();
+    let mut left = 0;
+    for item in items {
+        let length = bytes(&item);
+        match steps.last_mut() {
+            Some(step) if length <= left => step.push(item),
+            _ => {
+                steps.push(vec![item]);
+                left = STEP_BYTES;
+            }
+        }
+        left = left.saturating_sub(length);
+    }
+    steps
+}

@@ -1,0 +1,174 @@
+//! Check of exact matches in the text.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use admission::Stop;
+use docstore::{LoadedDocument, LoadedPart, PartMap, WantedParts};
+use engine::Hit;
+use model::{CaptureId, DocId};
+use retrieval_core::phrase::Phrases;
+use retrieval_core::sections::{Buckets, PhraseSections};
+
+use super::retrieve::texts;
+use super::{Search, SearchRequest};
+use crate::App;
+use crate::content_budget::steps;
+use crate::error::Result;
+
+/// Sections of one long content in which a phrase may be.
+struct Place {
+    doc_id: DocId,
+    capture_id: CaptureId,
+    language: Option<String>,
+    /// Runs of neighbouring parts.
+    runs: Vec<Range<usize>>,
+    /// False if there are more runs than the budget allows to read.
+    is_all: bool,
+}
+
+impl App {
+    /// Drops documents without any of the searched phrases. Beyond its beginning, a long content is read only where a
+    /// phrase may be, in the order of `hits` and as far as the
+    /// limit of bytes allows. If that is not enough to decide, the
+    /// document stays if the engine verifies phrases.
+    pub(super) async fn keep_exact(
+        &self,
+        search: &Search<'_>,
+        loaded: HashMap<DocId, LoadedDocument>,
+        hits: &[Hit],
+        verified_by_engine: bool,
+    ) -> Result<HashMap<DocId, LoadedDocument>> {
+        let mut kept = HashMap::with_capacity(loaded.len());
+        let mut others = HashMap::new();
+        for step in steps(loaded.into_values(), |loaded| loaded.capture.content.len()) {
+            let request = search.request.clone();
+            let checking = self.contents.compute(search.organization_id, move |stop| check(&request, step, stop));
+            for (loaded, is_match) in checking.await? {
+                let is_whole =
+                    loaded.capture.parts.as_ref().is_none_or(|map| map.end().byte <= loaded.capture.content.len());
+                if is_match {
+                    kept.insert(loaded.document.doc_id, loaded);
+                } else if !is_whole {
+                    others.insert(loaded.document.doc_id, loaded);
+                }
+            }
+        }
+        let places = self.find_places(search, &others, hits).await?;
+        let mut matching: HashSet<DocId> = HashSet::new();
+        if verified_by_engine {
+            matching.extend(places.iter().filter(|place| !place.is_all).map(|place| place.doc_id));
+        }
+        let wanted = places.iter().filter(|place| !place.runs.is_empty()).map(|place| WantedParts {
+            capture_id: place.capture_id,
+            parts: place.runs.iter().cloned().flatten().collect(),
+        });
+        let mut parts = self.load_parts(search, wanted.collect()).await?;
+        let texts = places.into_iter().flat_map(|place| {
+            let parts = parts.remove(&place.capture_id).unwrap_or_default();
+            joined(&place.runs, parts).into_iter().map(move |text| (place.doc_id, text, place.language.clone()))
+        });
+        for step in steps(texts, |(_, text, _)| text.len()) {
+            let request = search.request.clone();
+            let checking = self.contents.compute(search.organization_id, move |stop| check_texts(&request, step, stop));
+            matching.extend(checking.await?);
+        }
+        kept.extend(others.into_iter().filter(|(doc_id, _)| matching.contains(doc_id)));
+        Ok(kept)
+    }
+
+    /// Finds where the phrases may be, best hits first, within the budget.
+    async fn find_places(
+        &self,
+        search: &Search<'_>,
+        documents: &HashMap<DocId, LoadedDocument>,
+        hits: &[Hit],
+    ) -> Result<Vec<Place>> {
+        let texts = texts(search.request);
+        let long = hits.iter().filter_map(|hit| {
+            let loaded = documents.get(&hit.doc_id)?;
+            let map = loaded.capture.parts.as_ref()?;
+            Some((loaded, map, PhraseSections::new(texts.iter().copied(), map.count())))
+        });
+        let long: Vec<(&LoadedDocument, &PartMap, PhraseSections)> = long.collect();
+        let buckets = long.iter().map(|(loaded, _, phrases)| (loaded.capture.capture_id, phrases.buckets()));
+        let buckets = self.load_buckets(search, buckets.collect()).await?;
+        let mut left = self.options.read_limits.search_bytes;
+        let none = Buckets::new();
+        let places = long.into_iter().map(|(loaded, map, phrases)| {
+            let capture_id = loaded.capture.capture_id;
+            // The last part of the beginning is read again: a phrase may end in the next one.
+            let known = map.first_parts(loaded.capture.content.len()) - 1;
+            let mut place = Place {
+                doc_id: loaded.document.doc_id,
+                capture_id,
+                language: loaded.document.language.clone(),
+                runs: Vec::new(),
+                is_all: true,
+            };
+            for run in phrases.runs(buckets.get(&capture_id).unwrap_or(&none)) {
+                let mut run = run.start.max(known)..run.end;
+                if run.is_empty() || run == (known..known + 1) {
+                    continue;
+                }
+                while !run.is_empty() && map.bytes(run.clone()) > left {
+                    run.end -= 1;
+                    place.is_all = false;
+                }
+                left -= map.bytes(run.clone());
+                if !run.is_empty() {
+                    place.runs.push(run);
+                }
+            }
+            place
+        });
+        Ok(places.collect())
+    }
+
+    /// Reads buckets of the words of contents.
+    pub(super) async fn load_buckets(
+        &self,
+        search: &Search<'_>,
+        wanted: Vec<(CaptureId, Vec<usize>)>,
+    ) -> Result<HashMap<CaptureId, Buckets>> {
+        let mut by_capture: HashMap<CaptureId, Buckets> = HashMap::new();
+        if wanted.is_empty() {
+            return Ok(by_capture);
+        }
+        for bucket in self.store.load_terms(search.organization_id, wanted).await? {
+            by_capture.entry(bucket.capture_id).or_default().insert(bucket.bucket, bucket.lists);
+        }
+        Ok(by_capture)
+    }
+}
+
+/// Returns for each document whether one of its texts contains a phrase, as far as it is loaded.
+fn check(request: &SearchRequest, loaded: Vec<LoadedDocument>, stop: &Stop) -> Vec<(LoadedDocument, bool)> {
+    let mut phrases = Phrases::new(texts(request));
+    let checked = loaded.into_iter().take_while(|_| !stop.is_stopped()).map(|loaded| {
+        let LoadedDocument { document, capture, .. } = &loaded;
+        let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
+        let is_match = texts.into_iter().flatten().any(|text| phrases.any_in(text, document.language.as_deref()));
+        (loaded, is_match)
+    });
+    checked.collect()
+}
+
+/// Returns the documents of the texts that contain a phrase.
+fn check_texts(request: &SearchRequest, texts: Vec<(DocId, String, Option<String>)>, stop: &Stop) -> Vec<DocId> {
+    let mut phrases = Phrases::new(super::retrieve::texts(request));
+    let texts = texts.into_iter().take_while(|_| !stop.is_stopped());
+    let found = texts.filter(|(_, text, language)| phrases.any_in(text, language.as_deref()));
+    found.map(|(doc_id, ..)| doc_id).collect()
+}
+
+/// Joins the parts of each run.
+fn joined(runs: &[Range<usize>], parts: Vec<LoadedPart>) -> Vec<String> {
+    let mut texts = vec![String::new(); runs.len()];
+    for part in parts {
+        if let Some(position) = runs.iter().position(|run| run.contains(&part.part)) {
+            texts[position].push_str(&part.content);
+        }
+    }
+    texts
+}

@@ -1,0 +1,176 @@
+//! Texts that hits are quoted from.
+
+use std::collections::{HashMap, HashSet};
+
+use admission::Permit;
+use docstore::{Capture, Document, LoadedDocument, PartMap, WantedParts};
+use model::{CaptureId, Collection, DocId};
+use retrieval_core::sections::{Buckets, SectionQuery};
+
+use super::candidate::Candidate;
+use super::{Detail, Search};
+use crate::App;
+use crate::error::Result;
+use crate::excerpt::Excerpt;
+
+/// Passages that a hit quotes.
+pub const PASSAGES_PER_HIT: usize = 3;
+
+/// Bytes that are read of one document to find passages: about 10 ms of computation.
+const DOCUMENT_BYTES: usize = 512 << 10;
+
+/// A candidate in its place, with the text to quote from.
+pub struct QuoteSource {
+    pub candidate: Candidate,
+    pub document: Document,
+    pub capture: Capture,
+    pub excerpt: Excerpt,
+    /// Positions of the best passages in the excerpt, best first, as far as ranking knows them.
+    pub ranked: Vec<usize>,
+    /// True if the best passages are to be found in the excerpt: ranking read less of the document, or another capture.
+    pub is_searched: bool,
+}
+
+/// Parts of a long content to quote from.
+struct Plan {
+    parts: Vec<usize>,
+    is_searched: bool,
+}
+
+impl App {
+    /// Reads the text to quote from, of the candidates that are still stored. Returns a permit for it.
+    pub(super) async fn read_quotes(
+        &self,
+        search: &Search<'_>,
+        best: Vec<Candidate>,
+    ) -> Result<(Vec<QuoteSource>, Option<Permit>)> {
+        let mut loaded = self.load_missing(search, &best).await?;
+        let candidates = best.into_iter().filter_map(|mut candidate| {
+            let loaded = match candidate.loaded.take() {
+                Some(loaded) => *loaded,
+                None => loaded.remove(&candidate.document.doc_id())?,
+            };
+            Some((candidate, loaded))
+        });
+        let candidates: Vec<(Candidate, LoadedDocument)> = candidates.collect();
+        let plans = self.plan_quotes(search, &candidates).await?;
+        let wanted: Vec<WantedParts> = plans
+            .iter()
+            .filter(|(_, plan)| !plan.parts.is_empty())
+            .map(|(capture_id, plan)| WantedParts { capture_id: *capture_id, parts: plan.parts.clone() })
+            .collect();
+        let bytes = candidates.iter().filter_map(|(_, loaded)| {
+            let map = loaded.capture.parts.as_ref()?;
+            Some(
+                plans
+                    .get(&loaded.capture.capture_id)?
+                    .parts
+                    .iter()
+                    .map(|part| map.bytes(*part..part + 1))
+                    .sum::<usize>(),
+            )
+        });
+        let bytes: usize = bytes.sum();
+        let permit = if bytes == 0 { None } else { Some(self.contents.reserve(search.organization_id, bytes).await) };
+        let mut parts = self.load_parts(search, wanted).await?;
+        let sources = candidates.into_iter().map(|(candidate, loaded)| {
+            let LoadedDocument { document, mut capture, mut passages } = loaded;
+            let same = candidate.document.state.capture_id == capture.capture_id;
+            let mut content = std::mem::take(&mut capture.content);
+            let Some(map) = &capture.parts else {
+                let excerpt = Excerpt::beginning(content, passages);
+                let ranked = known_positions(&candidate, &excerpt);
+                let is_searched = !(candidate.complete && same);
+                return QuoteSource { candidate, document, capture, excerpt, ranked, is_searched };
+            };
+            let found = parts.remove(&capture.capture_id).unwrap_or_default();
+            let is_searched = plans.get(&capture.capture_id).is_some_and(|plan| plan.is_searched);
+            let (mut excerpt, is_searched) = if found.is_empty() {
+                // The first part alone: more may be loaded, but must not make a difference.
+                content.truncate(content.floor_char_boundary(map.start(1).byte));
+                passages.truncate(map.start(1).passage);
+                (Excerpt::beginning(content, passages), false)
+            } else {
+                (Excerpt::default(), is_searched)
+            };
+            found.into_iter().for_each(|part| excerpt.push(map, part));
+            let ranked = if is_searched { vec![0] } else { known_positions(&candidate, &excerpt) };
+            QuoteSource { candidate, document, capture, excerpt, ranked, is_searched }
+        });
+        Ok((sources.collect(), permit))
+    }
+
+    /// Reads the documents of those candidates that were ranked by cached terms.
+    async fn load_missing(&self, search: &Search<'_>, best: &[Candidate]) -> Result<HashMap<DocId, LoadedDocument>> {
+        let load = |collection: Collection| {
+            let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
+            self.load_by_id(search, collection, missing.map(|one| one.document.doc_id()).collect())
+        };
+        let own = Collection::Workspace(search.organization_id);
+        let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
+        loaded.extend(workspace);
+        Ok(loaded)
+    }
+
+    /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the most
+    /// and rarest words of the query if ranking did not read the whole.
+    async fn plan_quotes(
+        &self,
+        search: &Search<'_>,
+        candidates: &[(Candidate, LoadedDocument)],
+    ) -> Result<HashMap<CaptureId, Plan>> {
+        let mut plans = HashMap::new();
+        let mut left = self.options.read_limits.search_bytes;
+        let mut searched = Vec::new();
+        if search.request.detail == Detail::Ids {
+            return Ok(plans);
+        }
+        for (candidate, LoadedDocument { document, capture, .. }) in candidates {
+            let Some(map) = &capture.parts else { continue };
+            let same = candidate.document.state.capture_id == capture.capture_id;
+            if candidate.complete && same {
+                let ranked =
+                    candidate.passages.iter().take(PASSAGES_PER_HIT).map(|ordinal| map.part_of_passage(*ordinal));
+                let parts = take_within(ranked, map, &mut left);
+                plans.insert(capture.capture_id, Plan { parts, is_searched: false });
+            } else {
+                let query = SectionQuery::new(&search.request.query, document.language.as_deref(), map.count());
+                searched.push((capture.capture_id, map, query));
+            }
+        }
+        let buckets = searched.iter().map(|(capture_id, _, query)| (*capture_id, query.buckets())).collect();
+        let buckets = self.load_buckets(search, buckets).await?;
+        let none = Buckets::new();
+        for (done, (capture_id, map, query)) in searched.iter().enumerate() {
+            // An equal share of the rest, at least one part.
+            let mut share = left / (searched.len() - done);
+            let best = query.best(buckets.get(capture_id).unwrap_or(&none));
+            let first = best.first().map_or(0, |part| map.bytes(*part..part + 1));
+            share = share.min(DOCUMENT_BYTES).max(first).min(left);
+            let before = share;
+            let parts = take_within(best.into_iter(), map, &mut share);
+            left -= before - share;
+            plans.insert(*capture_id, Plan { parts, is_searched: true });
+        }
+        Ok(plans)
+    }
+}
+
+/// Takes parts, best first, until one does not fit.
+fn take_within(parts: impl Iterator<Item = usize>, map: &PartMap, left: &mut usize) -> Vec<usize> {
+    let mut taken = HashSet::new();
+    for part in parts {
+        if taken.contains(&part) {
+            continue;
+        }
+        let Some(rest) = left.checked_sub(map.bytes(part..part + 1)) else { break };
+        *left = rest;
+        taken.insert(part);
+    }
+    taken.into_iter().collect()
+}
+
+/// Returns where ranking's passages are in the excerpt.
+fn known_positions(candidate: &Candidate, excerpt: &Excerpt) -> Vec<usize> {
+    candidate.passages.iter().filter_map(|ordinal| excerpt.position(*ordinal)).collect()
+}

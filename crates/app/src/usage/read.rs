@@ -1,0 +1,93 @@
+//! Counts of a window, read from rollups. The number of rows depends on the length of the window, not on its requests.
+
+use docstore::{Docstore, DurationHistogram, MINUTE};
+use model::{OrganizationId, Timestamp};
+
+use super::count::{Count, SEARCH};
+use super::window::{Part, Window, round_down, round_up};
+use crate::error::Result;
+
+/// Maximum number of single requests, and of ledger entries, that are read for a partial minute. If it has more, or if they
+/// are not kept any more, the whole minute counts.
+const MAX_EXACT: i64 = 1_000;
+
+/// Reader of the counts of one organization.
+pub struct Counter<'a> {
+    pub store: &'a Docstore,
+    pub organization_id: OrganizationId,
+    /// Time since which single requests are kept.
+    pub exact_since: Timestamp,
+}
+
+impl Counter<'_> {
+    /// Passes the counts of the window to `add`, each with its time, identity and route.
+    pub async fn read(&self, window: &Window, mut add: impl FnMut(Timestamp, String, String, &Count)) -> Result<()> {
+        for part in window.parts() {
+            match part {
+                Part::Rollups { period, from, to } => self.read_rollups(period, from, to, &mut add).await?,
+                Part::Requests { from, to } => {
+                    if !self.read_requests(from, to, &mut add).await? {
+                        let (from, to) = (round_down(from, MINUTE), round_up(to, MINUTE));
+                        self.read_rollups(MINUTE, from, to, &mut add).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_rollups(
+        &self,
+        period: i64,
+        from: Timestamp,
+        to: Timestamp,
+        add: &mut impl FnMut(Timestamp, String, String, &Count),
+    ) -> Result<()> {
+        for row in self.store.list_usage_rollups(self.organization_id, period, from, to).await? {
+            let one = Count {
+                requests: row.requests,
+                client_errors: row.client_errors,
+                server_errors: row.server_errors,
+                duration_us: row.duration_us,
+                spend_cents: row.spend_cents,
+                durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
+            };
+            add(row.start, row.identity, row.route, &one);
+        }
+        Ok(())
+    }
+
+    /// Counts single requests and ledger entries. Returns false, and adds nothing, if they are too many or not kept.
+    async fn read_requests(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        add: &mut impl FnMut(Timestamp, String, String, &Count),
+    ) -> Result<bool> {
+        if from < self.exact_since {
+            return Ok(false);
+        }
+        let events = self.store.list_usage_events(self.organization_id, from, to, MAX_EXACT + 1).await?;
+        let spending = self.store.list_spending(self.organization_id, from, to, MAX_EXACT + 1).await?;
+        if events.len().max(spending.len()) as i64 > MAX_EXACT {
+            return Ok(false);
+        }
+        for event in events {
+            let mut durations = DurationHistogram::default();
+            durations.record(u64::try_from(event.duration_us).unwrap_or(0));
+            let one = Count {
+                requests: 1,
+                client_errors: i64::from((400..500).contains(&event.status)),
+                server_errors: i64::from(event.status >= 500),
+                duration_us: event.duration_us,
+                spend_cents: 0,
+                durations,
+            };
+            add(event.created_at, event.identity, event.route, &one);
+        }
+        for (at, identity, spend_cents) in spending {
+            add(at, identity, SEARCH.to_owned(), &Count { spend_cents, ..Count::default() });
+        }
+        Ok(true)
+    }
+}

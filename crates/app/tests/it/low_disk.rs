@@ -1,0 +1,34 @@
+//! A disk that is almost full: uploads and indexing are refused, everything else continues.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use app::disk::FreeSpace;
+use app::files::PresignRequest;
+use app::{Error, Quota};
+use model::RunMode;
+use test_support::{Setup, TestApp, page, search};
+
+#[tokio::test]
+async fn uploads_and_runs_are_refused_and_searches_continue() {
+    let checks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&checks);
+    let check = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Err("7 bytes are free".to_owned())
+    };
+    let setup = Setup { free_space: Arc::new(FreeSpace::new(Arc::new(check))), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    for _ in 0..10 {
+        let request = PresignRequest { filename: "a.txt".to_owned(), size: 1, content_type: None };
+        let error = world.app.presign_file(&tenant.viewer, request).await.unwrap_err();
+        assert!(matches!(error, Error::QuotaExceeded(Quota::Disk)), "{error:?}");
+    }
+    let error = world.app.start_run(&tenant.viewer, RunMode::Full).await.unwrap_err();
+    assert!(matches!(error, Error::QuotaExceeded(Quota::Disk)), "{error:?}");
+    assert!(checks.load(Ordering::Relaxed) <= 3, "the check is cached");
+    world.import_one(page("https://example.com/", "The tides.")).await;
+    assert_eq!(world.app.search(&tenant.viewer, search("tides")).await.unwrap().hits.len(), 1);
+    assert!(!world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
+}

@@ -1,0 +1,77 @@
+//! Quota of bytes.
+
+use std::time::Duration;
+
+use app::files::PresignRequest;
+use app::{Error, Quota};
+use model::RunMode;
+use test_support::{Setup, Tenant, TestApp};
+
+const LIMIT: u64 = 100;
+
+fn setup() -> Setup {
+    let mut setup = Setup::default();
+    setup.options.max_bytes_per_organization = Some(LIMIT);
+    setup
+}
+
+async fn presign(world: &TestApp, tenant: &Tenant, filename: &str, size: u64) -> Result<(), Error> {
+    let request = PresignRequest { filename: filename.to_owned(), size, content_type: None };
+    world.app.presign_file(&tenant.viewer, request).await.map(|_| ())
+}
+
+async fn used(world: &TestApp, tenant: &Tenant) -> u64 {
+    world.app.me(&tenant.viewer).await.unwrap().bytes.used
+}
+
+#[tokio::test]
+async fn uploads_that_may_still_come_count() {
+    let world = TestApp::with(setup()).await;
+    let (tenant, other) = (world.tenant().await, world.tenant().await);
+    presign(&world, &tenant, "a.txt", 60).await.unwrap();
+    let error = presign(&world, &tenant, "b.txt", 41).await.unwrap_err();
+    let expected = Quota::Bytes { size: 41, used: 60, limit: LIMIT };
+    assert!(matches!(error, Error::QuotaExceeded(quota) if quota == expected), "{error:?}");
+    presign(&world, &tenant, "b.txt", 40).await.unwrap();
+    presign(&world, &tenant, "b.txt", 1).await.unwrap();
+    presign(&world, &other, "a.txt", LIMIT).await.unwrap();
+    assert_eq!(used(&world, &tenant).await, 100);
+}
+
+#[tokio::test]
+async fn expired_uploads_count_what_is_stored() {
+    let world = TestApp::with(setup()).await;
+    let tenant = world.tenant().await;
+    world.upload(&tenant, "stored.txt", "Seven b").await;
+    presign(&world, &tenant, "never.txt", 93).await.unwrap();
+    assert!(presign(&world, &tenant, "b.txt", 1).await.is_err());
+    world.clock.advance(Duration::from_mins(16));
+    presign(&world, &tenant, "b.txt", 93).await.unwrap();
+    assert_eq!(used(&world, &tenant).await, 100);
+    assert!(presign(&world, &tenant, "c.txt", 1).await.is_err());
+}
+
+#[tokio::test]
+async fn a_deleted_file_makes_room() {
+    let world = TestApp::with(setup()).await;
+    let tenant = world.tenant().await;
+    world.upload(&tenant, "a.txt", &"x".repeat(90)).await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    assert!(presign(&world, &tenant, "b.txt", 20).await.is_err());
+    assert!(world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
+    assert_eq!(used(&world, &tenant).await, 0);
+    presign(&world, &tenant, "b.txt", 20).await.unwrap();
+}
+
+/// Otherwise presigning, deleting and uploading in turns would store any number of bytes.
+#[tokio::test]
+async fn deleting_a_file_does_not_forget_its_upload() {
+    let world = TestApp::with(setup()).await;
+    let tenant = world.tenant().await;
+    presign(&world, &tenant, "a.txt", 90).await.unwrap();
+    world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap();
+    assert_eq!(used(&world, &tenant).await, 90);
+    assert!(presign(&world, &tenant, "b.txt", 20).await.is_err());
+    world.clock.advance(Duration::from_mins(16));
+    presign(&world, &tenant, "b.txt", 20).await.unwrap();
+}

@@ -1,0 +1,146 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{DocId, FeedbackId, OrganizationId, RunState, SearchId, SyncId, Timestamp};
+
+use super::documents::purge_workspace_documents;
+use super::{Conn, accounts, audit, files, page_reads};
+use crate::error::Result;
+use crate::rows::{AuditEntry, Organization};
+use crate::schema::{
+    api_keys, documents, feedback, files as file_rows, grants, index_runs, organizations, page_reads as reads,
+    searches, storage_totals, usage_events, usage_rollups,
+};
+use crate::types::{Bind, bind_all};
+
+/// Error of runs that the deletion of their organization ends.
+const RUN_ERROR: &str = "the organization was deleted";
+
+pub async fn mark_organization_deleted(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    now: Timestamp,
+    entry: AuditEntry,
+) -> Result<Option<Organization>> {
+    let active = organizations::table.find(Bind(organization_id)).filter(organizations::deleted_at.is_null());
+    let marked = diesel::update(active).set(organizations::deleted_at.eq(Bind(now))).execute(connection).await?;
+    if marked > 0 {
+        let keys = api_keys::table
+            .filter(api_keys::organization_id.eq(Bind(organization_id)))
+            .filter(api_keys::revoked_at.is_null());
+        diesel::update(keys).set(api_keys::revoked_at.eq(Bind(now))).execute(connection).await?;
+        end_runs(connection, organization_id, now).await?;
+        audit::record(connection, entry).await?;
+    }
+    accounts::find_organization(connection, organization_id).await
+}
+
+/// Ends the runs of an organization. A worker notices at its next write that it has lost the lease.
+async fn end_runs(connection: &mut Conn, organization_id: OrganizationId, now: Timestamp) -> Result<()> {
+    let unfinished = bind_all([RunState::Queued, RunState::Planning, RunState::Running]);
+    let runs = index_runs::table
+        .filter(index_runs::organization_id.eq(Bind(organization_id)))
+        .filter(index_runs::state.eq_any(unfinished));
+    diesel::update(runs)
+        .set((
+            index_runs::state.eq(Bind(RunState::Failed)),
+            index_runs::completed_at.eq(Bind(now)),
+            index_runs::error.eq(RUN_ERROR),
+            index_runs::lease_owner.eq(None::<String>),
+            index_runs::lease_expires_at.eq(Bind(None::<Timestamp>)),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn list_organizations_to_remove(connection: &mut Conn, since: Timestamp) -> Result<Vec<Organization>> {
+    Ok(organizations::table
+        .filter(organizations::deleted_at.is_not_null())
+        .filter(organizations::removed_at.is_null().or(organizations::deleted_at.gt(Bind(since))))
+        .order((organizations::deleted_at, organizations::id))
+        .select(Organization::as_select())
+        .load(connection)
+        .await?)
+}
+
+pub async fn purge_workspace(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    limit: i64,
+    now: Timestamp,
+) -> Result<usize> {
+    let doc_ids: Vec<DocId> = documents::table
+        .filter(documents::organization_id.eq(Bind(organization_id)))
+        .order(documents::doc_id)
+        .limit(limit)
+        .select(documents::doc_id)
+        .load(connection)
+        .await?;
+    purge_workspace_documents(connection, organization_id, doc_ids, now).await
+}
+
+/// Deletes rows of a table by their ids, of at most `limit` rows of the organization. Evaluates to the number of rows.
+macro_rules! delete_some {
+    ($connection:expr, $table:ident . $id:ident: $type:ty, $organization_id:expr, $limit:expr) => {{
+        let ids: Vec<$type> = $table::table
+            .filter($table::organization_id.eq(Bind($organization_id)))
+            .order($table::$id)
+            .limit($limit)
+            .select($table::$id)
+            .load($connection)
+            .await?;
+        let rows = $table::table
+            .filter($table::organization_id.eq(Bind($organization_id)))
+            .filter($table::$id.eq_any(bind_all(ids)));
+        diesel::delete(rows).execute($connection).await?
+    }};
+}
+
+async fn delete_usage_events(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
+    let ids: Vec<i64> = usage_events::table
+        .filter(usage_events::organization_id.eq(Bind(organization_id)))
+        .limit(limit)
+        .select(usage_events::id)
+        .load(connection)
+        .await?;
+    Ok(diesel::delete(usage_events::table.filter(usage_events::id.eq_any(ids))).execute(connection).await?)
+}
+
+pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
+    let deleted = delete_some!(connection, searches.search_id: SearchId, organization_id, limit)
+        + delete_some!(connection, feedback.feedback_id: FeedbackId, organization_id, limit)
+        + delete_some!(connection, grants.doc_id: DocId, organization_id, limit)
+        + delete_some!(connection, usage_rollups.start: Timestamp, organization_id, limit)
+        + delete_some!(connection, index_runs.sync_id: SyncId, organization_id, limit);
+    let read: Vec<DocId> = reads::table
+        .filter(reads::organization_id.eq(Bind(organization_id)))
+        .order(reads::doc_id)
+        .limit(limit)
+        .select(reads::doc_id)
+        .load(connection)
+        .await?;
+    let keys: Vec<String> = file_rows::table
+        .filter(file_rows::organization_id.eq(Bind(organization_id)))
+        .order(file_rows::object_key)
+        .limit(limit)
+        .select(file_rows::object_key)
+        .load(connection)
+        .await?;
+    let deleted = deleted + read.len() + keys.len() + delete_usage_events(connection, organization_id, limit).await?;
+    page_reads::delete_page_reads(connection, organization_id, read).await?;
+    files::delete_files(connection, organization_id, keys).await?;
+    if deleted == 0 {
+        let totals = storage_totals::table.find(Bind(organization_id));
+        diesel::delete(totals).execute(connection).await?;
+    }
+    Ok(deleted)
+}
+
+pub async fn complete_removal(connection: &mut Conn, organization_id: OrganizationId, now: Timestamp) -> Result<()> {
+    let removed = organizations::table
+        .find(Bind(organization_id))
+        .filter(organizations::deleted_at.is_not_null())
+        .filter(organizations::removed_at.is_null());
+    diesel::update(removed).set(organizations::removed_at.eq(Bind(now))).execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
+
+use super::{Conn, page_reads};
+use crate::error::Result;
+use crate::schema::{feedback, grants, page_reads as reads, searches};
+use crate::types::{Bind, bind_all};
+
+pub async fn prune_searches(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let expired: Vec<SearchId> = searches::table
+        .filter(searches::created_at.lt(Bind(before)))
+        .order(searches::created_at)
+        .limit(limit)
+        .select(searches::search_id)
+        .load(connection)
+        .await?;
+    let expired = searches::table.filter(searches::search_id.eq_any(bind_all(expired)));
+    Ok(diesel::delete(expired).execute(connection).await?)
+}
+
+pub async fn prune_feedback(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let expired: Vec<FeedbackId> = feedback::table
+        .filter(feedback::created_at.lt(Bind(before)))
+        .order(feedback::created_at)
+        .limit(limit)
+        .select(feedback::feedback_id)
+        .load(connection)
+        .await?;
+    let expired = feedback::table.filter(feedback::feedback_id.eq_any(bind_all(expired)));
+    Ok(diesel::delete(expired).execute(connection).await?)
+}
+
+pub async fn prune_grants(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let expired: Vec<(OrganizationId, DocId)> = grants::table
+        .filter(grants::granted_at.lt(Bind(before)))
+        .order(grants::granted_at)
+        .limit(limit)
+        .select((grants::organization_id, grants::doc_id))
+        .load(connection)
+        .await?;
+    let mut pruned = 0;
+    for (organization_id, doc_ids) in by_organization(expired) {
+        let expired = grants::table
+            .filter(grants::organization_id.eq(Bind(organization_id)))
+            .filter(grants::doc_id.eq_any(bind_all(doc_ids)))
+            // Unless it was renewed meanwhile.
+            .filter(grants::granted_at.lt(Bind(before)));
+        pruned += diesel::delete(expired).execute(connection).await?;
+    }
+    Ok(pruned)
+}
+
+pub async fn prune_page_reads(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    let granted = grants::table
+        .filter(grants::organization_id.eq(reads::organization_id))
+        .filter(grants::doc_id.eq(reads::doc_id));
+    let expired: Vec<(OrganizationId, DocId)> = reads::table
+        .filter(reads::last_seen_at.lt(Bind(before)))
+        .filter(diesel::dsl::not(diesel::dsl::exists(granted)))
+        .order(reads::last_seen_at)
+        .limit(limit)
+        .select((reads::organization_id, reads::doc_id))
+        .load(connection)
+        .await?;
+    let pruned = expired.len();
+    for (organization_id, doc_ids) in by_organization(expired) {
+        page_reads::delete_page_reads(connection, organization_id, doc_ids).await?;
+    }
+    Ok(pruned)
+}
+
+/// Groups documents by organization, each in key order.
+fn by_organization(mut rows: Vec<(OrganizationId, DocId)>) -> BTreeMap<OrganizationId, Vec<DocId>> {
+    rows.sort_unstable();
+    let mut groups: BTreeMap<OrganizationId, Vec<DocId>> = BTreeMap::new();
+    for (organization_id, doc_id) in rows {
+        groups.entry(organization_id).or_default().push(doc_id);
+    }
+    groups
+}

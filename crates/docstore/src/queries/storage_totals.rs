@@ -1,0 +1,122 @@
+use std::time::Duration;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{OrganizationId, Timestamp};
+
+use super::Conn;
+use crate::error::Result;
+use crate::rows::{File, StorageTotals};
+use crate::schema::{files, storage_totals};
+use crate::types::Bind;
+
+/// Precision of the times of uploads, which storage states in whole seconds.
+const UPLOAD_PRECISION: Duration = Duration::from_secs(1);
+
+/// Locks the totals of an organization until the end of the transaction, and returns them. Call it before reading files that
+/// the transaction changes: it serializes the changes of an organization's files.
+pub async fn lock(connection: &mut Conn, organization_id: OrganizationId) -> Result<StorageTotals> {
+    diesel::insert_into(storage_totals::table)
+        .values((
+            storage_totals::organization_id.eq(Bind(organization_id)),
+            storage_totals::files.eq(0),
+            storage_totals::bytes.eq(0),
+        ))
+        .on_conflict(storage_totals::organization_id)
+        .do_nothing()
+        .execute(connection)
+        .await?;
+    let totals =
+        storage_totals::table.find(Bind(organization_id)).select((storage_totals::files, storage_totals::bytes));
+    Ok(lock_rows!(totals).first(connection).await?)
+}
+
+/// Adds to the totals; negative numbers subtract.
+pub async fn add(connection: &mut Conn, organization_id: OrganizationId, added: StorageTotals) -> Result<()> {
+    if added == StorageTotals::default() {
+        return Ok(());
+    }
+    diesel::update(storage_totals::table.find(Bind(organization_id)))
+        .set((
+            storage_totals::files.eq(storage_totals::files + added.files),
+            storage_totals::bytes.eq(storage_totals::bytes + added.bytes),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn find_storage_totals(connection: &mut Conn, organization_id: OrganizationId) -> Result<StorageTotals> {
+    let found = storage_totals::table
+        .find(Bind(organization_id))
+        .select((storage_totals::files, storage_totals::bytes))
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+pub async fn list_expired_uploads(
+    connection: &mut Conn,
+    organization_id: Option<OrganizationId>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<File>> {
+    let mut query = files::table
+        .filter(files::upload_expires_at.le(Bind(now)))
+        .order(files::upload_expires_at)
+        .limit(limit)
+        .select(File::as_select())
+        .into_boxed();
+    if let Some(organization_id) = organization_id {
+        query = query.filter(files::organization_id.eq(Bind(organization_id)));
+    }
+    Ok(query.load(connection).await?)
+}
+
+pub async fn settle_uploads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    measured: Vec<(String, i64)>,
+    now: Timestamp,
+) -> Result<()> {
+    lock(connection, organization_id).await?;
+    let mut added = StorageTotals::default();
+    for (object_key, bytes) in measured {
+        let expired = || {
+            files::table
+                .find(object_key.clone())
+                .filter(files::organization_id.eq(Bind(organization_id)))
+                // A URL that was issued meanwhile keeps the file unmeasured.
+                .filter(files::upload_expires_at.le(Bind(now)))
+        };
+        let before: Option<i64> = expired().select(files::bytes).first(connection).await.optional()?;
+        let Some(before) = before else { continue };
+        diesel::update(expired())
+            .set((files::bytes.eq(bytes), files::upload_expires_at.eq(Bind(None::<Timestamp>))))
+            .execute(connection)
+            .await?;
+        added.bytes += bytes - before;
+    }
+    add(connection, organization_id, added).await
+}
+
+pub async fn release_upload(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    object_key: String,
+    bytes: i64,
+    uploaded_at: Timestamp,
+) -> Result<()> {
+    lock(connection, organization_id).await?;
+    let deleted = files::table
+        .find(object_key)
+        .filter(files::organization_id.eq(Bind(organization_id)))
+        .filter(files::withdrawn_at.is_not_null())
+        .filter(files::bytes.eq(bytes))
+        .filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
+    // It stays unmeasured: stores that accept a URL again may get another upload.
+    let released = diesel::update(deleted).set(files::bytes.eq(0)).execute(connection).await?;
+    let removed = if released > 0 { StorageTotals { files: 0, bytes: -bytes } } else { StorageTotals::default() };
+    add(connection, organization_id, removed).await
+}

@@ -1,0 +1,143 @@
+//! Quotas of files and bytes, and the totals that they are checked against.
+
+use docstore::{Docstore, File, IndexRun, Registration, StorageQuotas, StorageTotals};
+use model::{OrganizationId, RunMode};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, at, new_organization};
+
+on_both_backends!(
+    upload_beyond_a_quota_is_refused,
+    replacement_counts_the_larger_object,
+    concurrent_uploads_do_not_exceed_the_quota,
+    expired_upload_counts_its_object,
+    deleted_file_counts_while_its_url_is_valid,
+    totals_equal_the_files,
+);
+
+/// End of the upload URLs of these tests.
+const EXPIRY: i64 = 900_000;
+
+const QUOTAS: StorageQuotas = StorageQuotas { files: 3, bytes: Some(100) };
+
+fn upload(organization_id: OrganizationId, name: &str, bytes: i64) -> File {
+    File {
+        object_key: format!("{organization_id}/{name}"),
+        organization_id,
+        name: name.to_owned(),
+        doc_id: Uuid::new_v4().into(),
+        content_type: None,
+        created_at: NOW,
+        processed_etag: None,
+        processed_size: None,
+        outcome: None,
+        reason: None,
+        last_run_id: None,
+        withdrawn_at: None,
+        bytes,
+        upload_expires_at: Some(at(EXPIRY)),
+    }
+}
+
+async fn register(db: &Docstore, organization_id: OrganizationId, name: &str, bytes: i64) -> Registration {
+    db.register_file(upload(organization_id, name, bytes), QUOTAS).await.unwrap()
+}
+
+async fn totals(db: &Docstore, organization_id: OrganizationId) -> (i64, i64) {
+    let StorageTotals { files, bytes } = db.find_storage_totals(organization_id).await.unwrap();
+    (files, bytes)
+}
+
+fn run(organization_id: OrganizationId) -> IndexRun {
+    IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Incremental, NOW)
+}
+
+async fn upload_beyond_a_quota_is_refused(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    assert_eq!(register(&db, ours, "a", 60).await, Registration::Registered);
+    let full = StorageTotals { files: 1, bytes: 60 };
+    assert_eq!(register(&db, ours, "b", 41).await, Registration::TooManyBytes(full));
+    assert_eq!(register(&db, ours, "b", 40).await, Registration::Registered);
+    assert_eq!(register(&db, ours, "c", 0).await, Registration::Registered);
+    assert_eq!(register(&db, ours, "d", 0).await, Registration::TooManyFiles(StorageTotals { files: 3, bytes: 100 }));
+    assert_eq!(totals(&db, ours).await, (3, 100));
+    assert_eq!(db.count("files").await, 3, "nothing was stored");
+    assert_eq!(register(&db, theirs, "a", 100).await, Registration::Registered);
+}
+
+async fn replacement_counts_the_larger_object(db: Database) {
+    let ours = new_organization(&db).await;
+    for (bytes, counted) in [(60, 60), (20, 60), (90, 90)] {
+        assert_eq!(register(&db, ours, "a", bytes).await, Registration::Registered);
+        assert_eq!(totals(&db, ours).await, (1, counted));
+    }
+    assert!(matches!(register(&db, ours, "a", 101).await, Registration::TooManyBytes(_)));
+}
+
+async fn concurrent_uploads_do_not_exceed_the_quota(db: Database) {
+    let ours = new_organization(&db).await;
+    let stores = [db.store.clone(), db.another_store()];
+    let quotas = StorageQuotas { files: 100, bytes: Some(100) };
+    let uploads = (0..20).map(|number| {
+        let store = stores[number % 2].clone();
+        let file = upload(ours, &number.to_string(), 30);
+        tokio::spawn(async move { store.register_file(file, quotas).await.unwrap() })
+    });
+    let mut registered = 0;
+    for upload in uploads.collect::<Vec<_>>() {
+        registered += usize::from(upload.await.unwrap() == Registration::Registered);
+    }
+    assert_eq!((registered, totals(&db, ours).await), (3, (3, 90)));
+}
+
+async fn expired_upload_counts_its_object(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    for (name, bytes) in [("came", 50), ("never", 40)] {
+        assert_eq!(register(&db, ours, name, bytes).await, Registration::Registered);
+    }
+    let key = |name: &str| format!("{ours}/{name}");
+    let measured = || vec![(key("came"), 50), (key("never"), 0)];
+    assert!(db.list_expired_uploads(None, at(EXPIRY - 1), 10).await.unwrap().is_empty());
+    db.settle_uploads(ours, measured(), at(EXPIRY - 1)).await.unwrap();
+    assert_eq!(totals(&db, ours).await, (2, 90), "the upload may still come");
+    assert!(db.list_expired_uploads(Some(theirs), at(EXPIRY), 10).await.unwrap().is_empty());
+    assert_eq!(db.list_expired_uploads(Some(ours), at(EXPIRY), 10).await.unwrap().len(), 2);
+    for _ in 0..2 {
+        db.settle_uploads(theirs, measured(), at(EXPIRY)).await.unwrap();
+        db.settle_uploads(ours, measured(), at(EXPIRY)).await.unwrap();
+        assert_eq!(totals(&db, ours).await, (2, 50));
+    }
+    assert!(db.list_expired_uploads(None, at(EXPIRY), 10).await.unwrap().is_empty());
+}
+
+async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
+    let ours = new_organization(&db).await;
+    register(&db, ours, "a", 50).await;
+    db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(1)).await.unwrap().unwrap();
+    assert_eq!(totals(&db, ours).await, (0, 50));
+    let release = async |bytes, uploaded_at| {
+        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at).await.unwrap();
+        totals(&db, ours).await.1
+    };
+    // Objects of earlier uploads: the URL may still be used.
+    assert_eq!((release(49, at(1)).await, release(50, at(-1_001)).await), (50, 50));
+    assert_eq!(release(50, at(1)).await, 0);
+    assert_eq!(db.list_expired_uploads(None, at(EXPIRY), 10).await.unwrap().len(), 1, "it is measured once more");
+    register(&db, ours, "a", 50).await;
+    assert_eq!(release(50, at(1)).await, 50, "a file that was not deleted");
+    db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
+    assert_eq!(totals(&db, ours).await, (0, 0));
+    register(&db, ours, "a", 70).await;
+    assert_eq!(totals(&db, ours).await, (1, 70));
+}
+
+async fn totals_equal_the_files(db: Database) {
+    let ours = new_organization(&db).await;
+    for (name, bytes) in [("a", 10), ("b", 20), ("c", 30)] {
+        register(&db, ours, name, bytes).await;
+    }
+    db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
+    db.delete_files(ours, vec![format!("{ours}/a"), format!("{ours}/b")]).await.unwrap();
+    assert_eq!(totals(&db, ours).await, (1, 30));
+    assert_eq!(db.number("sum(bytes)", "files").await, 30);
+}

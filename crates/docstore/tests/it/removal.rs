@@ -1,0 +1,85 @@
+//! Deletion of organizations.
+
+use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork};
+use model::{AuditAction, IndexName, RunMode, RunState};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, at, new_organization, page, workspace_document};
+
+on_both_backends!(deleted_organization_loses_its_keys_and_runs, data_is_removed_in_batches);
+
+fn entry() -> AuditEntry {
+    AuditEntry::new(Uuid::new_v4().into(), NOW, "cli:test@host", AuditAction::OrganizationDeleted)
+}
+
+async fn deleted_organization_loses_its_keys_and_runs(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let mut runs = Vec::new();
+    for organization_id in [ours, theirs] {
+        let run = IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW);
+        runs.push(db.request_run(run).await.unwrap().sync_id);
+    }
+    let claimed = db.claim_run("worker".to_owned(), NOW, at(1_000)).await.unwrap().unwrap();
+    assert_eq!(db.mark_organization_deleted(Uuid::nil().into(), at(1), entry()).await.unwrap().map(|one| one.id), None);
+    for now in [at(1), at(2)] {
+        let deleted = db.mark_organization_deleted(ours, now, entry()).await.unwrap().unwrap();
+        assert_eq!((deleted.deleted_at, deleted.removed_at), (Some(at(1)), None));
+    }
+    assert_eq!(db.count("audit_entries WHERE action = 'organization.deleted'").await, 1);
+    let run = db.find_run(ours, runs[0]).await.unwrap().unwrap();
+    assert_eq!((run.state, run.error.as_deref()), (RunState::Failed, Some("the organization was deleted")));
+    assert_eq!(db.find_run(theirs, runs[1]).await.unwrap().unwrap().state, {
+        if claimed.organization_id == theirs { RunState::Planning } else { RunState::Queued }
+    });
+    assert_eq!(db.find_organization(theirs).await.unwrap().unwrap().deleted_at, None);
+}
+
+async fn data_is_removed_in_batches(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let web = page("https://example.com/", "a page");
+    let web_id = web.document.doc_id;
+    db.save_documents(vec![web], NOW).await.unwrap();
+    for organization_id in [ours, theirs] {
+        let names = ["a.md", "b.md", "c.md"];
+        let documents = names.map(|name| workspace_document(organization_id, name, "a file")).to_vec();
+        db.save_documents(documents, NOW).await.unwrap();
+        db.grant_document(Grant { organization_id, doc_id: web_id, granted_at: NOW }).await.unwrap();
+        let canonical_url = format!("https://example.com/{organization_id}");
+        let doc_id = page(&canonical_url, "").document.doc_id;
+        let source_url = canonical_url.clone();
+        db.register_page(NewPage { organization_id, doc_id, canonical_url, source_url }, NOW).await.unwrap();
+    }
+    let before = db.count_outbox(IndexName::Workspace).await.unwrap();
+    db.mark_organization_deleted(ours, NOW, entry()).await.unwrap();
+    let purge = async || db.purge_workspace(ours, 2, NOW).await.unwrap();
+    assert_eq!([purge().await, purge().await, purge().await], [2, 1, 0]);
+    let queued = db.pending_outbox(IndexName::Workspace, 100).await.unwrap();
+    let forgotten = &queued[usize::try_from(before).unwrap()..];
+    assert_eq!(forgotten.len(), 3, "the index forgets each document");
+    assert!(forgotten.iter().all(|entry| matches!(entry.work, OutboxWork::Document(_))));
+    let mut batches = 0;
+    while db.delete_tenant_rows(ours, 1).await.unwrap() > 0 {
+        batches += 1;
+    }
+    assert!(batches >= 2, "{batches}");
+    for table in ["grants", "page_reads"] {
+        let of = |id: model::OrganizationId| {
+            let id = if db.is_sqlite() { format!("x'{}'", id.0.simple()) } else { format!("'{id}'") };
+            format!("{table} WHERE organization_id = {id}")
+        };
+        assert_eq!(db.count(&of(ours)).await, 0, "{table}");
+        assert!(db.count(&of(theirs)).await > 0, "{table}");
+    }
+    // Three files, the page of the index, and the page that the other organization read.
+    assert_eq!(db.count("documents").await, 5);
+    let waiting = async |since| db.list_organizations_to_remove(since).await.unwrap().len();
+    assert_eq!(waiting(at(1)).await, 1);
+    db.complete_removal(ours, at(5)).await.unwrap();
+    db.complete_removal(theirs, at(5)).await.unwrap();
+    assert_eq!((waiting(at(1)).await, waiting(at(-1)).await), (0, 1));
+    assert_eq!(db.find_organization(theirs).await.unwrap().unwrap().removed_at, None);
+    let sizes = db.list_organization_sizes().await.unwrap();
+    let mut documents: Vec<_> = sizes.iter().map(|size| (size.organization.removed_at, size.documents)).collect();
+    documents.sort_unstable();
+    assert_eq!(documents, [(None, 3), (Some(at(5)), 0)]);
+}

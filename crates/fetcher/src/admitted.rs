@@ -1,0 +1,204 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use admission::Permit;
+use file_types::ContentType;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
+use tokio::time::Instant;
+
+use crate::body;
+use crate::error::{FetchError, TimeoutStage};
+use crate::host_limiter::HostPermit;
+use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
+use crate::page_kind::{self, Declared};
+use crate::redirects::{RedirectChain, is_redirect};
+use crate::shared::Shared;
+use crate::targets::Target;
+
+/// Fetch that has its permits. Dropping it returns them: keep it while the page is in memory.
+pub struct AdmittedFetch {
+    shared: Arc<Shared>,
+    request: FetchRequest,
+    target: Target,
+    redirects: RedirectChain,
+    time: TimeLeft,
+    host: Option<HostPermit>,
+    permit: Option<Permit>,
+}
+
+impl AdmittedFetch {
+    /// Waits until the first request may start.
+    pub(crate) async fn admit(shared: Arc<Shared>, request: FetchRequest) -> Result<Self, FetchError> {
+        let target = Target::parse(&request.url, shared.client.policy())?;
+        let redirects = RedirectChain::new(&target, shared.options.max_redirects);
+        let time = TimeLeft(shared.options.time_limits.total);
+        let mut fetch = Self { shared, request, target, redirects, time, host: None, permit: None };
+        fetch.enter_host().await?;
+        Ok(fetch)
+    }
+
+    /// Fetches the page. The future can be dropped at any time.
+    ///
+    /// # Errors
+    /// One variant per cause; see [`FetchError`].
+    pub async fn run(&mut self) -> Result<Fetched, FetchError> {
+        let fetched = self.follow().await;
+        self.host = None;
+        fetched
+    }
+
+    /// Follows redirects to the page.
+    async fn follow(&mut self) -> Result<Fetched, FetchError> {
+        loop {
+            let hop = hop(&self.shared, &self.target, &self.request, &mut self.redirects);
+            match self.time.spend(hop).await? {
+                Hop::Fetched(fetched) => return Ok(fetched),
+                Hop::Redirect(next) => self.target = next,
+            }
+            self.enter_host().await?;
+        }
+    }
+
+    /// Waits for the permits of the target's host, checks its robots.txt and waits for the start of the request.
+    ///
+    /// A redirect within a host belongs to the same visit and keeps its permits. Before a redirect to another host they are
+    /// released, so that two fetches cannot wait for each other.
+    async fn enter_host(&mut self) -> Result<(), FetchError> {
+        let organization = self.request.organization_id;
+        let is_new = !self.host.as_ref().is_some_and(|permit| permit.is_for(self.target.host()));
+        if is_new {
+            (self.permit, self.host) = (None, None);
+            self.host = Some(self.shared.permits.host(self.target.host(), organization).await?);
+            self.permit = Some(self.shared.permits.fetch(organization).await?);
+        }
+        let crawl_delay = match &self.shared.robots {
+            Some(robots) => self.time.spend(robots.check(&self.target)).await?,
+            None => None,
+        };
+        let politeness = &self.shared.options.politeness;
+        let delay = crawl_delay.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
+        if let Some(host) = self.host.as_ref().filter(|_| is_new)
+            && let Some(start) = host.next_start(delay)
+        {
+            // Other hosts need not wait for this one.
+            self.permit = None;
+            tokio::time::sleep_until(start).await;
+            self.permit = Some(self.shared.permits.fetch(organization).await?);
+        }
+        Ok(())
+    }
+}
+
+/// Time of a fetch that is left. Waiting for permits does not count.
+struct TimeLeft(Duration);
+
+impl TimeLeft {
+    async fn spend<T>(&mut self, work: impl Future<Output = Result<T, FetchError>>) -> Result<T, FetchError> {
+        let start = Instant::now();
+        let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Total });
+        let outcome = tokio::time::timeout(self.0, work).await.unwrap_or_else(timed_out);
+        self.0 = self.0.saturating_sub(start.elapsed());
+        outcome
+    }
+}
+
+enum Hop {
+    Fetched(Fetched),
+    Redirect(Target),
+}
+
+/// Makes one request.
+async fn hop(
+    shared: &Shared,
+    target: &Target,
+    request: &FetchRequest,
+    redirects: &mut RedirectChain,
+) -> Result<Hop, FetchError> {
+    let validators = request.validators.as_ref();
+    let headers = validators.map(|validators| validators.headers(target.url())).unwrap_or_default();
+    let is_conditional = !headers.is_empty();
+    let response = shared.client.get(target, headers).await?;
+    let status = response.status();
+    if is_redirect(status) {
+        let next = redirects.follow(target, response.headers(), shared.client.policy())?;
+        body::drain(response).await;
+        Ok(Hop::Redirect(next))
+    } else if is_conditional && status == StatusCode::NOT_MODIFIED {
+        Ok(Hop::Fetched(Fetched::NotModified))
+    } else if is_page(status) {
+        let page = page(target, response, redirects.count(), shared.options.max_bytes).await?;
+        Ok(Hop::Fetched(Fetched::Page(Box::new(page))))
+    } else {
+        let retry_after = retry_after(response.headers(), SystemTime::now());
+        Err(FetchError::Status { status: status.as_u16(), retry_after })
+    }
+}
+
+async fn page(target: &Target, response: Response, redirects: usize, limit: usize) -> Result<FetchedPage, FetchError> {
+    let extension = page_kind::extension_of(target.url());
+    let status = response.status().as_u16();
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let parsed = content_type.map(ContentType::parse);
+    let declared = Declared::read(parsed.as_ref(), extension.as_deref());
+    if let Declared::Unsupported(content_type) = declared {
+        return Err(FetchError::ContentType { content_type });
+    }
+    if body::declared_length(&response).is_some_and(|length| length > limit as u64) {
+        return Err(FetchError::TooLarge { limit });
+    }
+    let charset = parsed.and_then(|parsed| parsed.charset);
+    let content_type = content_type.map(str::to_owned);
+    let validators = Validators::read(target.url(), response.headers());
+    let body = body::read(response, limit).await?;
+    if body.is_truncated {
+        return Err(FetchError::TooLarge { limit });
+    }
+    let kind = match declared {
+        Declared::Kind(kind) => Some(kind),
+        _ => page_kind::sniff(&body.bytes, extension.as_deref()),
+    };
+    let Some(kind) = kind else {
+        return Err(FetchError::ContentType { content_type: content_type.unwrap_or_default() });
+    };
+    let final_url = target.url().clone();
+    Ok(FetchedPage { final_url, status, kind, content_type, charset, body: body.bytes, validators, redirects })
+}
+
+/// Returns true for statuses that carry a whole page: not "no content" and not an unrequested part.
+fn is_page(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 200 | 203)
+}
+
+/// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let delay = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
+    };
+    Some(delay.min(MAX_RETRY_AFTER))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn retry_after_is_parsed_and_capped_at_one_day() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        for (value, expected) in [
+            ("120", Some(120)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("99999999999", Some(86_400)),
+            ("-1", None),
+            ("soon", None),
+        ] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().unwrap())]);
+            assert_eq!(retry_after(&headers, now), expected.map(Duration::from_secs), "{value}");
+        }
+    }
+}

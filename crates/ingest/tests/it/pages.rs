@@ -1,0 +1,143 @@
+//! Pages read on demand: refusals, callers that leave, slow sites.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use admission::Compute;
+use extract::{ExtractError, ExtractErrorKind};
+use extract_worker::{Extractor, WorkError};
+use fetcher::{Fetcher, FetcherOptions, Politeness};
+use ingest::pages::{PageRequest, UnreadableReason};
+use ingest::{PageError, PageReader, PageReaderOptions};
+use model::{Clock, DocId, OrganizationId};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::slow::SlowExtractor;
+use crate::world::World;
+
+/// Time within which an answer comes that waits for nothing.
+const SOON: Duration = Duration::from_secs(10);
+
+/// Site with a text at every path; those below `/never` are never answered.
+async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
+    let listener = TcpListener::bind(address).await.unwrap();
+    let address: SocketAddr = listener.local_addr().unwrap();
+    let (requested, requests) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let requested = requested.clone();
+            tokio::spawn(async move {
+                let mut head = vec![0; 4096];
+                let read = stream.read(&mut head).await.unwrap_or_default();
+                let _ = requested.send(());
+                if head[..read].starts_with(b"GET /never") {
+                    std::future::pending::<()>().await;
+                }
+                let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 9\r\nConnection: close\r\n\r\nsome text";
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    (format!("http://{address}"), requests)
+}
+
+fn reader(world: &World, extractor: Arc<dyn Extractor>) -> Arc<PageReader> {
+    let fetcher = Fetcher::new(FetcherOptions {
+        respect_robots: false,
+        allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
+        max_concurrent: 12,
+        politeness: Politeness { concurrent: 4, delay: Duration::ZERO, ..Politeness::default() },
+        ..FetcherOptions::new("test", "1.0", None)
+    });
+    let options = PageReaderOptions {
+        clock: Arc::clone(&world.clock) as Arc<dyn Clock>,
+        compute: Compute::new(1),
+        extract_timeout: Duration::from_secs(60),
+        failure_ttl: Duration::from_secs(60),
+    };
+    Arc::new(PageReader::new(world.store.clone(), fetcher.unwrap(), extractor, options))
+}
+
+fn request(organization_id: OrganizationId, url: String) -> PageRequest {
+    let doc_id = DocId(retrieval_core::url::document_id(&url).0);
+    PageRequest { organization_id, doc_id, canonical_url: url, given_url: None, seen: None }
+}
+
+fn start(reader: &Arc<PageReader>, request: PageRequest) -> JoinHandle<Result<(), PageError>> {
+    let reader = Arc::clone(reader);
+    tokio::spawn(async move { reader.read(request).await })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusal_is_no_failure_of_the_page() {
+    let world = World::new().await;
+    let (extractor, _begun, _ended) = SlowExtractor::new();
+    let extractor = Arc::new(extractor);
+    let reader = reader(&world, Arc::clone(&extractor) as _);
+    let (base, _requests) = site("127.0.0.1:0").await;
+    let page = request(world.organization_id, format!("{base}/a.txt"));
+    let retry_after = Duration::from_secs(3);
+    extractor.refusals.lock().unwrap().push_back(WorkError::Overloaded { retry_after });
+    let refused = reader.read(page.clone()).await;
+    assert!(
+        matches!(refused, Err(PageError::Overloaded { retry_after: after }) if after == retry_after),
+        "{refused:?}"
+    );
+    reader.read(page.clone()).await.unwrap();
+
+    // A failure of the document is remembered.
+    let bad = request(world.organization_id, format!("{base}/b.txt"));
+    let error = ExtractError::new(ExtractErrorKind::TimedOut, "over 15 seconds");
+    extractor.refusals.lock().unwrap().push_back(error.into());
+    for _ in 0..2 {
+        let failed = reader.read(bad.clone()).await;
+        assert!(matches!(failed, Err(PageError::Unreadable(UnreadableReason::Timeout))), "{failed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn read_stops_when_its_last_caller_leaves() {
+    let world = World::new().await;
+    let neighbour = world.neighbour().await;
+    let (extractor, mut begun, mut ended) = SlowExtractor::new();
+    let reader = reader(&world, Arc::new(extractor));
+    let (base, mut requests) = site("127.0.0.1:0").await;
+    let url = format!("{base}/slow.txt");
+    let first = start(&reader, request(world.organization_id, url.clone()));
+    assert_eq!(begun.recv().await.as_deref(), Some("slow.txt"));
+    // The same page for another organization: one request to the site.
+    let second = start(&reader, request(neighbour.organization_id, url));
+    let third = start(&reader, request(world.organization_id, format!("{base}/quick.txt")));
+    third.await.unwrap().unwrap();
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    assert!(ended.try_recv().is_err(), "another caller still waits");
+    second.abort();
+    assert_eq!(tokio::time::timeout(SOON, ended.recv()).await.unwrap().as_deref(), Some("slow.txt"));
+    assert_eq!((requests.recv().await, requests.recv().await, requests.try_recv().ok()), (Some(()), Some(()), None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_of_a_silent_site_delay_no_page_of_another() {
+    let world = World::new().await;
+    let neighbour = world.neighbour().await;
+    let (extractor, _begun, _ended) = SlowExtractor::new();
+    let reader = reader(&world, Arc::new(extractor));
+    let (silent, mut requests) = site("127.0.0.1:0").await;
+    let (other, _other_requests) = site("127.0.0.2:0").await;
+    let readers: Vec<_> =
+        (0..64).map(|n| start(&reader, request(neighbour.organization_id, format!("{silent}/never/{n}")))).collect();
+    requests.recv().await;
+    for organization_id in [world.organization_id, neighbour.organization_id] {
+        let page = reader.read(request(organization_id, format!("{other}/a.txt")));
+        tokio::time::timeout(SOON, page).await.expect("an answer soon").unwrap();
+    }
+    // The silent site has a share for others, too.
+    let page = reader.read(request(world.organization_id, format!("{silent}/a.txt")));
+    tokio::time::timeout(SOON, page).await.expect("an answer soon").unwrap();
+    readers.iter().for_each(JoinHandle::abort);
+}

@@ -1,0 +1,130 @@
+//! Choice of the sections to read.
+
+use std::ops::Range;
+
+use super::Buckets;
+use super::index::Word;
+use crate::analysis::{Language, analyze_query};
+use crate::bm25::idf;
+
+/// Maximum number of query terms that are looked up.
+const MAX_TERMS: usize = 24;
+/// Maximum number of words of one phrase that are looked up: its longest, which tend to be rare.
+const MAX_PHRASE_WORDS: usize = 8;
+
+/// Query for the sections of one document that answer it.
+#[derive(Clone, Debug)]
+pub struct SectionQuery {
+    sections: usize,
+    /// Weight and variants of each term.
+    terms: Vec<(f64, Vec<Word>)>,
+}
+
+impl SectionQuery {
+    /// Analyses the query for a document of this many sections. `language` is the ISO 639-1 code of the document.
+    pub fn new(query: &str, language: Option<&str>, sections: usize) -> Self {
+        let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
+        let terms = analyze_query(query, &languages).terms.into_iter().take(MAX_TERMS).map(|term| {
+            let words = term.variants.iter().map(|variant| Word::new(variant, sections)).collect();
+            (f64::from(term.weight), words)
+        });
+        Self { sections, terms: terms.collect() }
+    }
+
+    /// Returns the numbers of the buckets that [`best`](Self::best) needs.
+    pub fn buckets(&self) -> Vec<usize> {
+        distinct(self.terms.iter().flat_map(|(_, words)| words))
+    }
+
+    /// Returns the sections with any of the terms, best first: many and rare terms count. Equal ones are in order.
+    pub fn best(&self, buckets: &Buckets) -> Vec<usize> {
+        let mut scores = vec![0.0; self.sections];
+        let mut found = Vec::new();
+        for (weight, words) in &self.terms {
+            found.clear();
+            words.iter().for_each(|word| word.sections(buckets, &mut found));
+            found.sort_unstable();
+            found.dedup();
+            let rarity = idf(found.len() as f64, self.sections.saturating_sub(found.len()) as f64);
+            for section in &found {
+                // A damaged list may name sections that do not exist.
+                if let Some(score) = scores.get_mut(*section) {
+                    *score += weight * rarity;
+                }
+            }
+        }
+        let mut best: Vec<usize> = (0..scores.len()).filter(|section| scores[*section] > 0.0).collect();
+        best.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
+        best
+    }
+}
+
+/// Query for the sections of one document that may contain any of several phrases.
+#[derive(Clone, Debug)]
+pub struct PhraseSections {
+    sections: usize,
+    /// Words of each phrase.
+    phrases: Vec<Vec<Word>>,
+}
+
+impl PhraseSections {
+    /// Analyses the phrases for a document of this many sections. A text without words matches nothing.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>, sections: usize) -> Self {
+        let phrases = texts.into_iter().map(|text| {
+            let mut words = analyze_query(text, &[]).phrase;
+            words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+            words.dedup();
+            words.iter().take(MAX_PHRASE_WORDS).map(|word| Word::new(word, sections)).collect::<Vec<_>>()
+        });
+        Self { sections, phrases: phrases.filter(|words| !words.is_empty()).collect() }
+    }
+
+    /// Returns the numbers of the buckets that [`runs`](Self::runs) needs.
+    pub fn buckets(&self) -> Vec<usize> {
+        distinct(self.phrases.iter().flatten())
+    }
+
+    /// Returns runs of neighbouring sections that may contain a phrase, in order. A phrase may begin in one section and
+    /// end in the next.
+    pub fn runs(&self, buckets: &Buckets) -> Vec<Range<usize>> {
+        let mut wanted = vec![false; self.sections];
+        let mut found = Vec::new();
+        for words in &self.phrases {
+            // Number of words in each section and the next one together, and in each section.
+            let mut counts = vec![0_usize; self.sections];
+            let mut own = vec![0_usize; self.sections + 1];
+            for word in words {
+                found.clear();
+                word.sections(buckets, &mut found);
+                found.iter().filter(|section| **section < self.sections).for_each(|section| own[*section] += 1);
+                let mut pairs: Vec<usize> =
+                    found.iter().flat_map(|section| [section.checked_sub(1), Some(*section)]).flatten().collect();
+                pairs.dedup();
+                pairs.into_iter().filter(|pair| *pair < self.sections).for_each(|pair| counts[pair] += 1);
+            }
+            for (pair, count) in counts.into_iter().enumerate() {
+                if count >= words.len() && own[pair] > 0 {
+                    wanted[pair] = true;
+                    if own[pair + 1] > 0 {
+                        wanted[pair + 1] = true;
+                    }
+                }
+            }
+        }
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for section in (0..self.sections).filter(|section| wanted[*section]) {
+            match runs.last_mut() {
+                Some(run) if run.end == section => run.end += 1,
+                _ => runs.push(section..section + 1),
+            }
+        }
+        runs
+    }
+}
+
+fn distinct<'a>(words: impl Iterator<Item = &'a Word>) -> Vec<usize> {
+    let mut buckets: Vec<usize> = words.map(|word| word.bucket).collect();
+    buckets.sort_unstable();
+    buckets.dedup();
+    buckets
+}

@@ -1,0 +1,38 @@
+//! Searches of many clients in a larger index.
+
+use super::setup::Setup;
+use crate::bench::report::Section;
+use crate::bench::swarm::{self, Tally};
+use std::time::Duration;
+
+/// Web documents of the scenarios that measure throughput, as of `bench search`.
+pub const DOCUMENTS: usize = 100_000;
+/// Numbers of patient clients among which the best throughput is found.
+const CLIENTS: [usize; 3] = [16, 64, 200];
+
+/// Returns the best throughput of patient clients, in searches per second.
+///
+/// # Errors
+///
+/// Returns an error if the load cannot be sent.
+pub fn best(setup: &Setup, searches: &[Vec<u8>], time: Duration, section: &mut Section) -> anyhow::Result<f64> {
+    let mut best = 0.0_f64;
+    for clients in CLIENTS {
+        let tally = swarm::run(&setup.patient(searches, clients, time))?;
+        section.named(format!("searches/s, {clients} patient clients"), tally.goodput(time));
+        best = best.max(tally.goodput(time));
+    }
+    Ok(best)
+}
+
+/// Adds the outcomes of a load.
+pub fn report(tally: &Tally, section: &mut Section) {
+    let latencies = tally.latencies();
+    section.count("answers", tally.answered());
+    section.milliseconds("p50 ms", latencies.median()).milliseconds("p99 ms", latencies.percentile(99.0));
+    for (status, count) in tally.refusals() {
+        section.named(format!("responses with {status}"), count as f64);
+    }
+    section.count("requests that timed out", tally.timed_out);
+    section.count("requests whose connection was lost", tally.lost);
+}

@@ -1,0 +1,27 @@
+//! 2,000 clients that keep waiting, and come back when they are refused.
+
+use super::stage::Stage;
+use super::{Scenario, targets, throughput};
+use crate::bench::swarm;
+
+pub const SCENARIO: Scenario =
+    Scenario { name: "waiting", about: "2,000 clients that keep waiting and obey Retry-After", measure };
+
+const CLIENTS: usize = 2_000;
+
+fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    let setup = stage.set_up(throughput::DOCUMENTS)?;
+    let server = setup.installation.serve()?;
+    let (searches, time) = (setup.searches(&setup.heavy), stage.time());
+    let clients = stage.scaled(CLIENTS);
+    stage.step("patient clients");
+    let best = throughput::best(&setup, &searches, time, stage.section)?;
+    let probes = [setup.search_probe()];
+    let tally = stage.measure(&server, &probes, || swarm::run(&setup.patient(&searches, clients, time)))?;
+    throughput::report(&tally, stage.section);
+    let reached = tally.goodput(time);
+    stage.section.number("searches/s under overload", reached);
+    let percent = targets::percent(reached, best);
+    stage.section.number("% of the best searches/s", percent).target_at_least(targets::GOODPUT_PERCENT);
+    Ok(())
+}
