@@ -28,7 +28,7 @@ enum Command {
     Check,
     /// Run all tests, with a private PostgreSQL and Redis
     Test(test::Options),
-    /// Test the built server from outside: published contract (Schemathesis), MCP client, programs, acceptance folder
+    /// Test the built server from outside: published contract (Schemathesis), MCP clients, programs, acceptance folder
     E2e(e2e::Options),
     /// Write the published OpenAPI document, or check that the committed one is current
     Schema(schema::Options),

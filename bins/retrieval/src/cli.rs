@@ -297,9 +297,12 @@ pub struct Login {
 
 #[derive(Args, Debug)]
 pub struct Mcp {
-    /// Tool set: all tools, or only `search` and `fetch` as connectors expect
+    /// Tool set: all tools, `search` only, or `search` and `fetch` as connectors expect
     #[arg(long, value_enum, default_value_t = Profile::Full)]
     pub profile: Profile,
+    /// Tools of the profile to offer, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES")]
+    pub tools: Option<String>,
     /// Organization whose workspace is searched [default: settings file]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
@@ -308,6 +311,7 @@ pub struct Mcp {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Profile {
     Full,
+    Search,
     Connector,
 }
 

@@ -46,6 +46,8 @@ pub fn create_app(
         .service(public("/skills/{skill}/SKILL.md", skills::skill))
         .service(public("/.well-known/agent-skills/index.json", skills::discovery))
         .service(public("/.well-known/agent-skills/{skill}/SKILL.md", skills::skill))
+        .service(public("/.well-known/oauth-protected-resource", mcp::api_metadata))
+        .service(public("/.well-known/oauth-protected-resource/mcp", mcp::metadata))
         .service(public("/llms.txt", skills::llms))
         .default_service(web::to(unmatched::unknown_path))
 }

@@ -9,7 +9,7 @@ use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
-use crate::mcp::{Origins, Servers};
+use crate::mcp::{Origins, ProtectedResource};
 use crate::memory::{Memory, MemoryLimits};
 use crate::skill_files::SkillFiles;
 
@@ -23,6 +23,8 @@ pub struct Options {
     pub public_url: String,
     /// Origins of pages that may use `/mcp`, in addition to those of `public_url` and of this machine.
     pub mcp_allow_origins: Vec<String>,
+    /// Issuer of accepted access tokens, which the metadata of `/mcp` names.
+    pub oauth_issuer: Option<String>,
     /// Threads of the public listener; 0 for one per CPU, at most 8.
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
@@ -68,8 +70,9 @@ pub struct State {
     /// Least speed of sending the body of a request.
     pub(crate) sending: Pace,
     pub(crate) skills: Option<SkillFiles>,
-    pub(crate) mcp: Servers,
     pub(crate) origins: Origins,
+    /// `None` without an issuer.
+    pub(crate) protected_resource: Option<ProtectedResource>,
     public_url: String,
 }
 
@@ -86,8 +89,11 @@ impl State {
             memory: Memory::new(&options.memory),
             sending: options.paces.sending,
             skills: SkillFiles::new(&public_url),
-            mcp: Servers::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),
+            protected_resource: options
+                .oauth_issuer
+                .as_deref()
+                .map(|issuer| ProtectedResource::new(&public_url, issuer)),
             public_url,
         }
     }

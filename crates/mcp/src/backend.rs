@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use api_types::{ErrorBody, ErrorCode};
+use api_types::{ErrorBody, ErrorCode, RunState};
 use model::Scope;
 use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
 use openapi::{Input, Operation, Spec};
@@ -20,6 +20,26 @@ pub trait Backend: Call<Search> + Call<ReadDocument> + Call<SubmitFeedback> + Ca
     /// # Errors
     /// The caller lacks the scope.
     fn begin(&self, operation: &'static Spec) -> Result<(), Failure>;
+
+    /// Stores a file under its sanitized name and starts an indexing run.
+    fn upload(&self, upload: Upload) -> impl Future<Output = Result<Uploaded, Failure>>;
+}
+
+/// A text file to be stored.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Upload {
+    pub name: String,
+    pub text: String,
+}
+
+/// A stored file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Uploaded {
+    /// The sanitized name.
+    pub name: String,
+    /// The run that indexes the file.
+    pub sync_id: String,
+    pub state: RunState,
 }
 
 /// One operation of a [`Backend`].

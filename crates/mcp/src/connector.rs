@@ -6,21 +6,20 @@ use openapi::{Input, operations};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::arguments;
+use crate::answer::Answer;
+use crate::arguments::{self, Given, Unknown};
 use crate::backend::{Backend, Failure};
-use crate::output::Output;
+use crate::calls::check_readable;
 
 /// Characters that `fetch` returns. Far above the limit of other tools, because the contract has no continuation.
 const FETCH_CHARS: i64 = 100_000;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
 struct Search {
     query: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
 struct Fetch {
     id: String,
 }
@@ -46,8 +45,8 @@ struct Fetched {
     metadata: Map<String, Value>,
 }
 
-pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
-    let Search { query } = arguments::parse(arguments)?;
+pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<Answer, Failure> {
+    let Given { request: Search { query }, .. } = arguments::own(arguments, &[], &search_input(), Unknown::Note)?;
     let mut request = SearchRequest::new(query);
     request.response.verbosity = Verbosity::IdsOnly;
     if let Some(workspace) = backend.workspace_id() {
@@ -64,8 +63,8 @@ pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<
     whole(&Results { results: response.results.unwrap_or_default().into_iter().map(hit).collect() })
 }
 
-pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<Output, Failure> {
-    let Fetch { id } = arguments::parse(arguments)?;
+pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<Answer, Failure> {
+    let Given { request: Fetch { id }, .. } = arguments::own(arguments, &[], &fetch_input(), Unknown::Note)?;
     let request = DocumentRequest {
         doc_id: Some(id.clone()),
         include: Some(vec![Section::Metadata, Section::Content]),
@@ -74,6 +73,7 @@ pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<O
     };
     arguments::check(&request).map_err(|_| Failure::invalid("id", "id must be the id of a search result"))?;
     let response = backend.call(Input::<operations::ReadDocument>::of_body(request)).await?;
+    check_readable(&response)?;
     let mut metadata = Map::new();
     let mut set = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -97,11 +97,11 @@ pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<O
     })
 }
 
-/// Builds an output with the result as text and as structured content.
-fn whole(result: &impl Serialize) -> Result<Output, Failure> {
-    let mut output = Output::new(String::new(), result)?;
-    output.text = output.structured.to_string();
-    Ok(output)
+/// Builds an answer with the result as text and as structured content.
+fn whole(result: &impl Serialize) -> Result<Answer, Failure> {
+    let mut answer = Answer::new(String::new(), result)?;
+    answer.text = answer.structured.to_string();
+    Ok(answer)
 }
 
 fn object(properties: Value, required: &[&str], closed: bool) -> Value {

@@ -1,21 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 mod arguments;
 mod backend;
 mod calls;
 mod connector;
-mod fit;
+mod inputs;
 mod message;
-mod output;
-mod profile;
 mod revision;
-mod schema;
 mod server;
-mod summary;
 mod tools;
+mod toolset;
 
-pub use backend::{Backend, Call, Failure};
+pub use backend::{Backend, Call, Failure, Upload, Uploaded};
 pub use message::{Message, Request, RpcError, code};
-pub use profile::Profile;
 pub use revision::{HANDSHAKE, STATELESS, is_supported, unsupported};
 pub use server::{Response, Server};
+pub use toolset::{Profile, Toolset};

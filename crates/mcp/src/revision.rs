@@ -1,6 +1,6 @@
 //! Supported revisions of the protocol.
 //!
-//! Older revisions are not supported: before 2025-06-18 results had no structured content, which holds our answers, and
+//! Older revisions are not supported: before 2025-06-18 results had no structured content, which some clients pass on alone, and
 //! 2025-03-26 requires batches. As the specification requires, a client that requests one is offered the newest
 //! handshake revision and decides for itself.
 

@@ -1,23 +1,20 @@
 //! The protocol's methods. The server keeps no state between requests.
 
-use model::Scope;
 use serde_json::{Map, Value, json};
 
 use crate::message::{Request, RpcError, code};
-use crate::profile::Profile;
 use crate::revision::{STATELESS, negotiate, supported, unsupported};
 use crate::tools::Tool;
+use crate::toolset::Toolset;
 use crate::{Backend, Failure, calls};
 
 /// Milliseconds that clients may cache the tool list and the server's description. Scopes of a key do not change; tools
 /// change with a release.
 const TTL_MS: u64 = 3_600_000;
 
-/// MCP server of one profile.
+/// MCP server of one set of tools. Costs nothing to create.
 pub struct Server {
-    profile: Profile,
-    /// Definitions of the profile's tools, in its order.
-    definitions: Vec<Value>,
+    toolset: Toolset,
 }
 
 /// The response to one request.
@@ -55,8 +52,8 @@ impl Response {
 }
 
 impl Server {
-    pub fn new(profile: Profile) -> Self {
-        Self { profile, definitions: profile.tools().iter().map(Tool::definition).collect() }
+    pub fn new(toolset: Toolset) -> Self {
+        Self { toolset }
     }
 
     /// Answers one request for the caller of `backend`.
@@ -93,7 +90,7 @@ impl Server {
             "protocolVersion": negotiate(requested),
             "capabilities": capabilities(),
             "serverInfo": server_info(),
-            "instructions": self.profile.instructions(),
+            "instructions": self.toolset.instructions(),
         }))
     }
 
@@ -101,7 +98,7 @@ impl Server {
         json!({
             "supportedVersions": supported(),
             "capabilities": capabilities(),
-            "instructions": self.profile.instructions(),
+            "instructions": self.toolset.instructions(),
             "ttlMs": TTL_MS,
             "cacheScope": "public",
         })
@@ -112,10 +109,8 @@ impl Server {
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(RpcError::new(code::INVALID_PARAMS, "unknown cursor: the list has one page"));
         }
-        let shown = self.profile.tools().iter().zip(&self.definitions);
-        let may = |scope: Option<Scope>| scope.is_none_or(|scope| backend.may(scope));
-        let shown = shown.filter(|(tool, _)| may(tool.operation().scope)).map(|(_, definition)| definition);
-        let mut result = json!({"tools": shown.collect::<Vec<_>>()});
+        let shown = self.toolset.tools.iter().filter(|tool| tool.is_open_to(backend));
+        let mut result = json!({"tools": shown.map(|tool| tool.definition()).collect::<Vec<_>>()});
         if stateless {
             result["ttlMs"] = TTL_MS.into();
             // Tools depend on the key.
@@ -132,13 +127,13 @@ impl Server {
     ) -> Result<Value, RpcError> {
         let name = params.get("name").and_then(Value::as_str);
         let name = name.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "`name` must be a string"))?;
-        let tool = self.profile.tools().iter().find(|tool| tool.name == name).ok_or_else(|| {
+        let tool: &Tool = self.toolset.find(name).ok_or_else(|| {
             let name: String = name.chars().take(100).collect();
             RpcError::new(code::INVALID_PARAMS, format!("unknown tool `{name}`"))
         })?;
         let arguments = params.remove("arguments").filter(|given| !given.is_null()).unwrap_or_else(|| json!({}));
-        let (text, structured) = match calls::run(tool, arguments, backend).await {
-            Ok(output) => (output.text, Some(output.structured)),
+        let (text, structured) = match calls::run(tool, &self.toolset, arguments, backend).await {
+            Ok(answer) => (answer.text, Some(answer.structured)),
             Err(failed) => {
                 let text = json!({"error": failed.error}).to_string();
                 *failure = Some(failed);

@@ -1,15 +1,10 @@
 //! The table of tools.
 
-use api_types::{
-    DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileListResponse, SearchRequest,
-    SearchResponse,
-};
-use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::operations::{ListFiles, PresignFile, ReadDocument, Search, SubmitFeedback};
 use openapi::{Operation, Spec};
 use serde_json::{Value, json};
 
-use crate::connector;
-use crate::schema;
+use crate::{Backend, connector, inputs};
 
 /// The implementation of a tool.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,19 +13,29 @@ pub(crate) enum Action {
     ReadDocument,
     SubmitFeedback,
     ListFiles,
+    UploadFile,
     ConnectorSearch,
     ConnectorFetch,
 }
 
+/// Effect of a tool, for clients that ask their users before some calls.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Effect {
+    Reads,
+    Adds,
+    /// Replaces what was there before.
+    Replaces,
+}
+
 /// One tool.
+#[derive(Debug)]
 pub(crate) struct Tool {
     pub name: &'static str,
     title: &'static str,
     /// Instructions for the model: purpose, arguments, result.
     description: &'static str,
     pub action: Action,
-    read_only: bool,
-    idempotent: bool,
+    effect: Effect,
     /// True if the tool reaches beyond the service, to pages of the web.
     open_world: bool,
 }
@@ -43,16 +48,23 @@ impl Tool {
             Action::ReadDocument | Action::ConnectorFetch => ReadDocument::SPEC,
             Action::SubmitFeedback => SubmitFeedback::SPEC,
             Action::ListFiles => ListFiles::SPEC,
+            Action::UploadFile => PresignFile::SPEC,
         }
+    }
+
+    /// True if the caller may have the scope of the operation.
+    pub fn is_open_to<B: Backend>(&self, backend: &B) -> bool {
+        self.operation().scope.is_none_or(|scope| backend.may(scope))
     }
 
     /// The definition in `tools/list`.
     pub fn definition(&self) -> Value {
         let (input, output) = match self.action {
-            Action::Search => (schema::input::<SearchRequest>(), schema::output::<SearchResponse>()),
-            Action::ReadDocument => (schema::input::<DocumentRequest>(), schema::output::<DocumentResponse>()),
-            Action::SubmitFeedback => (schema::input::<FeedbackRequest>(), schema::output::<FeedbackResponse>()),
-            Action::ListFiles => (list_files_input(), schema::output::<FileListResponse>()),
+            Action::Search => (inputs::search(), output("results", "array")),
+            Action::ReadDocument => (inputs::read_document(), output("doc", "object")),
+            Action::SubmitFeedback => (inputs::submit_feedback(), output("feedback_id", "string")),
+            Action::ListFiles => (inputs::list_files(), output("files", "array")),
+            Action::UploadFile => (inputs::upload_file(), output("sync_id", "string")),
             Action::ConnectorSearch => (connector::search_input(), connector::search_output()),
             Action::ConnectorFetch => (connector::fetch_input(), connector::fetch_output()),
         };
@@ -64,80 +76,69 @@ impl Tool {
             "outputSchema": output,
             "annotations": {
                 "title": self.title,
-                "readOnlyHint": self.read_only,
-                // No tool deletes or overwrites anything.
-                "destructiveHint": false,
-                "idempotentHint": self.idempotent,
+                "readOnlyHint": self.effect == Effect::Reads,
+                "destructiveHint": self.effect == Effect::Replaces,
+                "idempotentHint": self.effect != Effect::Adds,
                 "openWorldHint": self.open_world,
             },
         })
     }
 }
 
-fn list_files_input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "start": {
-                "type": "integer",
-                "minimum": 0,
-                "default": 0,
-                "description": "Number of files to skip: the end of the previous part.",
-            },
-        },
-        "additionalProperties": false,
-    })
+/// Returns the schema of an answer, with its main field only: models read the answer, not its schema.
+fn output(field: &str, kind: &str) -> Value {
+    json!({"type": "object", "properties": {field: {"type": kind}}, "required": [field]})
 }
 
-pub(crate) static FULL: [Tool; 4] = [
-    Tool {
-        name: "search",
-        title: "Search",
-        description: "Search a shared web index and, with scope.indexes [\"workspace\"] or [\"web\", \"workspace\"], \
-                      the organization's own files (workspace_id is optional). Returns ranked results with URL, \
-                      doc_id and quotable passages. Write the query in natural language. Use response.verbosity \
-                      `compact` to explore and `standard` (the default) to quote; narrow with source_policy, filters \
-                      and freshness_policy. Without response.budget.max_chars_total the whole result is limited to \
-                      20,000 characters. Read more of a result with read_document.",
-        action: Action::Search,
-        read_only: true,
-        idempotent: true,
-        open_world: true,
-    },
+const SEARCH_TOOL: Tool = Tool {
+    name: "search",
+    title: "Search",
+    description: "Search a web index, the organization's own files (indexes [\"workspace\"]), or both. Returns ranked \
+                  results with title, URL, doc_id and the passages that answer the query. Write the query as a full \
+                  question; narrow it with sites, dates and languages only if asked to.",
+    action: Action::Search,
+    effect: Effect::Reads,
+    open_world: true,
+};
+
+pub(crate) static SEARCH: [Tool; 1] = [SEARCH_TOOL];
+
+pub(crate) static FULL: [Tool; 5] = [
+    SEARCH_TOOL,
     Tool {
         name: "read_document",
         title: "Read a document",
-        description: "Read one document by the doc_id or canonical_url of a search result, or any public page by \
-                      canonical_url; unknown pages are fetched. One of the two is required. Returns markdown in parts: without \
-                      content.max_chars the whole result is limited to 20,000 characters. If content.truncated is \
-                      true, continue with content.range {start_char, capture_id} as shown in the result's text. For \
-                      long documents, query with content.selection `query_relevant` returns the best passages, with \
-                      ids to cite.",
+        description: "Read a search result by doc_id, or any public page by canonical_url, as markdown. Long texts come \
+                      in parts, each with the call that continues it. With query, only the best passages are returned.",
         action: Action::ReadDocument,
-        read_only: true,
-        idempotent: true,
+        effect: Effect::Reads,
         open_world: true,
     },
     Tool {
         name: "submit_feedback",
         title: "Give feedback",
-        description: "Rate a search result, a passage or a document for the operator of the service, who uses it to \
-                      judge and improve the results; the next search does not change. Send event_type with the \
-                      search_id and doc_id (and passage_id) it refers to, for example `passage_used` after quoting a \
-                      passage, or `result_not_helpful`. Send each event once.",
+        description: "Tell the operator how good a result was: event_type with search_id and doc_id, for example \
+                      `passage_used` after quoting. Send each event once.",
         action: Action::SubmitFeedback,
-        read_only: false,
-        idempotent: false,
+        effect: Effect::Adds,
         open_world: false,
     },
     Tool {
         name: "list_files",
         title: "List the organization's files",
-        description: "List the organization's uploaded files, with sizes and times. To search their content, use search \
-                      with scope.indexes [\"workspace\"]. Long lists come in parts: continue with start.",
+        description: "List uploaded files, page by page. To search their content, use search with indexes \
+                      [\"workspace\"].",
         action: Action::ListFiles,
-        read_only: true,
-        idempotent: true,
+        effect: Effect::Reads,
+        open_world: false,
+    },
+    Tool {
+        name: "upload_file",
+        title: "Upload a text file",
+        description: "Store a small text file among the organization's files and index it, so that search finds it \
+                      within seconds. Replaces a file of the same name.",
+        action: Action::UploadFile,
+        effect: Effect::Replaces,
         open_world: false,
     },
 ];
@@ -149,8 +150,7 @@ pub(crate) static CONNECTOR: [Tool; 2] = [
         description: "Search a web index and the organization's own files. Returns results with id, title and url; \
                       read a result with fetch.",
         action: Action::ConnectorSearch,
-        read_only: true,
-        idempotent: true,
+        effect: Effect::Reads,
         open_world: true,
     },
     Tool {
@@ -158,8 +158,7 @@ pub(crate) static CONNECTOR: [Tool; 2] = [
         title: "Fetch a document",
         description: "Return the text of a document by the id of a search result.",
         action: Action::ConnectorFetch,
-        read_only: true,
-        idempotent: true,
+        effect: Effect::Reads,
         open_world: true,
     },
 ];

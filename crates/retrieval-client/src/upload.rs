@@ -34,6 +34,12 @@ pub struct Uploaded {
 
 pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
+/// The content of an upload.
+enum Source<'a> {
+    Text(Bytes),
+    File { path: &'a Path, progress: Progress, accept: &'a (dyn Fn(&str) -> Result<(), Error> + Send + Sync) },
+}
+
 impl Client {
     /// Uploads a file under `name`, in constant memory. `progress` receives the number of bytes sent, and 0 when an
     /// attempt is repeated. The API key is not sent to storage.
@@ -49,6 +55,14 @@ impl Client {
         self.upload_checked(path, name, Arc::new(progress), &|_| Ok(())).await
     }
 
+    /// Uploads a text from memory under `name`.
+    ///
+    /// # Errors
+    /// Errors of [`Client::presign`], [`Error::Storage`] and transport errors.
+    pub async fn upload_text(&self, text: String, name: &str) -> Result<Uploaded, Error> {
+        self.upload_from(&Source::Text(Bytes::from(text)), name).await
+    }
+
     /// Uploads a file after `accept` has approved its sanitized name.
     pub(crate) async fn upload_checked(
         &self,
@@ -57,14 +71,15 @@ impl Client {
         progress: Progress,
         accept: &(dyn Fn(&str) -> Result<(), Error> + Send + Sync),
     ) -> Result<Uploaded, Error> {
+        self.upload_from(&Source::File { path, progress, accept }, name).await
+    }
+
+    async fn upload_from(&self, source: &Source<'_>, name: &str) -> Result<Uploaded, Error> {
         let mut retries = 0;
         loop {
             // A signed URL is valid for one PUT, so every attempt needs a new one.
-            let file = open(path).await?;
-            let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
-            let signed = self.presign(&presign_request(name, size)).await?.body;
-            accept(&signed.name)?;
-            let error = match self.put(file, path, size, &signed, Arc::clone(&progress)).await {
+            let (body, size, signed) = self.prepare(source, name).await?;
+            let error = match self.put(body, size, &signed).await {
                 Ok(()) => return Ok(Uploaded { name: signed.name, size }),
                 Err(error) => error,
             };
@@ -79,24 +94,42 @@ impl Client {
         }
     }
 
-    async fn put(
-        &self,
-        file: File,
-        path: &Path,
-        size: u64,
-        signed: &PresignResponse,
-        progress: Progress,
-    ) -> Result<(), Error> {
-        progress(0);
+    /// Returns the body of an attempt, its length and its URL.
+    async fn prepare(&self, source: &Source<'_>, name: &str) -> Result<(Body, u64, PresignResponse), Error> {
+        match source {
+            Source::Text(text) => {
+                let size = text.len() as u64;
+                let signed = self.presign(&presign_request(name, size)).await?.body;
+                Ok((Body::from(text.clone()), size, signed))
+            }
+            Source::File { path, progress, accept } => {
+                let file = open(path).await?;
+                let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
+                let signed = self.presign(&presign_request(name, size)).await?.body;
+                accept(&signed.name)?;
+                progress(0);
+                // An empty stream would use chunked encoding, which storage refuses.
+                let body = match size {
+                    0 => Body::from(""),
+                    _ => Body::wrap_stream(chunks(file, path, size, Arc::clone(progress))),
+                };
+                Ok((body, size, signed))
+            }
+        }
+    }
+
+    async fn put(&self, body: Body, size: u64, signed: &PresignResponse) -> Result<(), Error> {
         let limit = BASE_LIMIT + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
-        // An empty stream would use chunked encoding, which storage refuses.
-        let body = if size == 0 { Body::from("") } else { Body::wrap_stream(chunks(file, path, size, progress)) };
         let request = self.transport.storage()?.put(&signed.url).header(CONTENT_LENGTH, size).body(body);
         let response = match request.timeout(limit).send().await {
             Ok(response) => response,
-            Err(error) if has_changed(&error) => return Err(Error::FileChanged { path: path.to_owned() }),
-            Err(error) if error.is_timeout() && !error.is_connect() => return Err(Error::Timeout { limit }),
-            Err(error) => return Err(unanswered(error)),
+            Err(error) => {
+                return Err(match changed_file(&error) {
+                    Some(path) => Error::FileChanged { path },
+                    None if error.is_timeout() && !error.is_connect() => Error::Timeout { limit },
+                    None => unanswered(error),
+                });
+            }
         };
         let status = response.status();
         if !status.is_success() {
@@ -125,8 +158,8 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 #[error("`{}` changed during the upload", .0.display())]
 struct Changed(PathBuf);
 
-fn has_changed(error: &(dyn std::error::Error + 'static)) -> bool {
-    error_causes::causes(error).any(|cause| cause.is::<Changed>())
+fn changed_file(error: &(dyn std::error::Error + 'static)) -> Option<PathBuf> {
+    error_causes::causes(error).find_map(|cause| cause.downcast_ref::<Changed>().map(|changed| changed.0.clone()))
 }
 
 struct Reading {

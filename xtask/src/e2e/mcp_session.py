@@ -1,6 +1,7 @@
 """Session of the official MCP client with a running server, over HTTP and over standard input and output.
 
-Reads BASE_URL, API_KEY (all scopes), READER_KEY (document:read only) and RETRIEVAL (path of the command line client).
+Reads BASE_URL, API_KEY (all scopes), ORGANIZATION_ID, READER_KEY (document:read only) and RETRIEVAL (path of the command
+line client).
 """
 
 import asyncio
@@ -18,8 +19,7 @@ KEY = os.environ["API_KEY"]
 READER = os.environ["READER_KEY"]
 PROGRAM = os.environ["RETRIEVAL"]
 
-TOOLS = ["search", "read_document", "submit_feedback", "list_files"]
-LIMIT = 20_000
+TOOLS = ["search", "read_document", "submit_feedback", "list_files", "upload_file"]
 
 
 @asynccontextmanager
@@ -32,6 +32,7 @@ async def over_http(mode, key=KEY, query=""):
 @asynccontextmanager
 async def over_stdio(mode, key=KEY, arguments=()):
     environment = {"RETRIEVAL_BASE_URL": BASE, "RETRIEVAL_API_KEY": key, "HOME": os.getcwd()}
+    environment["RETRIEVAL_WORKSPACE_ID"] = os.environ["ORGANIZATION_ID"]
     program = StdioServerParameters(command=PROGRAM, args=["mcp", *arguments], env=environment)
     async with Client(program, mode=mode) as client:
         yield client
@@ -49,44 +50,69 @@ def error(result):
     return json.loads(text(result))["error"]
 
 
-async def use_every_tool(client):
-    """Calls every tool. The client validates each result against the tool's schema."""
-    listed = (await client.list_tools()).tools
-    assert [tool.name for tool in listed] == TOOLS, listed
-    for tool in listed:
-        assert tool.description and tool.title and tool.input_schema["type"] == "object", tool
-        assert tool.output_schema["type"] == "object" and tool.annotations.destructive_hint is False, tool
+def sizes(result):
+    """Returns the characters of both forms; a client passes one of them to the model."""
+    structured = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+    return [len(text(result)), len(structured)]
 
-    found = await client.call_tool("search", {"query": "what moves the tides"})
-    assert not found.is_error and found.structured_content["results"], found
-    assert len(text(found)) + len(json.dumps(found.structured_content, ensure_ascii=False)) <= LIMIT
-    first = found.structured_content["results"][0]
-    assert first["doc_id"] in text(found) and first["canonical_url"] in text(found), text(found)
 
-    # The parts add up to the document.
-    whole, arguments = "", {"doc_id": first["doc_id"]}
+async def read_whole(client, doc_id):
+    """Returns the document from the structured content and from the text, which say the same."""
+    whole, arguments = "", {"doc_id": doc_id}
     while True:
         part = await client.call_tool("read_document", arguments)
-        assert not part.is_error, part
-        assert len(text(part)) + len(json.dumps(part.structured_content, ensure_ascii=False, separators=(",", ":"))) <= LIMIT
+        assert not part.is_error and max(sizes(part)) <= 20_000, part
         content = part.structured_content["content"]
+        assert content["text"] in text(part), "the text holds the same part"
         whole += content["text"]
         if not content["truncated"]:
-            break
-        assert f'"start_char": {len(whole)}' in text(part), text(part)
-        capture = part.structured_content["provenance"]["capture_id"]
-        arguments["content"] = {"range": {"start_char": len(whole), "capture_id": capture}}
+            return whole
+        # As the last line of the text says.
+        arguments = json.loads(text(part).rsplit("call read_document with ", 1)[1])
+        assert arguments["start_char"] == len(whole), text(part)
+
+
+async def use_every_tool(client):
+    """Calls every tool. The client validates each result against the tool's schema."""
+    listing = await client.list_tools()
+    listed = listing.tools
+    assert [tool.name for tool in listed] == TOOLS, listed
+    assert len(listing.model_dump_json(by_alias=True, exclude_none=True)) < 12_000
+    for tool in listed:
+        assert tool.description and tool.title and tool.input_schema["type"] == "object", tool
+        assert tool.annotations.destructive_hint is (tool.name == "upload_file"), tool
+
+    found = await client.call_tool("search", {"query": "what moves the tides", "max_results": "3"})
+    assert not found.is_error and max(sizes(found)) <= 12_000, found
+    first = found.structured_content["results"][0]
+    assert first["doc_id"] in text(found) and first["canonical_url"] in text(found), text(found)
+    for result in found.structured_content["results"]:
+        assert all(line in text(found) for line in result["passages"][0]["text"].splitlines()), text(found)
+    whole = await read_whole(client, first["doc_id"])
     assert whole.count("The moon moves the tides") == 2000, len(whole)
+    by_url = await client.call_tool("read_document", {"url": first["canonical_url"], "max_chars": 1000})
+    assert max(sizes(by_url)) <= 1000 and "The moon moves the tides" in text(by_url), text(by_url)
 
     stored = await client.call_tool("submit_feedback", {"event_type": "result_helpful", "doc_id": first["doc_id"]})
     assert stored.structured_content["accepted"] is True, stored
+    uploaded = await client.call_tool("upload_file", {"name": "lamp.md", "text": "# Lamp\n\nThe lighthouse lamp turns."})
+    assert uploaded.structured_content["name"] == "lamp.md" and "lamp.md" in text(uploaded), uploaded
     files = await client.call_tool("list_files", {})
-    assert files.structured_content["files"] == [], files
+    assert [file["name"] for file in files.structured_content["files"]] == ["lamp.md"] and "lamp.md" in text(files)
+    for _ in range(300):
+        workspace = {"query": "lighthouse lamp", "indexes": "workspace"}
+        if "The lighthouse lamp turns." in text(await client.call_tool("search", workspace)):
+            break
+        await asyncio.sleep(0.1)
+    else:
+        raise AssertionError("the uploaded file was not found")
 
-    refused = error(await client.call_tool("search", {"query": 5}))
+    refused = error(await client.call_tool("search", {"query": {}}))
     assert (refused["code"], refused["details"]["field"]) == ("validation_error", "query"), refused
     unknown = {"doc_id": "0190a6d2-6a5c-4cc0-8c5e-0f4c5a1b0001"}
     assert error(await client.call_tool("read_document", unknown))["code"] == "document_not_found"
+    unreadable = error(await client.call_tool("read_document", {"url": "http://192.0.2.1/nothing"}))
+    assert (unreadable["code"], unreadable["details"]["reason"]) == ("content_unavailable", "unreachable"), unreadable
     try:
         await client.call_tool("no_such_tool", {})
         raise AssertionError("an unknown tool was called")
@@ -147,6 +173,10 @@ async def main():
             await use_the_connector(client)
         async with over_stdio(mode, arguments=["--profile", "connector"]) as client:
             await use_the_connector(client)
+    async with over_http("auto", query="?profile=search") as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["search"]
+    async with over_http("auto", query="?tools=search,read_document") as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "read_document"]
     await use_plain_http()
     print("MCP: the session of the official client passed, over HTTP and over standard input and output")
 

@@ -1,8 +1,9 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
-//! official MCP client, clients of other services, the users' programs and black-box acceptance folders. Our own end-to-end tests are Rust tests
-//! of the server.
+//! MCP clients, clients of other services, the users' programs and black-box acceptance folders. Our own end-to-end tests
+//! are Rust tests of the server.
 
 mod acceptance;
+mod clients;
 mod contract;
 mod foreign;
 mod mcp;
@@ -36,7 +37,7 @@ pub struct Options {
     pytest: Vec<String>,
 }
 
-/// Tests contract, MCP client and programs against the server, and runs pytest. `PYTHON` overrides `python3`.
+/// Tests contract, MCP clients and programs against the server, and runs pytest. `PYTHON` overrides `python3`.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     interrupt::watch()?;
     let server = match &options.server {
@@ -48,8 +49,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mcp = mcp::run(&server, options.release, &python)?;
     let foreign = foreign::run(&server, &python)?;
     let programs = programs::run(&server, options.release)?;
-    let mut outcomes =
-        vec![("contract".to_owned(), contract), ("MCP client".to_owned(), mcp), ("programs".to_owned(), programs)];
+    let mut outcomes = vec![("contract".to_owned(), contract)];
+    outcomes.extend(mcp);
+    outcomes.push(("programs".to_owned(), programs));
     outcomes.extend(foreign.map(|(name, outcome)| (name.to_owned(), outcome)));
     if let Some(path) = &options.path {
         let suite = Suite { path, arguments: &options.pytest, server: &server, python: &python };

@@ -5,7 +5,7 @@ const VARIABLE: &str = "RETRIEVAL_NOT_CHECKED";
 
 /// Checks that are started by hand, with their commands.
 const BY_HAND: &[(&str, &str)] = &[
-    ("the server against Schemathesis and the official MCP client", "cargo xtask e2e"),
+    ("the server against Schemathesis and MCP clients", "cargo xtask e2e"),
     ("hostile input beyond the tests' own", "cargo fuzz run"),
     ("speed and size", "cargo xtask bench"),
 ];

@@ -142,6 +142,7 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
     http_actix::Options {
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
+        oauth_issuer: Some(settings.auth.oauth.issuer.clone()).filter(|issuer| !issuer.is_empty()),
         workers: usize::from(settings.server.workers),
         drain: Duration::from_secs(settings.server.drain_seconds),
         connections: compose::connection_limits(settings, plan.api),

@@ -60,7 +60,7 @@ fn session_ends_with_standard_input() {
         request(2, "tools/list", json!({})),
         calling(3, "search", json!({"query": "tides"})),
         "not json\n".to_owned(),
-        calling(4, "search", json!({"query": 5})),
+        calling(4, "search", json!({"query": {}})),
     ];
     let done = with_input(Home::new().command_at(&server, &["mcp"]), &input.concat());
     assert_eq!(done.stderr, "");
@@ -68,11 +68,10 @@ fn session_ends_with_standard_input() {
     assert_eq!(messages.len(), 5);
     assert_eq!((&messages[0]["error"]["code"], messages[0].get("id")), (&json!(-32700), None));
     assert_eq!(messages[1]["result"]["protocolVersion"], "2025-06-18");
-    assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(4));
+    assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(5));
     assert_eq!(messages[3]["result"]["structuredContent"]["results"][0]["title"], "Tides");
     assert_eq!(error(&messages[4])["details"]["field"], "query");
     assert_eq!(server.requests().len(), 1, "invalid arguments are not sent");
-    assert_eq!(server.requests()[0].json()["response"]["budget"]["max_chars_total"], 18_000);
 }
 
 #[test]
@@ -88,6 +87,47 @@ fn connector_searches_the_configured_workspace() {
     let scope = server.requests()[0].json()["scope"].clone();
     assert_eq!(scope, json!({"indexes": ["web", "workspace"], "workspace_id": ORGANIZATION}));
     assert_eq!(home.run_at(&server, &["mcp", "--workspace-id", "mine"]).code, Some(2));
+}
+
+#[test]
+fn tools_can_be_chosen() {
+    let home = Home::new();
+    let server = MockServer::start(|_, _| found());
+    let listed = |arguments: &[&str]| {
+        let done = with_input(home.command_at(&server, arguments), &request(1, "tools/list", json!({})));
+        let tools = messages(&done)[0]["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&["mcp", "--profile", "search"]), ["search"]);
+    assert_eq!(listed(&["mcp", "--tools", "read_document,search"]), ["search", "read_document"]);
+    let refused = home.run_at(&server, &["mcp", "--tools", "fetch"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("unknown tool `fetch`"), "{}", refused.stderr);
+}
+
+#[test]
+fn text_is_uploaded_to_storage_and_indexed() {
+    let server = MockServer::start(|request, _| match request.line.split_once(' ').unwrap() {
+        ("POST", "/v1/files/presign") => {
+            let url = format!("http://{}/store/notes.md", request.header("host").unwrap());
+            let signed = json!({"request_id": ORGANIZATION, "name": "notes.md", "url": url,
+                "expires_in_seconds": 900, "max_object_bytes": 1000});
+            Reply::json(200, &signed)
+        }
+        ("POST", _) => {
+            Reply::json(202, &json!({"request_id": ORGANIZATION, "sync_id": ORGANIZATION, "state": "queued"}))
+        }
+        _ => Reply::Full(200, String::new(), Vec::new()),
+    });
+    let input = calling(1, "upload_file", json!({"name": "notes.md", "text": "# Notes"}));
+    let messages = messages(&with_input(Home::new().command_at(&server, &["mcp"]), &input));
+    let structured = &messages[0]["result"]["structuredContent"];
+    assert_eq!((&structured["sync_id"], &structured["state"]), (&json!(ORGANIZATION), &json!("queued")));
+    let requests = server.requests();
+    let lines: Vec<_> = requests.iter().map(|request| request.line.as_str()).collect();
+    assert_eq!(lines, ["POST /v1/files/presign", "PUT /store/notes.md", "POST /v1/files/index"]);
+    assert_eq!(requests[1].body, b"# Notes");
+    assert_eq!(requests[1].header("authorization"), None, "the key is not sent to storage");
 }
 
 #[test]

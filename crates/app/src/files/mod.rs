@@ -1,6 +1,7 @@
 //! Workspace files: uploads, listing, deletion and indexing runs.
 
 pub(crate) mod quota;
+mod store;
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use docstore::{File, IndexRun, Withdrawal};
 use file_types::FileKind;
 use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
-use model::{RunMode, RunState, RunStats, SyncId};
+use model::{RunMode, RunState, RunStats, SyncId, Timestamp};
 use retrieval_core::url;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -33,6 +34,20 @@ pub struct Presigned {
     pub url: String,
     pub expires_in_seconds: u64,
     pub max_object_bytes: u64,
+}
+
+/// A name with a row, ready for its object.
+struct Registered {
+    name: String,
+    object_key: String,
+    at: Timestamp,
+}
+
+/// A stored file and the run that indexes it.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub name: String,
+    pub run: RunView,
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +86,17 @@ impl App {
     /// # Errors
     /// `Invalid` if no usable name remains, `FileTooLarge`, `UnsupportedFileType`, `QuotaExceeded`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
+        let (size, max_object_bytes) = (request.size, self.options.max_object_bytes);
+        let Registered { name, object_key, at } = self.register_name(viewer, request).await?;
+        let lifetime = self.options.presign_lifetime;
+        let nonce = Uuid::new_v4().simple().to_string();
+        let put = PresignPut { key: &object_key, size, expires_in: lifetime, nonce: &nonce };
+        let url = self.blobs.presign_put(&put, to_date_time(at))?;
+        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+    }
+
+    /// Creates the row of an upload under its sanitized name, which must exist before the object.
+    async fn register_name(&self, viewer: &Viewer, request: PresignRequest) -> Result<Registered> {
         let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "`filename` has no usable characters"))?;
         check_type(&name)?;
@@ -81,14 +107,14 @@ impl App {
         self.require_disk_space()?;
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, &name);
-        let (now, lifetime) = (self.clock.now(), self.options.presign_lifetime);
+        let at = self.clock.now();
         let file = File {
             object_key: object_key.clone(),
             organization_id,
             name: name.clone(),
             doc_id: url::document_id(&url::workspace_url(organization_id, &name)),
             content_type: request.content_type,
-            created_at: now,
+            created_at: at,
             processed_etag: None,
             processed_size: None,
             outcome: None,
@@ -96,13 +122,10 @@ impl App {
             last_run_id: None,
             withdrawn_at: None,
             bytes: i64::try_from(request.size).unwrap_or(i64::MAX),
-            upload_expires_at: Some(now + lifetime),
+            upload_expires_at: Some(at + self.options.presign_lifetime),
         };
         self.register_file(file).await?;
-        let nonce = Uuid::new_v4().simple().to_string();
-        let put = PresignPut { key: &object_key, size: request.size, expires_in: lifetime, nonce: &nonce };
-        let url = self.blobs.presign_put(&put, to_date_time(now))?;
-        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+        Ok(Registered { name, object_key, at })
     }
 
     /// Returns the files in storage, sorted by name.

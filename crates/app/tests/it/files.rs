@@ -290,3 +290,33 @@ mod deletion {
         assert_eq!(names(&world, &tenant).await, ["notes.txt"]);
     }
 }
+
+mod storing {
+    use super::*;
+
+    #[tokio::test]
+    async fn stored_text_is_found_after_its_run() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        let store =
+            |name: &str, text: &str| world.app.store_file(&tenant.viewer, name.to_owned(), text.as_bytes().to_vec());
+        let stored = store("../lamp.md", "# Lamp\n\nThe lamp turns.").await.unwrap();
+        assert_eq!(stored.name, "lamp.md");
+        world.finish_run(&tenant, stored.run.sync_id).await;
+        assert_eq!(found(&world, &tenant, "lamp").await, [url(&tenant, "lamp.md")]);
+        let replaced = store("lamp.md", "# Beacon\n\nThe beacon blinks.").await.unwrap();
+        world.finish_run(&tenant, replaced.run.sync_id).await;
+        assert_eq!(found(&world, &tenant, "beacon").await, [url(&tenant, "lamp.md")]);
+        assert_eq!(names(&world, &tenant).await, ["lamp.md"]);
+        assert!(matches!(store("lamp.exe", "x").await, Err(Error::UnsupportedFileType { .. })));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_stored_without_an_index() {
+        let world = TestApp::with(Setup { retrieval: false, ..Setup::default() }).await;
+        let tenant = world.tenant().await;
+        let refused = world.app.store_file(&tenant.viewer, "a.md".to_owned(), b"x".to_vec()).await;
+        assert!(matches!(refused, Err(Error::NoRetrieval)));
+        assert!(names(&world, &tenant).await.is_empty());
+    }
+}

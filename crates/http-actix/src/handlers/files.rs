@@ -101,7 +101,7 @@ fn entry(file: FileView) -> FileEntry {
     FileEntry { name: file.name, size: wire_int(file.size), last_modified: rfc3339(file.last_modified) }
 }
 
-fn state(state: RunState) -> api_types::RunState {
+pub(crate) fn state(state: RunState) -> api_types::RunState {
     match state {
         RunState::Queued => api_types::RunState::Queued,
         RunState::Planning => api_types::RunState::Planning,

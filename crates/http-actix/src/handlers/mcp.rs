@@ -1,10 +1,11 @@
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderValue, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse, web};
-use mcp::{Message, Profile, Response, RpcError, code};
+use mcp::{Message, Profile, Response, RpcError, Server, Toolset, code};
 
 use crate::call::{Call, Context};
 use crate::failure::Failure;
-use crate::handlers::unmatched::without_admission;
+use crate::handlers::unmatched::{unknown_path, without_admission};
 use crate::mcp::{InProcess, headers};
 use crate::memory::Answer;
 use crate::pipeline::{self, Route};
@@ -22,11 +23,34 @@ pub(crate) async fn serve(request: HttpRequest, payload: web::Payload, state: we
         let error = RpcError::new(code::INVALID_REQUEST, "this origin is not allowed");
         return without_admission(&request, &state, Reply::json(StatusCode::FORBIDDEN, &error.body(None))).await;
     }
-    pipeline::answer(MCP, request, payload, run).await
+    let mut response = pipeline::answer(MCP, request, payload, run).await;
+    if response.status() == StatusCode::UNAUTHORIZED
+        && let Some(resource) = &state.protected_resource
+        && let Ok(challenge) = HeaderValue::from_str(&resource.challenge)
+    {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+/// `GET /.well-known/oauth-protected-resource`, without authentication. Unknown without an issuer.
+pub(crate) async fn api_metadata(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    match &state.protected_resource {
+        Some(resource) => resource.api.answer(&request).await,
+        None => unknown_path(request, state).await,
+    }
+}
+
+/// `GET /.well-known/oauth-protected-resource/mcp`, without authentication. Unknown without an issuer.
+pub(crate) async fn metadata(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    match &state.protected_resource {
+        Some(resource) => resource.mcp.answer(&request).await,
+        None => unknown_path(request, state).await,
+    }
 }
 
 async fn run(mut call: Call) -> Result<Reply, Failure> {
-    let profile = profile(&call.request)?;
+    let toolset = toolset(&call.request)?;
     let bytes = body::bytes(&mut call).await?;
     let request = match Message::parse(&bytes) {
         Ok(Message::Request(request)) => request,
@@ -42,7 +66,7 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
     let response = match headers::check(call.request.headers(), &request) {
         Ok(()) => {
             let backend = InProcess { context: &call.context, usage: &call.usage };
-            call.context.state.mcp.of(profile).answer(request, &backend).await
+            Server::new(toolset).answer(request, &backend).await
         }
         Err(error) => Response::refused(request, error),
     };
@@ -57,9 +81,15 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
     Ok(Reply::serialized(status, Answer { bytes: bytes.into(), memory }))
 }
 
-fn profile(request: &HttpRequest) -> Result<Profile, Failure> {
-    refuse_unknown_parameters(request, |name| name == "profile")?;
+/// Returns the tools that the address selects: those of `profile`, or the ones named by `tools`.
+fn toolset(request: &HttpRequest) -> Result<Toolset, Failure> {
+    refuse_unknown_parameters(request, |name| matches!(name, "profile" | "tools"))?;
     let query = Query::parse(request.query_string())?;
-    let unknown = || Failure::invalid("profile", "profile must be `full` or `connector`");
-    query.get("profile").map_or(Ok(Profile::Full), |name| Profile::from_name(name).ok_or_else(unknown))
+    let unknown = || Failure::invalid("profile", format!("profile must be one of {}", Profile::NAMES.join(", ")));
+    let profile = query.get("profile").map(|name| Profile::from_name(name).ok_or_else(unknown)).transpose()?;
+    let profile = profile.unwrap_or_default();
+    match query.get("tools") {
+        None => Ok(Toolset::new(profile)),
+        Some(names) => Toolset::only(profile, names).map_err(|message| Failure::invalid("tools", message)),
+    }
 }

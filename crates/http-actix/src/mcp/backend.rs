@@ -1,4 +1,5 @@
-use mcp::{Backend, Call};
+use app::Work;
+use mcp::{Backend, Call, Upload, Uploaded};
 use model::Scope;
 use openapi::{Input, Spec};
 use uuid::Uuid;
@@ -6,6 +7,7 @@ use uuid::Uuid;
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::handlers::files;
 use crate::pipeline::caught;
 use crate::reply::log;
 use crate::usage_record::UsageRecord;
@@ -37,6 +39,16 @@ impl Backend for InProcess<'_> {
     fn begin(&self, operation: &'static Spec) -> Result<(), mcp::Failure> {
         self.usage.counts_as(operation.route);
         admission::require(&self.context.viewer, operation.scope).map_err(|failure| self.refusal(&failure))
+    }
+
+    async fn upload(&self, upload: Upload) -> Result<Uploaded, mcp::Failure> {
+        let Upload { name, text } = upload;
+        let store = self.context.run(Work::Small, |service, viewer| async move {
+            service.store_file(&viewer, name, text.into_bytes()).await
+        });
+        let stored = caught(store).await.and_then(|outcome| outcome).map_err(|failure| self.refusal(&failure))?;
+        let (sync_id, state) = (stored.run.sync_id.to_string(), files::state(stored.run.state));
+        Ok(Uploaded { name: stored.name, sync_id, state })
     }
 }
 

@@ -49,9 +49,19 @@ impl Api {
     }
 
     pub fn of(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>) -> Self {
+        Self::with_options(world, tenant, clock, None)
+    }
+
+    /// Adds an issuer of access tokens to the service.
+    pub fn with_issuer(self, issuer: &str) -> Self {
+        Self::with_options(self.world, self.tenant, stopped_clock(), Some(issuer.to_owned()))
+    }
+
+    fn with_options(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>, oauth_issuer: Option<String>) -> Self {
         let options = Options {
             public_url: format!("{PUBLIC_URL}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],
+            oauth_issuer,
             workers: 1,
             drain: Duration::from_secs(1),
             connections: Limits { connections: 16, per_address: 0, trusted: vec![] },

@@ -54,6 +54,7 @@ async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
     let options = Options {
         public_url: format!("http://{public}"),
         mcp_allow_origins: vec![],
+        oauth_issuer: None,
         workers: 2,
         drain: Duration::from_secs(5),
         connections: Limits { connections, per_address: 0, trusted: vec![] },

@@ -3,6 +3,7 @@ use mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::fake::{DOC, Fake, ORGANIZATION, call_in, document, text, tools};
+use crate::reading::unavailable;
 
 /// Calls a tool of the connector profile and asserts that its text is the complete structured content.
 async fn call(fake: &Fake, tool: &str, arguments: Value) -> Value {
@@ -45,6 +46,9 @@ async fn fetch_returns_the_text_of_an_id() {
     *fake.document.borrow_mut() = document("");
     fake.document.borrow_mut().content = None;
     assert_eq!(call(&fake, "fetch", json!({"id": DOC.to_string()})).await["text"], "");
+    *fake.document.borrow_mut() = unavailable("robots", None);
+    let refused = call_in(Profile::Connector, &fake, "fetch", json!({"id": DOC.to_string()})).await;
+    assert!(refused["isError"] == true && text(&refused).contains("robots"), "{refused}");
 }
 
 #[tokio::test]
@@ -52,8 +56,8 @@ async fn errors_name_the_invalid_argument() {
     for (tool, arguments, field) in [
         ("search", json!({}), "query"),
         ("search", json!({"query": ""}), "query"),
-        ("search", json!({"query": "x", "max_results": 3}), "max_results"),
         ("fetch", json!({"id": 5}), "id"),
+        ("fetch", json!({"id": {}}), "id"),
         ("fetch", json!({"id": "https://example.com"}), "id"),
     ] {
         let result = call_in(Profile::Connector, &Fake::default(), tool, arguments).await;

@@ -2,11 +2,11 @@ use std::cell::RefCell;
 
 use api_types::{
     Access, Content, ContentFormat, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResponse, ErrorCode,
-    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, RateLimit, SearchRequest, SearchResponse,
-    SearchResult, Selection, Usage,
+    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, Passage, RateLimit, ResultMetadata, RunState,
+    SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
 };
 use jsonschema::Validator;
-use mcp::{Backend, Call, Failure, Message, Profile, Server};
+use mcp::{Backend, Call, Failure, Message, Profile, Server, Toolset, Upload, Uploaded};
 use model::Scope;
 use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
 use openapi::{Input, Spec};
@@ -21,6 +21,10 @@ pub const CAPTURE: Uuid = Uuid::from_u128(0xc);
 pub struct Fake {
     pub scopes: Vec<Scope>,
     pub results: usize,
+    /// Texts of the passages of every result.
+    pub passages: Vec<String>,
+    pub title: Option<String>,
+    pub search_warnings: Vec<Warning>,
     pub document: RefCell<DocumentResponse>,
     pub files: usize,
     pub failure: Option<Failure>,
@@ -28,13 +32,17 @@ pub struct Fake {
     pub searches: RefCell<Vec<SearchRequest>>,
     pub reads: RefCell<Vec<DocumentRequest>>,
     pub feedback: RefCell<Vec<FeedbackRequest>>,
+    pub uploads: RefCell<Vec<Upload>>,
 }
 
 impl Default for Fake {
     fn default() -> Self {
         Fake {
-            scopes: vec![Scope::SearchRead, Scope::DocumentRead, Scope::FeedbackWrite, Scope::FilesRead],
+            scopes: Scope::ALL.to_vec(),
             results: 2,
+            passages: vec![],
+            title: None,
+            search_warnings: vec![],
             document: RefCell::new(document("# Tides\n\nThe moon pulls.")),
             files: 2,
             failure: None,
@@ -42,6 +50,7 @@ impl Default for Fake {
             searches: RefCell::default(),
             reads: RefCell::default(),
             feedback: RefCell::default(),
+            uploads: RefCell::default(),
         }
     }
 }
@@ -68,26 +77,39 @@ impl Backend for Fake {
             Some(scope) => Err(Failure::new(ErrorCode::InsufficientScope, "no").with("scope", scope.as_str())),
         }
     }
+
+    async fn upload(&self, upload: Upload) -> Result<Uploaded, Failure> {
+        let name = upload.name.clone();
+        self.uploads.borrow_mut().push(upload);
+        self.fail(Uploaded { name, sync_id: Uuid::from_u128(4).to_string(), state: RunState::Queued })
+    }
 }
 
 impl Call<Search> for Fake {
     async fn call(&self, input: Input<Search>) -> Result<SearchResponse, Failure> {
         let request = input.body;
+        let shows_passages = request.response.verbosity == Verbosity::Standard;
         self.searches.borrow_mut().push(request);
+        let passages = self.passages.iter().zip(0..).map(|(text, ordinal)| passage(ordinal, text)).collect();
+        let passages = Some(passages).filter(|_| shows_passages);
         let result = |rank: usize| SearchResult {
             rank: rank as i64,
             doc_id: DOC,
             canonical_url: format!("https://example.com/{rank}"),
-            title: (rank > 1).then(|| format!("Title {rank}\nof two lines")),
+            title: self.title.clone().or_else(|| (rank > 1).then(|| format!("Title {rank}\nof two lines"))),
             description: None,
-            snippet: None,
+            snippet: Some(format!("Snippet {rank}.")),
             mime: None,
-            source_url: None,
+            source_url: Some("https://example.com/source".to_owned()),
             source_uri: None,
             index: None,
-            labels: None,
-            metadata: None,
-            passages: None,
+            labels: Some(vec![]),
+            metadata: Some(ResultMetadata {
+                content_digest: Some("sha256:0".to_owned()),
+                published_at: (rank == 1).then(|| "2026-01-05T10:00:00Z".to_owned()),
+                ..ResultMetadata::default()
+            }),
+            passages: passages.clone(),
             provenance: None,
             score: None,
         };
@@ -97,12 +119,12 @@ impl Call<Search> for Fake {
             search_id: Uuid::from_u128(5),
             session_id: Uuid::nil().to_string(),
             results: Some((1..=self.results).map(result).collect()),
-            access: None,
+            access: Some(access()),
             integration_results: None,
             ranking: None,
             truncated: None,
             usage: Some(Usage { requests: 1, bytes_returned: 9 }),
-            warnings: None,
+            warnings: Some(self.search_warnings.clone()),
         })
     }
 }
@@ -143,6 +165,19 @@ impl Call<ListFiles> for Fake {
             request_id: Uuid::nil(),
             files: (0..self.files).map(file).collect(),
         })
+    }
+}
+
+pub fn passage(ordinal: i64, text: &str) -> Passage {
+    Passage {
+        passage_id: Uuid::from_u128(0x1000 + ordinal as u128),
+        doc_id: DOC,
+        ordinal,
+        text: text.to_owned(),
+        char_start: Some(ordinal * 1_000),
+        char_end: Some(ordinal * 1_000 + text.chars().count() as i64),
+        section_heading: Some("Tides".to_owned()),
+        section_path: Some(vec!["Tides".to_owned()]),
     }
 }
 
@@ -187,9 +222,14 @@ pub fn document(text: &str) -> DocumentResponse {
 
 /// Sends one request and returns the whole message.
 pub async fn send(profile: Profile, fake: &Fake, method: &str, params: Value) -> Value {
+    send_to(Toolset::new(profile), fake, method, params).await
+}
+
+/// Sends one request to a server of these tools.
+pub async fn send_to(toolset: Toolset, fake: &Fake, method: &str, params: Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let Message::Request(request) = Message::parse(message.as_bytes()).unwrap() else { panic!("{message}") };
-    let body = Server::new(profile).answer(request, fake).await.body();
+    let body = Server::new(toolset).answer(request, fake).await.body();
     assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(1)));
     body
 }

@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
+mod arguments;
 mod connector;
 mod fake;
-mod limits;
+mod files;
 mod protocol;
+mod reading;
+mod searching;
 mod tools;

@@ -1,4 +1,4 @@
-use mcp::{Message, Profile, Server, code};
+use mcp::{Message, Profile, Server, Toolset, code};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, send};
@@ -106,13 +106,13 @@ async fn refusals_differ_from_method_errors() {
     let answer = async |params: Value| {
         let message = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params}).to_string();
         let Message::Request(request) = Message::parse(message.as_bytes()).unwrap() else { panic!() };
-        Server::new(Profile::Full).answer(request, &Fake::default()).await
+        Server::new(Toolset::new(Profile::Full)).answer(request, &Fake::default()).await
     };
     let unknown = answer(json!({"name": "x", "_meta": envelope("2026-07-28")})).await;
     assert!(unknown.accepted && unknown.stateless && unknown.error_code() == Some(code::INVALID_PARAMS));
     let refused = answer(json!({"name": "x", "_meta": envelope("2020-01-01")})).await;
     assert!(!refused.accepted && refused.error_code() == Some(code::UNSUPPORTED_VERSION));
-    let failed = answer(json!({"name": "search", "arguments": {"query": 5}})).await;
+    let failed = answer(json!({"name": "search", "arguments": {"query": {}}})).await;
     assert!(failed.accepted && !failed.stateless && failed.error_code().is_none());
     assert_eq!(failed.failure.map(|failure| failure.status), Some(400));
 }

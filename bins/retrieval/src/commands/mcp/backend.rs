@@ -1,7 +1,7 @@
-use mcp::{Backend, Call, Failure};
+use mcp::{Backend, Call, Failure, Upload, Uploaded};
 use model::Scope;
 use openapi::{Input, Operation, Spec};
-use retrieval_client::types::ErrorBody;
+use retrieval_client::types::{ErrorBody, IndexMode};
 use retrieval_client::{Client, Error};
 use serde_json::Map;
 use uuid::Uuid;
@@ -26,6 +26,12 @@ impl Backend for Remote {
 
     fn begin(&self, _: &'static Spec) -> Result<(), Failure> {
         Ok(())
+    }
+
+    async fn upload(&self, upload: Upload) -> Result<Uploaded, Failure> {
+        let stored = self.client.upload_text(upload.text, &upload.name).await.map_err(failure)?;
+        let run = self.client.start_run(IndexMode::Incremental).await.map_err(failure)?.body;
+        Ok(Uploaded { name: stored.name, sync_id: run.sync_id, state: run.state })
     }
 }
 

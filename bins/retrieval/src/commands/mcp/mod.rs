@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::{Message, RpcError, Server, code};
+use mcp::{Message, RpcError, Server, Toolset, code};
 use retrieval_client::types::validation::parse_uuid;
 use serde_json::{Map, Value};
 use tokio::task::{AbortHandle, JoinSet};
@@ -29,10 +29,15 @@ pub async fn run(arguments: &Mcp, common: &Common) -> Result<(), Failure> {
     let workspace_id = workspace_id.map(|id| parse_uuid(&id).ok_or_else(|| invalid_id(&id))).transpose()?;
     let profile = match arguments.profile {
         Profile::Full => mcp::Profile::Full,
+        Profile::Search => mcp::Profile::Search,
         Profile::Connector => mcp::Profile::Connector,
     };
+    let toolset = match &arguments.tools {
+        None => Toolset::new(profile),
+        Some(names) => Toolset::only(profile, names).map_err(Failure::Usage)?,
+    };
     let mut session = Session {
-        server: Arc::new(Server::new(profile)),
+        server: Arc::new(Server::new(toolset)),
         backend: Arc::new(Remote { client, workspace_id }),
         tasks: JoinSet::new(),
         in_progress: Vec::new(),

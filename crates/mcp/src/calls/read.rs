@@ -1,0 +1,82 @@
+use api_types::{DocumentRequest, DocumentResponse, ErrorBody, Section, Selection, Warning, WarningCode};
+use openapi::{Input, operations};
+use serde_json::Value;
+
+use super::limit;
+use crate::answer::{self, Answer, Tail};
+use crate::arguments::{self, Given};
+use crate::backend::{Backend, Failure};
+
+/// Default size of an answer in characters.
+const DEFAULT_CHARS: usize = 20_000;
+
+pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Answer, Failure> {
+    let Given { mut request, mut notes } = arguments::document(arguments)?;
+    let content = &mut request.content;
+    let requested = content.range.as_ref().and_then(|range| range.max_chars).or(content.max_chars);
+    let limit = limit(requested, DEFAULT_CHARS, &mut notes);
+    choose_sections(&mut request);
+    let content = &mut request.content;
+    // Best passages without a limit are few; with one they would fill it.
+    let is_best = matches!(content.selection, Selection::QueryRelevant | Selection::TopPassages);
+    if requested.is_none() && !is_best {
+        content.max_chars = Some(limit as i64);
+    }
+    let wants_text = content.selection != Selection::None
+        && request.include.iter().flatten().any(|section| matches!(section, Section::Content | Section::Passages));
+    let response = backend.call(Input::<operations::ReadDocument>::of_body(request)).await?;
+    if wants_text {
+        check_readable(&response)?;
+    }
+    let mut tail = Tail::new(notes, &response.warnings);
+    if response.warnings.iter().any(|warning| warning.code == WarningCode::NoMatch) {
+        tail.next("no passage matches: call read_document without query to read the whole text");
+    }
+    answer::document(&response, limit, tail)
+}
+
+/// Requests each text once: the passages of a whole document repeat its content.
+fn choose_sections(request: &mut DocumentRequest) {
+    if request.include.is_none() {
+        let passages = request.content.selection != Selection::FullDocument || request.content.include_offsets;
+        let text = if passages { Section::Passages } else { Section::Content };
+        request.include = Some(vec![Section::Metadata, text]);
+    }
+}
+
+/// Refuses a document without any text, with the reason.
+///
+/// # Errors
+/// `content_unavailable`, under the status of the operation, which did succeed.
+pub(crate) fn check_readable(response: &DocumentResponse) -> Result<(), Failure> {
+    let has_text = response.content.as_ref().is_some_and(|content| !content.text.is_empty())
+        || response.passages.iter().flatten().next().is_some();
+    let unavailable = response.warnings.iter().find(|warning| warning.code == WarningCode::ContentUnavailable);
+    let Some(warning) = unavailable.filter(|_| !has_text) else { return Ok(()) };
+    let error = ErrorBody {
+        code: "content_unavailable".to_owned(),
+        message: warning.message.clone(),
+        details: warning.details.clone(),
+    };
+    Err(Failure { status: 200, error }
+        .with("doc_id", response.doc.doc_id.to_string())
+        .with("canonical_url", response.doc.canonical_url.clone())
+        .with("next", advice(warning)))
+}
+
+/// Returns the best next step for the reason of a warning.
+fn advice(warning: &Warning) -> &'static str {
+    let status = warning.details.get("status").and_then(Value::as_u64);
+    match (warning.reason().unwrap_or_default(), status) {
+        ("http_status", Some(404 | 410)) => "the page does not exist: check the URL, or use another source",
+        ("http_status", Some(401..=403)) => "the page is not public: use another source",
+        ("http_status", Some(429 | 500..)) => "the host is failing: use another source, or try again later",
+        ("robots", _) => "the site forbids automatic reading: use another source",
+        ("timeout", _) => "the host did not answer in time: use another source, or try again later",
+        ("unreachable", _) => "the host cannot be reached: check the URL, or use another source",
+        ("too_large" | "unsupported_type" | "no_text" | "needs_ocr", _) => {
+            "this document has no readable text: use another source; reading it again does not help"
+        }
+        _ => "use another source",
+    }
+}

@@ -1,0 +1,32 @@
+use api_types::{OnExceed, SearchIndex, SearchRequest};
+use openapi::{Input, operations};
+use serde_json::Value;
+
+use super::limit;
+use crate::answer::{self, Answer, Tail};
+use crate::arguments::{self, Given};
+use crate::backend::{Backend, Failure};
+
+/// Default size of an answer in characters: ten results with one passage each, and a few second passages.
+const DEFAULT_CHARS: usize = 12_000;
+
+pub(super) async fn run<B: Backend>(arguments: Value, can_read: bool, backend: &B) -> Result<Answer, Failure> {
+    let Given { mut request, mut notes } = arguments::search(arguments)?;
+    let limit = limit(request.response.budget.max_chars_total, DEFAULT_CHARS, &mut notes);
+    if request.response.budget.on_exceed == OnExceed::Shed {
+        // The limit applies to what the client shows, which is smaller than the API's response.
+        request.response.budget.max_chars_total = None;
+    }
+    fill_workspace(&mut request, backend);
+    let response = backend.call(Input::<operations::Search>::of_body(request)).await?;
+    let tail = Tail::new(notes, response.warnings.as_deref().unwrap_or_default());
+    answer::hits(&response, limit, tail, can_read)
+}
+
+/// Sets the id of the workspace. Models do not know it, and the key belongs to one organization.
+fn fill_workspace<B: Backend>(request: &mut SearchRequest, backend: &B) {
+    let workspace = request.scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
+    if workspace && request.scope.workspace_id.is_none() {
+        request.scope.workspace_id = backend.workspace_id().map(|id| id.to_string());
+    }
+}
