@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use app::usage::UsageEvent;
 use app::{App, Identity, Viewer};
+use metrics::counter;
 use model::OrganizationId;
 use time::OffsetDateTime;
 
@@ -55,11 +56,17 @@ impl UsageRecord {
 
 impl Drop for UsageRecord {
     fn drop(&mut self) {
+        let status = self.status.get().unwrap_or_else(|| {
+            // The pipeline counts the others.
+            let status = CLIENT_CLOSED.to_string();
+            counter!("retrieval_requests_total", "route" => self.route.get(), "status" => status).increment(1);
+            CLIENT_CLOSED
+        });
         self.app.record_usage(UsageEvent {
             organization_id: self.organization_id,
             identity: self.identity.clone(),
             route: self.route.get(),
-            status: self.status.get().unwrap_or(CLIENT_CLOSED),
+            status,
             duration: self.started.elapsed(),
             at: self.at,
         });

@@ -108,19 +108,8 @@ fn two_instances_share_one_balance(database: Database) {
     assert_eq!(ledger.iter().map(|entry| entry["cents"].as_i64().unwrap()).sum::<i64>(), 0);
 }
 
-fn operations(server: &Server) -> Client {
-    Client::new(&server.operations(), None, Uuid::nil())
-}
-
-/// Returns a counter of `/metrics`, 0 before its first increment.
-fn counted(server: &Server, name: &str) -> u64 {
-    let text = operations(server).get("/metrics").text;
-    let value = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.strip_prefix(name));
-    value.map_or(0, |value| value.rsplit(' ').next().unwrap().parse().unwrap())
-}
-
 fn limiter_state(server: &Server) -> Value {
-    let ready = operations(server).get("/readyz").ok();
+    let ready = Client::new(&server.operations(), None, Uuid::nil()).get("/readyz").ok();
     let dependencies = ready["dependencies"].as_array().unwrap();
     dependencies.iter().find(|dependency| dependency["name"] == "rate_limit").unwrap().clone()
 }
@@ -136,11 +125,11 @@ fn redis_outage_fails_open_or_closed(database: Database) {
     assert_eq!(open.log().matches("Redis is down").count(), 1, "one line per outage");
     let state = limiter_state(&open);
     assert_eq!((&state["state"], &state["required"]), (&json!("down"), &json!(false)), "{state:#}");
-    assert_eq!(counted(&open, "retrieval_rate_limit_outages_total"), 1);
-    assert_eq!(counted(&open, "retrieval_rate_limit_uncounted_total"), 20);
-    assert_eq!(counted(&open, "retrieval_requests_total{route=\"GET /v1/files\",status=\"200\"}"), 20);
-    assert_eq!(counted(&open, "retrieval_request_duration_seconds_count{route=\"GET /v1/files\"}"), 20);
-    assert!(counted(&open, "process_resident_memory_bytes") > 1 << 20);
+    assert_eq!(open.counted("retrieval_rate_limit_outages_total"), 1);
+    assert_eq!(open.counted("retrieval_rate_limit_uncounted_total"), 20);
+    assert_eq!(open.counted("retrieval_requests_total{route=\"GET /v1/files\",status=\"200\"}"), 20);
+    assert_eq!(open.counted("retrieval_request_duration_seconds_count{route=\"GET /v1/files\"}"), 20);
+    assert!(open.counted("process_resident_memory_bytes") > 1 << 20);
 
     let closed =
         Server::start_with(Database::sqlite(), &redis_settings("redis://127.0.0.1:1", "on_failure = \"closed\""));

@@ -129,6 +129,13 @@ impl Server {
         format!("http://127.0.0.1:{}", self.ports.operations)
     }
 
+    /// Returns a counter of `/metrics`, 0 before its first increment.
+    pub fn counted(&self, name: &str) -> u64 {
+        let text = Client::new(&self.operations(), None, Uuid::nil()).get("/metrics").text;
+        let value = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| line.strip_prefix(name));
+        value.map_or(0, |value| value.rsplit(' ').next().unwrap().parse().unwrap())
+    }
+
     /// Returns standard output since the first start.
     pub fn stdout(&self) -> String {
         fs::read_to_string(self.folder.path().join("stdout")).unwrap_or_default()
