@@ -5,7 +5,7 @@ use model::OrganizationId;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::queues::{Queues, Ticket};
+use crate::queues::{Grant, Queues, Ticket};
 use crate::{Limits, Overloaded};
 
 /// Weighted permits that organizations share fairly: the next ones go to the waiting organization that holds the least, then to
@@ -25,6 +25,8 @@ pub struct Permit {
     shared: Arc<Shared>,
     organization: OrganizationId,
     weight: u32,
+    /// Time at which the request arrived.
+    since: Instant,
 }
 
 impl FairSemaphore {
@@ -54,7 +56,7 @@ impl FairSemaphore {
     pub fn try_acquire(&self, organization: OrganizationId, weight: u32) -> Option<Permit> {
         let weight = weight.min(self.shared.permits);
         let taken = self.shared.lock().try_take(organization, weight);
-        taken.then(|| self.shared.permit(organization, weight))
+        taken.then(|| self.shared.permit(organization, weight, Instant::now()))
     }
 
     /// Returns true if a holder of permits of `organization` that can do without them should return them: a request waits, of the
@@ -84,7 +86,7 @@ impl FairSemaphore {
         let mut queues = self.shared.lock();
         if queues.try_take(organization, weight) {
             drop(queues);
-            return Ok(Place::Granted(self.shared.permit(organization, weight)));
+            return Ok(Place::Granted(self.shared.permit(organization, weight, Instant::now())));
         }
         check(&queues)?;
         let (notify, granted) = oneshot::channel();
@@ -103,18 +105,26 @@ impl Shared {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn permit(self: &Arc<Self>, organization: OrganizationId, weight: u32) -> Permit {
-        Permit { shared: Arc::clone(self), organization, weight }
+    fn permit(self: &Arc<Self>, organization: OrganizationId, weight: u32, since: Instant) -> Permit {
+        Permit { shared: Arc::clone(self), organization, weight, since }
     }
 
     /// Grants permits as long as there are enough for the next request.
     fn grant(self: &Arc<Self>) {
         loop {
             let next = self.lock().grant(Instant::now());
-            let Some((organization, weight, notify)) = next else { return };
+            let Some(Grant { organization, weight, since, notify }) = next else { return };
             // The permit of a client that has just left is dropped here, outside the lock, and returned.
-            let _ = notify.send(self.permit(organization, weight));
+            let _ = notify.send(self.permit(organization, weight, since));
         }
+    }
+}
+
+impl Permit {
+    /// Returns the permits of a request whose client left before its answer. Later requests of the organization may wait less.
+    pub fn abandon(self) {
+        let now = Instant::now();
+        self.shared.lock().left(self.organization, now - self.since, now);
     }
 }
 

@@ -23,6 +23,15 @@ struct Waiter<N> {
     notify: N,
 }
 
+/// A request that has its permits.
+pub struct Grant<N> {
+    pub organization: OrganizationId,
+    pub weight: u32,
+    /// Time at which the request arrived.
+    pub since: Instant,
+    pub notify: N,
+}
+
 /// Requests of one organization.
 struct Queue<N> {
     waiting: VecDeque<Waiter<N>>,
@@ -127,6 +136,13 @@ impl<N> Queues<N> {
         }
     }
 
+    /// Records that a client left `waited` after its request had arrived, while the request was served.
+    pub fn left(&mut self, organization: OrganizationId, waited: Duration, now: Instant) {
+        if let Some(queue) = self.queues.get_mut(&organization) {
+            queue.patience.left(waited, now, self.limits.max_wait);
+        }
+    }
+
     /// Returns permits.
     pub fn put_back(&mut self, organization: OrganizationId, weight: u32) {
         self.available += weight;
@@ -142,7 +158,7 @@ impl<N> Queues<N> {
 
     /// Grants permits to the next request if there are enough: to the organization that holds the least. If its request needs
     /// more than is available, the others wait too, so that a large request is not overtaken forever.
-    pub fn grant(&mut self, now: Instant) -> Option<(OrganizationId, u32, N)> {
+    pub fn grant(&mut self, now: Instant) -> Option<Grant<N>> {
         let next = self.order.iter().find_map(|(held, _, organization)| {
             let weight = self.queues.get(organization)?.waiting.front()?.weight;
             self.is_within_share(*held, weight).then_some((*organization, weight))
@@ -158,7 +174,7 @@ impl<N> Queues<N> {
         if waits && let Some(queue) = self.queues.get(&organization) {
             self.order.insert((queue.held, queue.last_grant, organization));
         }
-        Some((organization, weight, waiter.notify))
+        Some(Grant { organization, weight, since: waiter.since, notify: waiter.notify })
     }
 
     fn take(&mut self, organization: OrganizationId, weight: u32) {

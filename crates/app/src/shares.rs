@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use admission::{Compute, FairSemaphore, Limits};
+use admission::{Compute, FairSemaphore, Limits, Permit};
 
 use crate::error::{Error, Result};
 use crate::{App, Viewer};
@@ -44,8 +44,9 @@ impl ShareLimits {
         let cores_u32 = u32::try_from(cores).unwrap_or(u32::MAX);
         Self {
             cores,
-            // Enough to keep the cores busy while others wait for the database.
-            searches: cores_u32.saturating_mul(8),
+            // Enough to keep the cores busy while others wait for the database. More would only share the cores among more
+            // searches, and the next one, of another organization, would take as much longer.
+            searches: cores_u32.saturating_mul(3),
             reads: 256,
             reports: cores_u32,
             small: 64,
@@ -107,8 +108,10 @@ impl App {
     ) -> Result<T> {
         let limit = self.options.request_timeout;
         let admitted = async {
-            let _permit = self.shares.of(work).acquire(viewer.organization_id, 1).await?;
-            use_case.await
+            let mut unanswered = Unanswered(Some(self.shares.of(work).acquire(viewer.organization_id, 1).await?));
+            let outcome = use_case.await;
+            unanswered.0 = None;
+            outcome
         };
         let outcome = tokio::time::timeout(limit, admitted).await.unwrap_or_else(|_| {
             let message = format!("the request took longer than {} seconds", limit.as_secs_f64());
@@ -118,6 +121,17 @@ impl App {
             metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(1);
         }
         outcome
+    }
+}
+
+/// Permit of a request whose client may leave before the answer.
+struct Unanswered(Option<Permit>);
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(permit) = self.0.take() {
+            permit.abandon();
+        }
     }
 }
 

@@ -46,3 +46,22 @@ async fn large_request_that_leaves_unblocks_the_others() {
     drop(large);
     assert!(small.now_or_never().unwrap().is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn client_that_leaves_during_its_request_shortens_the_queue_too() {
+    let semaphore = FairSemaphore::new(Limits::shared(1, 1_000, Duration::from_secs(2)));
+    let mut held = Some(semaphore.acquire(organization(1), 1).await.unwrap());
+    let mut waiting: Vec<_> = (0..60).map(|_| Box::pin(semaphore.acquire(organization(1), 1))).collect();
+    waiting.iter_mut().for_each(|request| assert!(request.now_or_never().is_none()));
+    for _ in 0..20 {
+        tokio::time::advance(Duration::from_millis(20)).await;
+        drop(held.take());
+        held = Some(waiting.remove(0).now_or_never().unwrap().unwrap());
+    }
+    // 40 requests wait, for 20 ms each.
+    let mut next = Box::pin(semaphore.acquire(organization(1), 1));
+    assert!((&mut next).now_or_never().is_none());
+    held.take().unwrap().abandon();
+    let refused = semaphore.acquire(organization(1), 1).now_or_never().unwrap();
+    assert!(refused.is_err(), "the client left after 0.4 s");
+}
