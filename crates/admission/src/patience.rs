@@ -6,8 +6,9 @@ use tokio::time::Instant;
 
 /// Weight of the latest interval in the average.
 const WEIGHT: f64 = 0.1;
-/// Share of the time after which a client left that later requests may wait: the rest is for their work.
-const SHARE: f64 = 0.75;
+/// Share of the time after which a client left that later requests may wait: the rest is for their work, and for waits that
+/// nobody here sees.
+const SHARE: f64 = 0.5;
 /// Clients that leave earlier than this say nothing about a queue.
 const SHORTEST: Duration = Duration::from_millis(100);
 /// Rate at which the permitted wait recovers, in seconds per second.
@@ -93,10 +94,10 @@ mod tests {
         patience.left(Duration::from_millis(20), start, MAX);
         assert_eq!(patience.permitted(start, MAX), MAX, "too early to say anything about the queue");
         patience.left(Duration::from_millis(400), start, MAX);
-        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(300));
+        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(200));
         patience.left(Duration::from_millis(600), start, MAX);
-        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(300), "a longer wait does not raise it");
-        assert_eq!(patience.permitted(start + Duration::from_secs(2), MAX), Duration::from_millis(400));
+        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(200), "a longer wait does not raise it");
+        assert_eq!(patience.permitted(start + Duration::from_secs(2), MAX), Duration::from_millis(300));
         assert_eq!(patience.permitted(start + Duration::from_secs(600), MAX), MAX);
     }
 }
