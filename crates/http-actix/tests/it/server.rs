@@ -218,6 +218,11 @@ async fn idle_connections_make_room_for_new_ones() {
     for stream in &mut idle {
         let _ = stream.write_all(b"GET / HTTP/1.1\r\n").await;
     }
+    let is_closed = |stream: &&TcpStream| match stream.try_read(&mut [0; 16]) {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+    };
+    until("the last four are open", async || (idle.iter().filter(is_closed).count() >= 8).then_some(())).await;
     assert!(ask_once(public, PUBLIC_PAGE).await.starts_with("HTTP/1.1 200 "));
     assert!(ask_once(operations, READY).await.starts_with("HTTP/1.1 200 "));
     // The connection that waited longest was closed.
