@@ -14,5 +14,5 @@ pub mod tavily;
 
 pub use document::{Failure, FailureKind, MAX_URLS, ReadOutcome};
 pub use plan::SearchPlan;
-pub use request::{Refusal, Unsupported, parse};
-pub use service::{Answered, ErrorReply, ForeignRead, ForeignSearch, Hit, Moment, Service};
+pub use request::{Refusal, Refused, Unsupported, parse};
+pub use service::{Answered, ErrorReply, ForeignRead, ForeignRequest, ForeignSearch, Hit, Moment, Service};

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::document::{self, check_count, chunks, title};
 use crate::request::OneOrMany;
 use crate::{
-    Answered, ErrorReply, ForeignRead, ForeignSearch, Hit, Moment, ReadOutcome, Refusal, SearchPlan, Service,
-    Unsupported,
+    Answered, ErrorReply, ForeignRead, ForeignRequest, ForeignSearch, Hit, Moment, ReadOutcome, Refusal, SearchPlan,
+    Service,
 };
 
 /// Passages of a result.
@@ -34,11 +34,11 @@ pub struct SearchRequest {
     count: Option<usize>,
 }
 
-impl ForeignSearch for SearchRequest {
+impl ForeignRequest for SearchRequest {
     type Service = OpenWebUi;
+}
 
-    const UNSUPPORTED: &'static [Unsupported] = &[];
-
+impl ForeignSearch for SearchRequest {
     fn plan(&self, _: OffsetDateTime) -> Result<SearchPlan, Refusal> {
         Ok(SearchPlan::new(&self.query, self.count.unwrap_or(5)))
     }
@@ -62,11 +62,11 @@ pub struct LoadRequest {
     urls: OneOrMany,
 }
 
-impl ForeignRead for LoadRequest {
+impl ForeignRequest for LoadRequest {
     type Service = OpenWebUi;
+}
 
-    const UNSUPPORTED: &'static [Unsupported] = &[];
-
+impl ForeignRead for LoadRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         let urls = self.urls.clone().into_vec();
         check_count("urls", &urls)?;

@@ -20,25 +20,42 @@ impl Refusal {
 /// A field that cannot be honoured and must not be ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsupported {
-    /// Dotted path of the field.
+    /// Dotted path of the field in its object.
     pub field: &'static str,
     /// Reason, as a clause.
     pub reason: &'static str,
+}
+
+/// Unsupported fields of one object in a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused {
+    /// Name of the object in the request, empty for the request itself.
+    pub object: &'static str,
+    pub fields: &'static [Unsupported],
+}
+
+impl Refused {
+    /// Returns a refusal of the first field that asks for something.
+    fn check(&self, body: &Value) -> Result<(), Refusal> {
+        let object = if self.object.is_empty() { Some(body) } else { body.get(self.object) };
+        let Some(object) = object else { return Ok(()) };
+        let demanded = self.fields.iter().find(|unsupported| find(object, unsupported.field).is_some_and(demands));
+        let Some(Unsupported { field, reason }) = demanded else { return Ok(()) };
+        let path = if self.object.is_empty() { (*field).to_owned() } else { format!("{}.{field}", self.object) };
+        let message = format!("`{path}` is not supported: {reason}; leave it out");
+        Err(Refusal::new(path, message))
+    }
 }
 
 /// Parses a request body. Ignores unknown fields, and refuses the first of `unsupported` that asks for something.
 ///
 /// # Errors
 /// Returns a refusal for malformed JSON, a value of a wrong type, and an unsupported field.
-pub fn parse<T: DeserializeOwned>(body: &[u8], unsupported: &[Unsupported]) -> Result<T, Refusal> {
+pub fn parse<T: DeserializeOwned>(body: &[u8], unsupported: &[Refused]) -> Result<T, Refusal> {
     let body: Map<String, Value> = serde_json::from_slice(body)
         .map_err(|error| Refusal::new("body", format!("the request body must be a JSON object: {error}")))?;
     let body = Value::Object(body);
-    for Unsupported { field, reason } in unsupported {
-        if find(&body, field).is_some_and(demands) {
-            return Err(Refusal::new(*field, format!("`{field}` is not supported: {reason}; leave it out")));
-        }
-    }
+    unsupported.iter().try_for_each(|refused| refused.check(&body))?;
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
         Refusal::new(path.clone(), format!("{path}: {}", error.inner()))
@@ -110,8 +127,10 @@ mod tests {
         limit: Option<u32>,
     }
 
-    const UNSUPPORTED: &[Unsupported] =
-        &[Unsupported { field: "answer", reason: "none" }, Unsupported { field: "contents.summary", reason: "none" }];
+    const UNSUPPORTED: &[Refused] = &[
+        Refused { object: "", fields: &[Unsupported { field: "answer", reason: "none" }] },
+        Refused { object: "contents", fields: &[Unsupported { field: "summary", reason: "none" }] },
+    ];
 
     fn parsed(body: &Value) -> Result<Asked, Refusal> {
         parse(body.to_string().as_bytes(), UNSUPPORTED)

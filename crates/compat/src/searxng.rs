@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::dates::published;
 use crate::document::{summary, title};
-use crate::{ErrorReply, ForeignSearch, Hit, Moment, Refusal, SearchPlan, Service, Unsupported};
+use crate::{ErrorReply, ForeignRequest, ForeignSearch, Hit, Moment, Refusal, SearchPlan, Service};
 
 /// Results of a page.
 const PAGE: usize = 10;
@@ -74,11 +74,11 @@ impl SearchRequest {
     }
 }
 
-impl ForeignSearch for SearchRequest {
+impl ForeignRequest for SearchRequest {
     type Service = Searxng;
+}
 
-    const UNSUPPORTED: &'static [Unsupported] = &[];
-
+impl ForeignSearch for SearchRequest {
     fn plan(&self, _: OffsetDateTime) -> Result<SearchPlan, Refusal> {
         if self.format.as_deref() != Some("json") {
             return Err(Refusal::new("format", "format must be `json`"));

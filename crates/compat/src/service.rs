@@ -6,7 +6,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::{ReadOutcome, Refusal, SearchPlan, Unsupported};
+use crate::{ReadOutcome, Refusal, Refused, SearchPlan};
 
 /// A service whose API is implemented.
 pub trait Service {
@@ -41,12 +41,16 @@ pub struct Moment {
     pub request_id: Uuid,
 }
 
-/// A search request of a service.
-pub trait ForeignSearch: DeserializeOwned {
+/// A request of a service.
+pub trait ForeignRequest: DeserializeOwned {
     type Service: Service;
 
-    const UNSUPPORTED: &'static [Unsupported];
+    /// Fields that are refused, by the object that they belong to.
+    const UNSUPPORTED: &'static [Refused] = &[];
+}
 
+/// A search request of a service.
+pub trait ForeignSearch: ForeignRequest {
     /// Returns the search.
     ///
     /// # Errors
@@ -75,11 +79,7 @@ pub struct Hit {
 }
 
 /// A request of a service to read documents.
-pub trait ForeignRead: DeserializeOwned {
-    type Service: Service;
-
-    const UNSUPPORTED: &'static [Unsupported];
-
+pub trait ForeignRead: ForeignRequest {
     /// Returns the reads, a group for each requested document.
     ///
     /// # Errors

@@ -155,18 +155,13 @@ operations! {
     /// Lists audit entries of all organizations for the operator, newest first, before the entry with this time and id.
     read audit::list_audit_entries(filter: AuditFilter, before: Option<(Timestamp, AuditEntryId)>, limit: i64) -> Vec<AuditEntry>;
 
-    /// Finds a document that the organization may read by its URL: a listed page, a page that it looked up before, or a
-    /// document of its workspace. Excludes removed documents.
-    read documents::find_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
-    /// Finds a document like `find_document` if it was granted to the organization.
-    read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
-    /// Finds a document like `find_document`, with its latest capture.
+    /// Finds a document that the organization may read by its URL, with its latest capture: a listed page, a page that it looked
+    /// up before, or a document of its workspace. Excludes removed documents. Of a divided content it loads the first part.
     snapshot documents::read_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
-    /// Finds a document like `find_granted_document`, with its latest capture.
+    /// Finds a document like `read_document` if it was granted to the organization.
     snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
-    /// Returns the latest capture, with its passages, of a document as `find_document` sees it. Does not check grants.
-    /// Of a divided content it loads the first part.
-    snapshot documents::find_latest_capture(organization_id: OrganizationId, doc_id: DocId) -> Option<StoredCapture>;
+    /// Finds a document like `read_granted_document`, without its capture.
+    read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
     /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
     write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
     /// Finds the organization's own reading of a web page, with its capture. For the page fetcher.

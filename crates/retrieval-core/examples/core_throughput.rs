@@ -46,7 +46,7 @@ fn main() {
     time("term vectors of 100 documents of 1,500 characters", bytes, &mut vectors);
     time("score 100 candidates of 1,500 characters", bytes, || rerank::score(&query, &candidates, &statistics));
     time("10 snippets", bytes / 10, || {
-        let mut snippets = Snippets::new(QUERY);
+        let mut snippets = Snippets::new(QUERY, &mut analyzers);
         documents[..10].iter().map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
     });
 

@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ranked.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 
     // 4. The best passage of each, and a snippet of that.
-    let mut snippets = Snippets::new(QUERY);
+    let mut snippets = Snippets::new(QUERY, &mut analyzers);
     let mut hits = Vec::new();
     for (index, evidence) in ranked {
         let Some(best) = evidence.passages.first().map(|position| &spans[index][*position]) else { continue };

@@ -18,20 +18,21 @@ const LEAD_CHARS: usize = 60;
 
 /// Makes a snippet of one text of unknown language; see [`Snippets::snippet`].
 pub fn snippet(query: &str, text: &str, max_chars: usize) -> String {
-    Snippets::new(query).snippet(text, None, max_chars)
+    Snippets::new(query, &mut Analyzers::default()).snippet(text, None, max_chars)
 }
 
 /// Snippet generator for many texts and one query.
 pub struct Snippets<'a> {
     query: &'a str,
-    analyzers: Analyzers,
+    analyzers: &'a mut Analyzers,
     /// Analysed query for each language used so far.
     matchers: Vec<(Option<Language>, QueryMatcher)>,
 }
 
 impl<'a> Snippets<'a> {
-    pub fn new(query: &'a str) -> Self {
-        Self { query, analyzers: Analyzers::default(), matchers: Vec::new() }
+    /// Creates a generator that reuses the stems of `analyzers`, which are most of its work.
+    pub fn new(query: &'a str, analyzers: &'a mut Analyzers) -> Self {
+        Self { query, analyzers, matchers: Vec::new() }
     }
 
     /// Returns at most `max_chars` characters of `text` (Markdown or plain text, usually a passage): consecutive whole
@@ -299,7 +300,10 @@ mod tests {
     #[test]
     fn texts_are_analysed_in_their_language() {
         let text = "Erst das eine. Die Häuser wurden verkauft.";
-        assert_eq!(Snippets::new("Haus").snippet(text, Some("de"), 30), "Die Häuser wurden verkauft.");
+        assert_eq!(
+            Snippets::new("Haus", &mut Analyzers::default()).snippet(text, Some("de"), 30),
+            "Die Häuser wurden verkauft."
+        );
     }
 
     proptest! {

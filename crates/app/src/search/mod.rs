@@ -1,5 +1,6 @@
 //! Search: retrieves candidates from each collection, ranks and blends them, and records the answer.
 
+mod analyzers;
 mod candidate;
 mod exact;
 mod hit;
@@ -28,6 +29,7 @@ use uuid::Uuid;
 use crate::content_budget::steps;
 use crate::error::Result;
 use crate::{App, Charge, Error, Viewer};
+use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
 use second_stage::Order;
@@ -199,10 +201,12 @@ impl App {
             for step in steps(sources.into_iter().zip(1..), |(source, _)| source.excerpt.content().len()) {
                 let request = Arc::clone(search.request);
                 let building = self.contents.compute(search.organization_id, move |stop| {
-                    let mut snippets = Snippets::new(&request.query);
-                    let step = step.into_iter().take_while(|_| !stop.is_stopped());
-                    let hits = step.map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
-                    hits.collect::<Vec<SearchHit>>()
+                    with_analyzers(|analyzers| {
+                        let mut snippets = Snippets::new(&request.query, analyzers);
+                        let step = step.into_iter().take_while(|_| !stop.is_stopped());
+                        let hits = step.map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
+                        hits.collect::<Vec<SearchHit>>()
+                    })
                 });
                 hits.extend(building.await?);
             }

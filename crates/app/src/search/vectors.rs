@@ -1,15 +1,14 @@
 //! Cache of documents' terms: without it, most of a search's time goes into analysing its candidates again.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use docstore::{DocumentState, LoadedDocument};
 use model::{DocId, Timestamp};
-use retrieval_core::analysis::Analyzers;
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
+use super::analyzers::with_analyzers;
 use crate::excerpt;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
@@ -17,11 +16,6 @@ const CACHE_BYTES: u64 = 128 << 20;
 
 /// Minimum bytes of analysed content, so that later searches that read a little more find it cached.
 const LEAST_BYTES: usize = 64 * 1024;
-
-thread_local! {
-    /// Reuses stems across documents.
-    static ANALYZERS: RefCell<Analyzers> = RefCell::default();
-}
 
 /// Facts and terms of one state of a document, as ranking needs them.
 pub struct RankedDocument {
@@ -45,7 +39,7 @@ impl RankedDocument {
             language: document.language.as_deref(),
         };
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
-        let terms = ANALYZERS.with_borrow_mut(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
+        let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let host = CanonicalUrl::parse(&document.canonical_url).map(|url| url.host().into()).unwrap_or_default();
         Self {
             state: state(loaded),

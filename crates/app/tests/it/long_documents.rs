@@ -41,7 +41,13 @@ fn small() -> ReadLimits {
 }
 
 async fn map_of(world: &TestApp, tenant: &Tenant, doc_id: DocId) -> PartMap {
-    let stored = world.store.find_latest_capture(tenant.organization_id, doc_id).await.unwrap().unwrap();
+    let stored = world
+        .store
+        .read_document(tenant.organization_id, doc_id)
+        .await
+        .unwrap()
+        .and_then(|(_, stored)| stored)
+        .unwrap();
     stored.capture.parts.unwrap()
 }
 

@@ -72,7 +72,13 @@ async fn a_hit_carries_what_is_stored_of_its_document() {
     assert!(chars.starts_with(&passage.text));
     assert_eq!(hit.published_at, Some(Timestamp::from_millis(1_767_225_600_000)));
     assert!(hit.content_digest.starts_with("sha256:"));
-    let stored = world.store.find_latest_capture(tenant.organization_id, doc_id).await.unwrap().unwrap();
+    let stored = world
+        .store
+        .read_document(tenant.organization_id, doc_id)
+        .await
+        .unwrap()
+        .and_then(|(_, stored)| stored)
+        .unwrap();
     assert_eq!(hit.capture_id, stored.capture.capture_id);
 }
 

@@ -6,7 +6,7 @@ use super::Exa;
 use super::options::{self, Contents};
 use crate::document::{self, FailureKind, capture_time, check_age, check_count};
 use crate::request::{OneOrMany, Switch};
-use crate::{Answered, Failure, ForeignRead, Moment, ReadOutcome, Refusal, Unsupported};
+use crate::{Answered, Failure, ForeignRead, ForeignRequest, Moment, ReadOutcome, Refusal, Refused, Unsupported};
 
 /// The body of `POST /contents`.
 #[derive(Debug, Deserialize)]
@@ -69,20 +69,25 @@ fn is_since(time: &str, moment: Moment) -> bool {
     crate::dates::parse("", time).is_ok_and(|time| time.at >= moment.started_at)
 }
 
-impl ForeignRead for ContentsRequest {
+/// Unsupported fields of contents.
+pub(super) const UNSUPPORTED_CONTENTS: &[Unsupported] = &[
+    Unsupported { field: "summary", reason: "this server writes no summaries" },
+    Unsupported { field: "context", reason: "read the text of each result" },
+    Unsupported { field: "subpages", reason: "subpages are not read" },
+    Unsupported { field: "extras", reason: "links and images of pages are not kept" },
+    Unsupported { field: "snapshotAsOf", reason: "old versions of pages are not kept" },
+    Unsupported { field: "text.includeHtmlTags", reason: "pages are kept as markdown" },
+    Unsupported { field: "text.includeSections", reason: "sections of pages are not distinguished" },
+    Unsupported { field: "text.excludeSections", reason: "sections of pages are not distinguished" },
+];
+
+impl ForeignRequest for ContentsRequest {
     type Service = Exa;
 
-    const UNSUPPORTED: &'static [Unsupported] = &[
-        Unsupported { field: "summary", reason: "this server writes no summaries" },
-        Unsupported { field: "context", reason: "read the text of each result" },
-        Unsupported { field: "subpages", reason: "subpages are not read" },
-        Unsupported { field: "extras", reason: "links and images of pages are not kept" },
-        Unsupported { field: "snapshotAsOf", reason: "old versions of pages are not kept" },
-        Unsupported { field: "text.includeHtmlTags", reason: "pages are kept as markdown" },
-        Unsupported { field: "text.includeSections", reason: "sections of pages are not distinguished" },
-        Unsupported { field: "text.excludeSections", reason: "sections of pages are not distinguished" },
-    ];
+    const UNSUPPORTED: &'static [Refused] = &[Refused { object: "", fields: UNSUPPORTED_CONTENTS }];
+}
 
+impl ForeignRead for ContentsRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         let (urls, contents) = (self.urls(), self.contents());
         check_count("urls", &urls)?;

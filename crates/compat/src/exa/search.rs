@@ -4,11 +4,12 @@ use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
 use super::Exa;
+use super::contents::UNSUPPORTED_CONTENTS;
 use super::options::{self, Contents};
 use crate::dates::{self, published};
 use crate::document::chunks;
 use crate::request::Switch;
-use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+use crate::{ForeignRequest, ForeignSearch, Hit, Moment, Refusal, Refused, SearchPlan, Unsupported};
 
 /// The body of `POST /search`.
 #[derive(Debug, Deserialize)]
@@ -31,26 +32,24 @@ impl SearchRequest {
     }
 }
 
-impl ForeignSearch for SearchRequest {
+/// Unsupported fields of a search.
+const UNSUPPORTED: &[Unsupported] = &[
+    Unsupported { field: "excludeText", reason: "results cannot be excluded by their text" },
+    Unsupported { field: "startCrawlDate", reason: "results are not filtered by the time of their crawl" },
+    Unsupported { field: "endCrawlDate", reason: "results are not filtered by the time of their crawl" },
+    Unsupported { field: "moderation", reason: "results are not moderated" },
+    Unsupported { field: "outputSchema", reason: "this server writes no answers" },
+    Unsupported { field: "stream", reason: "answers are not streamed" },
+];
+
+impl ForeignRequest for SearchRequest {
     type Service = Exa;
 
-    const UNSUPPORTED: &'static [Unsupported] = &[
-        Unsupported { field: "excludeText", reason: "results cannot be excluded by their text" },
-        Unsupported { field: "startCrawlDate", reason: "results are not filtered by the time of their crawl" },
-        Unsupported { field: "endCrawlDate", reason: "results are not filtered by the time of their crawl" },
-        Unsupported { field: "moderation", reason: "results are not moderated" },
-        Unsupported { field: "outputSchema", reason: "this server writes no answers" },
-        Unsupported { field: "stream", reason: "answers are not streamed" },
-        Unsupported { field: "contents.summary", reason: "this server writes no summaries" },
-        Unsupported { field: "contents.context", reason: "read the text of each result" },
-        Unsupported { field: "contents.subpages", reason: "subpages are not read" },
-        Unsupported { field: "contents.extras", reason: "links and images of pages are not kept" },
-        Unsupported { field: "contents.snapshotAsOf", reason: "old versions of pages are not kept" },
-        Unsupported { field: "contents.text.includeHtmlTags", reason: "pages are kept as markdown" },
-        Unsupported { field: "contents.text.includeSections", reason: "sections of pages are not distinguished" },
-        Unsupported { field: "contents.text.excludeSections", reason: "sections of pages are not distinguished" },
-    ];
+    const UNSUPPORTED: &'static [Refused] =
+        &[Refused { object: "", fields: UNSUPPORTED }, Refused { object: "contents", fields: UNSUPPORTED_CONTENTS }];
+}
 
+impl ForeignSearch for SearchRequest {
     fn plan(&self, _: OffsetDateTime) -> Result<SearchPlan, Refusal> {
         let mut plan = SearchPlan::new(&self.query, self.num_results.unwrap_or(10));
         plan.require_domains(self.include_domains.as_deref().unwrap_or_default());

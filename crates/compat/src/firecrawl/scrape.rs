@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Firecrawl;
 use super::document::ScrapeOptions;
-use crate::{Answered, FailureKind, ForeignRead, Moment, ReadOutcome, Refusal, Unsupported};
+use crate::{Answered, FailureKind, ForeignRead, ForeignRequest, Moment, ReadOutcome, Refusal, Refused, Unsupported};
 
 /// The body of `POST /v2/scrape`.
 #[derive(Debug, Deserialize)]
@@ -14,22 +14,27 @@ pub struct ScrapeRequest {
     options: ScrapeOptions,
 }
 
-impl ForeignRead for ScrapeRequest {
+/// Unsupported options of a scrape.
+pub(super) const UNSUPPORTED_OPTIONS: &[Unsupported] = &[
+    Unsupported { field: "includeTags", reason: "the main content of the page is selected" },
+    Unsupported { field: "excludeTags", reason: "the main content of the page is selected" },
+    Unsupported { field: "headers", reason: "no headers are sent to pages" },
+    Unsupported { field: "actions", reason: "pages are not operated" },
+    Unsupported { field: "minAge", reason: "pages are read if there is no stored copy" },
+    Unsupported { field: "lockdown", reason: "pages are read if there is no stored copy" },
+    Unsupported { field: "redactPII", reason: "pages are returned as they are" },
+    Unsupported { field: "checkPromptInjection", reason: "pages are returned as they are" },
+    Unsupported { field: "threatProtection", reason: "pages are returned as they are" },
+    Unsupported { field: "zeroDataRetention", reason: "pages are stored for the organization" },
+];
+
+impl ForeignRequest for ScrapeRequest {
     type Service = Firecrawl;
 
-    const UNSUPPORTED: &'static [Unsupported] = &[
-        Unsupported { field: "includeTags", reason: "the main content of the page is selected" },
-        Unsupported { field: "excludeTags", reason: "the main content of the page is selected" },
-        Unsupported { field: "headers", reason: "no headers are sent to pages" },
-        Unsupported { field: "actions", reason: "pages are not operated" },
-        Unsupported { field: "minAge", reason: "pages are read if there is no stored copy" },
-        Unsupported { field: "lockdown", reason: "pages are read if there is no stored copy" },
-        Unsupported { field: "redactPII", reason: "pages are returned as they are" },
-        Unsupported { field: "checkPromptInjection", reason: "pages are returned as they are" },
-        Unsupported { field: "threatProtection", reason: "pages are returned as they are" },
-        Unsupported { field: "zeroDataRetention", reason: "pages are stored for the organization" },
-    ];
+    const UNSUPPORTED: &'static [Refused] = &[Refused { object: "", fields: UNSUPPORTED_OPTIONS }];
+}
 
+impl ForeignRead for ScrapeRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         self.options.check("formats")?;
         if self.url.trim().is_empty() {

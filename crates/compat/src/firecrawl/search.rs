@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
 use super::document::ScrapeOptions;
+use super::scrape::UNSUPPORTED_OPTIONS;
 use super::{Firecrawl, tbs};
 use crate::document::{cut, summary, title};
-use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+use crate::{ForeignRequest, ForeignSearch, Hit, Moment, Refusal, Refused, SearchPlan, Unsupported};
 
 /// The body of `POST /v2/search`.
 #[derive(Debug, Deserialize)]
@@ -57,25 +58,24 @@ impl SearchRequest {
     }
 }
 
-impl ForeignSearch for SearchRequest {
+/// Unsupported fields of a search.
+const UNSUPPORTED: &[Unsupported] = &[
+    Unsupported { field: "categories", reason: "results have no categories" },
+    Unsupported { field: "enterprise", reason: "searches are recorded" },
+    Unsupported { field: "threatProtection", reason: "results are returned as they are" },
+    Unsupported { field: "domainTools", reason: "there are no tools of domains" },
+];
+
+impl ForeignRequest for SearchRequest {
     type Service = Firecrawl;
 
-    const UNSUPPORTED: &'static [Unsupported] = &[
-        Unsupported { field: "categories", reason: "results have no categories" },
-        Unsupported { field: "enterprise", reason: "searches are recorded" },
-        Unsupported { field: "threatProtection", reason: "results are returned as they are" },
-        Unsupported { field: "domainTools", reason: "there are no tools of domains" },
-        Unsupported { field: "scrapeOptions.includeTags", reason: "the main content of the page is selected" },
-        Unsupported { field: "scrapeOptions.excludeTags", reason: "the main content of the page is selected" },
-        Unsupported { field: "scrapeOptions.headers", reason: "no headers are sent to pages" },
-        Unsupported { field: "scrapeOptions.actions", reason: "pages are not operated" },
-        Unsupported { field: "scrapeOptions.minAge", reason: "pages are read if there is no stored copy" },
-        Unsupported { field: "scrapeOptions.lockdown", reason: "pages are read if there is no stored copy" },
-        Unsupported { field: "scrapeOptions.redactPII", reason: "pages are returned as they are" },
-        Unsupported { field: "scrapeOptions.checkPromptInjection", reason: "pages are returned as they are" },
-        Unsupported { field: "scrapeOptions.threatProtection", reason: "pages are returned as they are" },
+    const UNSUPPORTED: &'static [Refused] = &[
+        Refused { object: "", fields: UNSUPPORTED },
+        Refused { object: "scrapeOptions", fields: UNSUPPORTED_OPTIONS },
     ];
+}
 
+impl ForeignSearch for SearchRequest {
     fn plan(&self, now: OffsetDateTime) -> Result<SearchPlan, Refusal> {
         let mut plan = SearchPlan::new(&self.query, self.limit.unwrap_or(5));
         self.check_sources()?;

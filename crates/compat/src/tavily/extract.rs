@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{CHUNK_SEPARATOR, Tavily};
 use crate::document::{self, check_count, passage_texts};
 use crate::request::OneOrMany;
-use crate::{Answered, ForeignRead, Moment, ReadOutcome, Refusal, Unsupported};
+use crate::{Answered, ForeignRead, ForeignRequest, Moment, ReadOutcome, Refusal};
 
 /// Most chunks of one source.
 const MAX_CHUNKS: usize = 5;
@@ -47,11 +47,11 @@ impl ExtractRequest {
     }
 }
 
-impl ForeignRead for ExtractRequest {
+impl ForeignRequest for ExtractRequest {
     type Service = Tavily;
+}
 
-    const UNSUPPORTED: &'static [Unsupported] = &[];
-
+impl ForeignRead for ExtractRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         let (urls, format) = (self.urls(), self.format()?);
         check_count("urls", &urls)?;

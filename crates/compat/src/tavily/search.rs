@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use super::{CHUNK_SEPARATOR, Tavily};
 use crate::dates::{self, published};
 use crate::document::{self, chunks, title};
-use crate::{ForeignSearch, Hit, Moment, Refusal, SearchPlan, Unsupported};
+use crate::{ForeignRequest, ForeignSearch, Hit, Moment, Refusal, Refused, SearchPlan, Unsupported};
 
 /// Most chunks of one source.
 const MAX_CHUNKS: usize = 3;
@@ -91,15 +91,20 @@ impl SearchRequest {
     }
 }
 
-impl ForeignSearch for SearchRequest {
+impl ForeignRequest for SearchRequest {
     type Service = Tavily;
 
-    const UNSUPPORTED: &'static [Unsupported] = &[
-        Unsupported { field: "include_answer", reason: "this server writes no answers" },
-        Unsupported { field: "max_age_hours", reason: "time_range, days and start_date limit the age" },
-        Unsupported { field: "max_hours", reason: "time_range, days and start_date limit the age" },
-    ];
+    const UNSUPPORTED: &'static [Refused] = &[Refused {
+        object: "",
+        fields: &[
+            Unsupported { field: "include_answer", reason: "this server writes no answers" },
+            Unsupported { field: "max_age_hours", reason: "time_range, days and start_date limit the age" },
+            Unsupported { field: "max_hours", reason: "time_range, days and start_date limit the age" },
+        ],
+    }];
+}
 
+impl ForeignSearch for SearchRequest {
     fn plan(&self, now: OffsetDateTime) -> Result<SearchPlan, Refusal> {
         let mut plan = SearchPlan::new(&self.query, self.max_results.unwrap_or(5));
         self.raw_format()?;

@@ -40,9 +40,9 @@ fn what_cannot_be_honoured_is_refused() {
 #[test]
 fn contents_of_a_search_are_read_if_asked_for() {
     let reads = |contents: Value| {
-        let asked = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
-        let reads = asked.reads(&result());
-        assert_eq!(asked.reads_documents(), !reads.is_empty());
+        let request = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
+        let reads = request.reads(&result());
+        assert_eq!(request.reads_documents(), !reads.is_empty());
         reads
     };
     assert!(reads(Value::Null).is_empty() && reads(json!({"highlights": true, "text": false})).is_empty());
@@ -54,8 +54,8 @@ fn contents_of_a_search_are_read_if_asked_for() {
 #[test]
 fn an_answer_has_its_fields() {
     let contents = json!({"text": true, "highlights": {"highlightsPerUrl": 3, "maxCharacters": 12}});
-    let asked = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
-    let answer = asked.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
+    let request = asked::<SearchRequest>(json!({"query": "q", "contents": contents})).unwrap();
+    let answer = request.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
     let expected = json!({
         "id": URL, "url": URL, "title": "Tides", "publishedDate": "2026-01-05T00:00:00Z", "score": 0.5, "text": "# Tides",
         "highlights": ["Passage 1.", "Pa"],
@@ -66,10 +66,10 @@ fn an_answer_has_its_fields() {
 
 #[test]
 fn contents_have_a_status_for_each_url() {
-    let asked = asked_to_read::<ContentsRequest>(json!({"ids": [URL, "b", "c"]})).unwrap();
-    assert_eq!(asked.reads().unwrap().len(), 3, "the text, if nothing is named");
+    let request = asked::<ContentsRequest>(json!({"ids": [URL, "b", "c"]})).unwrap();
+    assert_eq!(request.reads().unwrap().len(), 3, "the text, if nothing is named");
     let robots = unreadable(json!({"reason": "robots"}));
-    let body = asked.answer(vec![vec![document()], vec![robots], vec![invalid()]], moment()).body;
+    let body = request.answer(vec![vec![document()], vec![robots], vec![invalid()]], moment()).body;
     assert_eq!(body["results"], json!([{"id": URL, "url": URL, "title": "Tides", "text": "# Tides"}]));
     let tags = [&body["statuses"][1]["error"]["tag"], &body["statuses"][2]["error"]["tag"]];
     assert_eq!(tags, [&json!("SOURCE_NOT_AVAILABLE"), &json!("UNSUPPORTED_URL")]);
@@ -84,8 +84,8 @@ fn content_older_than_asked_is_an_error() {
         ("livecrawl", json!("always"), "error"),
         ("livecrawl", json!("never"), "success"),
     ] {
-        let asked = asked_to_read::<ContentsRequest>(json!({"urls": URL, option: value})).unwrap();
-        let body = asked.answer(vec![vec![document()]], moment()).body;
+        let request = asked::<ContentsRequest>(json!({"urls": URL, option: value})).unwrap();
+        let body = request.answer(vec![vec![document()]], moment()).body;
         assert_eq!(body["statuses"][0]["status"], status, "{option} {value}");
     }
 }

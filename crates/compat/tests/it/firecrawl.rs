@@ -52,7 +52,7 @@ fn results_are_links_or_documents() {
 
 #[test]
 fn an_unreadable_page_is_an_error() {
-    let asked = asked_to_read::<ScrapeRequest>(json!({"url": URL})).unwrap();
+    let request = asked::<ScrapeRequest>(json!({"url": URL})).unwrap();
     for (outcome, status) in [
         (document(), 200),
         (invalid(), 400),
@@ -64,7 +64,7 @@ fn an_unreadable_page_is_an_error() {
         (unreadable(json!({"reason": "unreachable"})), 422),
         (unreadable(json!({})), 422),
     ] {
-        let answered = asked.answer(vec![vec![outcome]], moment());
+        let answered = request.answer(vec![vec![outcome]], moment());
         assert_eq!((answered.status, &answered.body["success"]), (status, &json!(status == 200)), "{}", answered.body);
     }
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use api_types::{DocumentResponse, SearchRequest, SearchResult};
-use compat::{Failure, FailureKind, ForeignRead, ForeignSearch, Hit, Moment, ReadOutcome, Refusal, SearchPlan, parse};
+use compat::{
+    Failure, FailureKind, ForeignRequest, ForeignSearch, Hit, Moment, ReadOutcome, Refusal, SearchPlan, parse,
+};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -12,11 +14,7 @@ use uuid::Uuid;
 pub const NOW: OffsetDateTime = datetime!(2026-06-15 12:00 UTC);
 pub const URL: &str = "https://example.com/tides";
 
-pub fn asked<T: ForeignSearch>(body: Value) -> Result<T, Refusal> {
-    parse(body.to_string().as_bytes(), T::UNSUPPORTED)
-}
-
-pub fn asked_to_read<T: ForeignRead>(body: Value) -> Result<T, Refusal> {
+pub fn asked<T: ForeignRequest>(body: Value) -> Result<T, Refusal> {
     parse(body.to_string().as_bytes(), T::UNSUPPORTED)
 }
 

@@ -37,8 +37,8 @@ fn what_cannot_be_honoured_is_refused() {
 
 #[test]
 fn an_answer_has_its_fields() {
-    let asked = asked::<SearchRequest>(json!({"q": "x", "format": "json", "pageno": "2"})).unwrap();
-    let answer = asked.answer(vec![hit(vec![])], moment());
+    let request = asked::<SearchRequest>(json!({"q": "x", "format": "json", "pageno": "2"})).unwrap();
+    let answer = request.answer(vec![hit(vec![])], moment());
     let result = &answer["results"][0];
     assert_eq!((&result["url"], &result["content"]), (&json!(URL), &json!("The moon.")));
     assert_eq!((&result["positions"], &result["publishedDate"]), (&json!([11]), &json!("2026-01-05T00:00:00Z")));

@@ -49,22 +49,22 @@ fn what_cannot_be_honoured_is_refused() {
 
 #[test]
 fn an_answer_has_its_fields() {
-    let asked = asked::<SearchRequest>(json!({"query": "q", "include_raw_content": true})).unwrap();
-    assert_eq!(asked.reads(&result()).len(), 1);
-    let answer = asked.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
+    let request = asked::<SearchRequest>(json!({"query": "q", "include_raw_content": true})).unwrap();
+    assert_eq!(request.reads(&result()).len(), 1);
+    let answer = request.answer(vec![hit(vec![document()]), hit(vec![invalid()])], moment());
     let expected = json!({
         "url": URL, "title": "Tides", "content": "Passage 1.", "score": 0.5, "raw_content": "# Tides",
         "published_date": "2026-01-05T00:00:00Z",
     });
     assert_eq!((&answer["results"][0], &answer["results"][1]["raw_content"]), (&expected, &Value::Null));
     assert_eq!(answer["response_time"], 0.25);
-    let answer = asked.answer(vec![Hit { result: bare(), documents: vec![] }], moment());
+    let answer = request.answer(vec![Hit { result: bare(), documents: vec![] }], moment());
     assert_eq!((&answer["results"][0]["title"], &answer["results"][0]["content"]), (&json!(URL), &json!("")));
 }
 
 #[test]
 fn an_extraction_is_mapped() {
-    let reads = |body: Value| asked_to_read::<ExtractRequest>(body).unwrap().reads().unwrap();
+    let reads = |body: Value| asked::<ExtractRequest>(body).unwrap().reads().unwrap();
     let read = &reads(json!({"urls": URL, "format": "text"}))[0][0];
     assert_eq!((read.canonical_url.as_deref(), read.content.format), (Some(URL), ContentFormat::Text));
     let read = &reads(json!({"urls": [URL], "query": "moon"}))[0][0];
@@ -73,11 +73,11 @@ fn an_extraction_is_mapped() {
 
 #[test]
 fn an_extraction_names_what_failed() {
-    let asked = asked_to_read::<ExtractRequest>(json!({"urls": [URL, "x"], "include_usage": true})).unwrap();
-    let body = asked.answer(vec![vec![document()], vec![invalid()]], moment()).body;
+    let request = asked::<ExtractRequest>(json!({"urls": [URL, "x"], "include_usage": true})).unwrap();
+    let body = request.answer(vec![vec![document()], vec![invalid()]], moment()).body;
     assert_eq!(body["results"], json!([{"url": URL, "title": "Tides", "raw_content": "# Tides", "images": []}]));
     assert_eq!(body["failed_results"], json!([{"url": "x", "error": "no URL"}]));
-    let asked = asked_to_read::<ExtractRequest>(json!({"urls": [URL], "query": "moon"})).unwrap();
-    let body = asked.answer(vec![vec![document()]], moment()).body;
+    let request = asked::<ExtractRequest>(json!({"urls": [URL], "query": "moon"})).unwrap();
+    let body = request.answer(vec![vec![document()]], moment()).body;
     assert_eq!(body["results"][0]["raw_content"], "The moon moves them.");
 }

@@ -6,16 +6,17 @@ use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use super::outbox::enqueue_documents_of;
-use super::parts::{column, passages_of};
+use super::parts::{column, passages_in};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
 use crate::error::Result;
+use crate::parts::WantedParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
 use crate::schema::{captures, documents, grants, page_reads, passages};
 use crate::types::{Bind, bind_all};
 use crate::visible::{CaptureTimes, VisibleDocument};
 
-pub async fn find_document(
+async fn find_document(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_id: DocId,
@@ -92,14 +93,6 @@ pub async fn read_granted_document(
     let Some(visible) = find_granted_document(connection, organization_id, doc_id).await? else { return Ok(None) };
     let stored = find_capture(connection, organization_id, visible.document.latest_capture_id).await?;
     Ok(Some((visible, stored)))
-}
-
-pub async fn find_latest_capture(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    doc_id: DocId,
-) -> Result<Option<StoredCapture>> {
-    Ok(read_document(connection, organization_id, doc_id).await?.and_then(|(_, stored)| stored))
 }
 
 /// Returns a capture that the organization may read, with its passages.
@@ -186,19 +179,19 @@ async fn passages_by_capture(
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {
     let (whole, divided): (Vec<_>, Vec<_>) =
         rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
-    let capture_ids = whole.iter().map(|capture| capture.capture_id);
-    let found = passages::table
-        .filter(passages::capture_id.eq_any(bind_all(capture_ids)))
+    let ids = |captures: &[&Capture]| captures.iter().map(|capture| capture.capture_id).collect::<Vec<CaptureId>>();
+    let mut found = passages::table
+        .filter(passages::capture_id.eq_any(bind_all(ids(&whole))))
         .order((passages::capture_id, passages::ordinal))
         .select(Passage::as_select())
         .load(connection)
         .await?;
+    let firsts = divided.iter().map(|capture| WantedParts { capture_id: capture.capture_id, parts: vec![0] });
+    let maps = divided.iter().filter_map(|capture| Some((capture.capture_id, capture.parts.as_ref()?))).collect();
+    found.extend(passages_in(connection, &maps, &firsts.collect::<Vec<_>>()).await?);
     let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
     for passage in found {
         by_capture.entry(passage.capture_id).or_default().push(passage);
-    }
-    for capture in divided {
-        by_capture.insert(capture.capture_id, passages_of(connection, capture, 0..1).await?);
     }
     Ok(by_capture)
 }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use diesel::prelude::*;
@@ -15,6 +15,8 @@ use crate::types::{Bind, bind_all};
 
 /// Parts in one insert: about two megabytes of a long content, so that its copy is never whole.
 const PARTS_PER_INSERT: usize = 64;
+/// Captures in one query, each of which is a condition of it.
+const CAPTURES_PER_QUERY: usize = 64;
 
 /// Inserts the parts of a content, except the first, which is in the row of its capture, and the words of all.
 pub async fn insert_parts(connection: &mut Conn, capture: &Capture, new: NewParts) -> Result<()> {
@@ -42,46 +44,57 @@ pub async fn load_parts(
     wanted: Vec<WantedParts>,
 ) -> Result<Vec<LoadedPart>> {
     let maps = readable(connection, organization_id, wanted.iter().map(|one| one.capture_id)).await?;
+    let wanted: Vec<WantedParts> = wanted.into_iter().filter(|one| maps.contains_key(&one.capture_id)).collect();
     let mut loaded = Vec::new();
-    for WantedParts { capture_id, parts } in wanted {
-        let Some(map) = maps.get(&capture_id) else { continue };
-        let rows: Vec<(i32, String)> = capture_parts::table
-            .inner_join(captures::table.on(captures::capture_id.eq(capture_parts::capture_id)))
-            .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
-            .filter(capture_parts::capture_id.eq(Bind(capture_id)))
-            .filter(capture_parts::part.eq_any(parts.iter().map(|part| column(*part)).collect::<Vec<_>>()))
-            .order(capture_parts::part)
-            .select((capture_parts::part, capture_parts::content))
-            .load(connection)
-            .await?;
-        let mut contents: HashMap<usize, String> =
-            rows.into_iter().map(|(part, content)| (usize::try_from(part).unwrap_or(0), content)).collect();
-        if parts.contains(&0) {
-            let first: Option<String> = captures::table
-                .find(Bind(capture_id))
-                .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
-                .select(captures::content)
-                .first(connection)
-                .await
-                .optional()?;
-            contents.extend(first.map(|content| (0, content)));
+    for wanted in wanted.chunks(CAPTURES_PER_QUERY) {
+        let contents = contents_of(connection, organization_id, wanted).await?;
+        let maps = maps.iter().map(|(capture_id, map)| (*capture_id, map)).collect();
+        let mut passages: HashMap<(CaptureId, usize), Vec<Passage>> = HashMap::new();
+        for passage in passages_in(connection, &maps, wanted).await? {
+            let Some(map) = maps.get(&passage.capture_id) else { continue };
+            let part = map.part_of_passage(usize::try_from(passage.ordinal).unwrap_or(0));
+            passages.entry((passage.capture_id, part)).or_default().push(passage);
         }
-        for run in runs(parts.into_iter().filter(|part| contents.contains_key(part)).collect()) {
-            let mut found = passages_in(connection, capture_id, map, run.clone()).await?.into_iter().peekable();
-            for part in run {
-                let end = map.start(part + 1).passage;
-                let mut passages = Vec::new();
-                while let Some(passage) =
-                    found.next_if(|passage| usize::try_from(passage.ordinal).is_ok_and(|n| n < end))
-                {
-                    passages.push(passage);
-                }
-                let content = contents.remove(&part).unwrap_or_default();
-                loaded.push(LoadedPart { capture_id, part, content, passages });
-            }
-        }
+        let part = |((capture_id, part), content)| {
+            let passages = passages.remove(&(capture_id, part)).unwrap_or_default();
+            LoadedPart { capture_id, part, content, passages }
+        };
+        loaded.extend(contents.into_iter().map(part));
     }
     Ok(loaded)
+}
+
+/// Returns the text of parts, in order of captures and parts.
+async fn contents_of(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    wanted: &[WantedParts],
+) -> Result<BTreeMap<(CaptureId, usize), String>> {
+    let is_readable = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
+    let mut query = capture_parts::table
+        .inner_join(captures::table.on(captures::capture_id.eq(capture_parts::capture_id)))
+        .select(CapturePart::as_select())
+        .into_boxed();
+    for one in wanted {
+        let parts: Vec<i32> = one.parts.iter().map(|part| column(*part)).collect();
+        query =
+            query.or_filter(capture_parts::capture_id.eq(Bind(one.capture_id)).and(capture_parts::part.eq_any(parts)));
+    }
+    let later: Vec<CapturePart> = query.filter(is_readable.clone()).load(connection).await?;
+    let number = |part: i32| usize::try_from(part).unwrap_or(0);
+    let mut contents: BTreeMap<(CaptureId, usize), String> =
+        later.into_iter().map(|row| ((row.capture_id, number(row.part)), row.content)).collect();
+    let first: Vec<CaptureId> = wanted.iter().filter(|one| one.parts.contains(&0)).map(|one| one.capture_id).collect();
+    if !first.is_empty() {
+        let rows: Vec<(CaptureId, String)> = captures::table
+            .filter(captures::capture_id.eq_any(bind_all(first)))
+            .filter(is_readable)
+            .select((captures::capture_id, captures::content))
+            .load(connection)
+            .await?;
+        contents.extend(rows.into_iter().map(|(capture_id, content)| ((capture_id, 0), content)));
+    }
+    Ok(contents)
 }
 
 /// Returns the directories of those captures that the organization may read.
@@ -99,28 +112,28 @@ async fn readable(
     Ok(rows.into_iter().filter_map(|(capture_id, map)| Some((capture_id, map?))).collect())
 }
 
-/// Returns the passages of some parts of a content, in order; of a content that is not divided, all.
-pub async fn passages_of(connection: &mut Conn, capture: &Capture, parts: Range<usize>) -> Result<Vec<Passage>> {
-    match &capture.parts {
-        Some(map) => passages_in(connection, capture.capture_id, map, parts).await,
-        None => list_passages(connection, capture.capture_id).await,
-    }
-}
-
-async fn passages_in(
+/// Returns the passages of the parts, in order of captures and ordinals.
+pub async fn passages_in(
     connection: &mut Conn,
-    capture_id: CaptureId,
-    map: &PartMap,
-    parts: Range<usize>,
+    maps: &HashMap<CaptureId, &PartMap>,
+    wanted: &[WantedParts],
 ) -> Result<Vec<Passage>> {
-    Ok(passages::table
-        .filter(passages::capture_id.eq(Bind(capture_id)))
-        .filter(passages::ordinal.ge(column(map.start(parts.start).passage)))
-        .filter(passages::ordinal.lt(column(map.start(parts.end).passage)))
-        .order(passages::ordinal)
-        .select(Passage::as_select())
-        .load(connection)
-        .await?)
+    let ranges =
+        wanted.iter().filter_map(|one| Some((one.capture_id, maps.get(&one.capture_id)?, runs(one.parts.clone()))));
+    let query = ranges
+        .flat_map(|(capture_id, map, runs)| runs.into_iter().map(move |run| (capture_id, map, run)))
+        .fold(None, |query, (capture_id, map, run)| {
+            let condition = passages::capture_id
+                .eq(Bind(capture_id))
+                .and(passages::ordinal.ge(column(map.start(run.start).passage)))
+                .and(passages::ordinal.lt(column(map.start(run.end).passage)));
+            let query = query.unwrap_or_else(|| passages::table.select(Passage::as_select()).into_boxed());
+            Some(query.or_filter(condition))
+        });
+    match query {
+        Some(query) => Ok(query.order((passages::capture_id, passages::ordinal)).load(connection).await?),
+        None => Ok(Vec::new()),
+    }
 }
 
 pub async fn list_passages(connection: &mut Conn, capture_id: CaptureId) -> Result<Vec<Passage>> {
@@ -155,18 +168,25 @@ pub async fn load_terms(
     wanted: Vec<(CaptureId, Vec<usize>)>,
 ) -> Result<Vec<TermBucket>> {
     let maps = readable(connection, organization_id, wanted.iter().map(|(capture_id, _)| *capture_id)).await?;
+    let wanted: Vec<_> = wanted.into_iter().filter(|(capture_id, _)| maps.contains_key(capture_id)).collect();
     let mut loaded = Vec::new();
-    for (capture_id, buckets) in wanted.into_iter().filter(|(capture_id, _)| maps.contains_key(capture_id)) {
-        let rows: Vec<(i32, Vec<u8>)> = capture_terms::table
+    for wanted in wanted.chunks(CAPTURES_PER_QUERY) {
+        let mut query = capture_terms::table
             .inner_join(captures::table.on(captures::capture_id.eq(capture_terms::capture_id)))
-            .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
-            .filter(capture_terms::capture_id.eq(Bind(capture_id)))
-            .filter(capture_terms::bucket.eq_any(buckets.iter().map(|bucket| column(*bucket)).collect::<Vec<_>>()))
-            .select((capture_terms::bucket, capture_terms::lists))
-            .load(connection)
-            .await?;
-        let bucket = |(bucket, lists)| TermBucket { capture_id, bucket: usize::try_from(bucket).unwrap_or(0), lists };
-        loaded.extend(rows.into_iter().map(bucket));
+            .select(CaptureTerms::as_select())
+            .into_boxed();
+        for (capture_id, buckets) in wanted {
+            let buckets: Vec<i32> = buckets.iter().map(|bucket| column(*bucket)).collect();
+            let condition = capture_terms::capture_id.eq(Bind(*capture_id)).and(capture_terms::bucket.eq_any(buckets));
+            query = query.or_filter(condition);
+        }
+        let is_readable = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
+        let rows: Vec<CaptureTerms> = query.filter(is_readable).load(connection).await?;
+        loaded.extend(rows.into_iter().map(|CaptureTerms { capture_id, bucket, lists }| TermBucket {
+            capture_id,
+            bucket: usize::try_from(bucket).unwrap_or(0),
+            lists,
+        }));
     }
     Ok(loaded)
 }

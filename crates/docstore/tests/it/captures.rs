@@ -221,7 +221,7 @@ async fn rereading_restores_removed_document(db: Database) {
 
     let again = read_at(workspace_document(organization_id, "a.md", "the same"), at(2));
     assert_eq!(save(&db, again).await, SaveOutcome::MetadataChanged);
-    let found = db.find_document(organization_id, doc_id).await.unwrap().unwrap().document;
+    let found = db.read_document(organization_id, doc_id).await.unwrap().map(|(visible, _)| visible).unwrap().document;
     assert_eq!((found.first_seen_at, found.removed_at), (NOW, None));
     assert_eq!(queued(&db, IndexName::Workspace).await, [doc_id]);
 }
@@ -235,7 +235,9 @@ async fn content_read_before_removal_does_not_restore(db: Database) {
     let late = read_at(workspace_document(organization_id, "a.md", "the new version"), at(1));
     assert!(db.hide_workspace_document(organization_id, doc_id, at(2)).await.unwrap());
     save(&db, late.clone()).await;
-    assert!(db.find_document(organization_id, late.document.doc_id).await.unwrap().is_none());
+    assert!(
+        db.read_document(organization_id, late.document.doc_id).await.unwrap().map(|(visible, _)| visible).is_none()
+    );
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
 }
 
@@ -252,7 +254,7 @@ async fn removal_wins_over_concurrent_save(db: Database) {
         let removing = async move { removing.hide_workspace_document(organization_id, doc_id, at(2)).await };
         assert!(tokio::spawn(removing).await.unwrap().unwrap());
         storing.await.unwrap();
-        assert!(db.find_document(organization_id, doc_id).await.unwrap().is_none());
+        assert!(db.read_document(organization_id, doc_id).await.unwrap().map(|(visible, _)| visible).is_none());
     }
 }
 

@@ -169,7 +169,12 @@ async fn readers_see_consistent_snapshots(db: Database) {
             tokio::spawn(async move {
                 while !done.load(Ordering::Relaxed) {
                     let (capture, passages) = if reader % 2 == 0 {
-                        let stored = store.find_latest_capture(organization_id, doc_id).await.unwrap().unwrap();
+                        let stored = store
+                            .read_document(organization_id, doc_id)
+                            .await
+                            .unwrap()
+                            .and_then(|(_, stored)| stored)
+                            .unwrap();
                         (stored.capture, stored.passages)
                     } else {
                         let loaded = store.load_documents(Collection::Web, vec![doc_id]).await.unwrap().remove(0);

@@ -24,7 +24,7 @@ async fn grant(db: &Database, organization_id: OrganizationId, doc_id: DocId) {
 }
 
 async fn by_url(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
-    db.find_document(organization_id, document.doc_id).await.unwrap().is_some()
+    db.read_document(organization_id, document.doc_id).await.unwrap().map(|(visible, _)| visible).is_some()
 }
 
 async fn by_id(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
@@ -32,16 +32,21 @@ async fn by_id(db: &Database, organization_id: OrganizationId, document: &Docume
 }
 
 async fn captured(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {
-    db.find_latest_capture(organization_id, document.doc_id).await.unwrap().is_some()
+    db.read_document(organization_id, document.doc_id).await.unwrap().and_then(|(_, stored)| stored).is_some()
 }
 
 async fn web_document_is_found_by_url_for_all(db: Database) {
     let web = page("https://example.com/", "a page");
     assert_eq!(db.save_documents(vec![web.clone()], NOW).await.unwrap(), [SaveOutcome::Stored]);
     for organization_id in [new_organization(&db).await, new_organization(&db).await] {
-        let found = db.find_document(organization_id, web.document.doc_id).await.unwrap();
+        let found = db.read_document(organization_id, web.document.doc_id).await.unwrap().map(|(visible, _)| visible);
         assert_eq!(found.unwrap().document.doc_id, web.document.doc_id);
-        let stored = db.find_latest_capture(organization_id, web.document.doc_id).await.unwrap().unwrap();
+        let stored = db
+            .read_document(organization_id, web.document.doc_id)
+            .await
+            .unwrap()
+            .and_then(|(_, stored)| stored)
+            .unwrap();
         assert_eq!((stored.capture, stored.passages), (web.capture.clone(), web.passages.clone()));
     }
 }

@@ -53,11 +53,11 @@ fn reading(organization_id: OrganizationId, content: &str, time: Timestamp) -> N
 }
 
 async fn find(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument> {
-    db.find_document(organization_id, doc_id).await.unwrap()
+    db.read_document(organization_id, doc_id).await.unwrap().map(|(visible, _)| visible)
 }
 
 async fn content(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> Option<String> {
-    let stored = db.find_latest_capture(organization_id, doc_id).await.unwrap()?;
+    let stored = db.read_document(organization_id, doc_id).await.unwrap().and_then(|(_, stored)| stored)?;
     let passages: String = stored
         .passages
         .iter()

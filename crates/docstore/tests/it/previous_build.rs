@@ -74,14 +74,32 @@ async fn pages_read_before_stay_with_their_readers(db: Database) {
         let time = Timestamp::from_millis(granted_at);
         assert_eq!((found.document.first_seen_at, found.document.last_seen_at), (time, time));
         assert_eq!(found.document.title.as_deref(), Some("Title"));
-        let stored = db.find_latest_capture(organization(reader), document(secret)).await.unwrap().unwrap();
+        let stored = db
+            .read_document(organization(reader), document(secret))
+            .await
+            .unwrap()
+            .and_then(|(_, stored)| stored)
+            .unwrap();
         assert_eq!((stored.capture.content.as_str(), stored.passages.len()), ("The content.", 1));
         assert_eq!(stored.capture.organization_id, Some(organization(reader)));
     }
-    assert!(db.find_document(organization(stranger), document(secret)).await.unwrap().is_none());
-    assert!(db.find_latest_capture(organization(stranger), document(secret)).await.unwrap().is_none());
+    assert!(
+        db.read_document(organization(stranger), document(secret)).await.unwrap().map(|(visible, _)| visible).is_none()
+    );
+    assert!(
+        db.read_document(organization(stranger), document(secret))
+            .await
+            .unwrap()
+            .and_then(|(_, stored)| stored)
+            .is_none()
+    );
     for reader in [ours, stranger] {
-        let stored = db.find_latest_capture(organization(reader), document(listed)).await.unwrap().unwrap();
+        let stored = db
+            .read_document(organization(reader), document(listed))
+            .await
+            .unwrap()
+            .and_then(|(_, stored)| stored)
+            .unwrap();
         assert_eq!(stored.capture.capture_id.0, Uuid::from_u128(listed + 100));
     }
     let loaded = db.load_documents(Collection::Web, vec![document(listed), document(secret)]).await.unwrap();

@@ -73,7 +73,9 @@ async fn renewed_grant_is_kept(db: Database) {
             grant(&db, organization_id, doc_id, NOW).await;
         }
     }
-    let granted_at = async |organization_id| db.find_document(organization_id, used).await.unwrap().unwrap().granted_at;
+    let granted_at = async |organization_id| {
+        db.read_document(organization_id, used).await.unwrap().map(|(visible, _)| visible).unwrap().granted_at
+    };
     grant(&db, ours, used, at(DAY)).await;
     assert_eq!(granted_at(ours).await, Some(NOW), "a renewal per day is enough");
     let searched = Grant { organization_id: ours, doc_id: used, granted_at: at(DAY + 1) };

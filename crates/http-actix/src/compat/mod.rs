@@ -3,6 +3,7 @@
 mod credential;
 mod page;
 mod read;
+mod request;
 mod routes;
 mod search;
 

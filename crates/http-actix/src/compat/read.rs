@@ -1,19 +1,19 @@
 use std::time::Instant;
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
 use api_types::validation::first_violation;
 use api_types::{DocumentRequest, DocumentResponse, Selection};
-use compat::{Answered, ForeignRead, Moment, ReadOutcome, Service, parse};
+use compat::{Answered, ForeignRead, Moment, ReadOutcome};
 use futures_util::{StreamExt, stream};
 use openapi::{Input, operations};
 
-use super::credential::{self, Presented};
+use super::request::{self, ForeignPath};
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::json;
-use crate::pipeline::{self, Foreign, Route};
 use crate::reply::{Reply, log};
 
 /// Concurrent reads of one request.
@@ -22,34 +22,12 @@ const CONCURRENT: usize = 8;
 /// Maximum characters of the documents of one answer: it is built in memory.
 const MAX_CHARS: i64 = 8_000_000;
 
-/// A request to read documents, with its path.
-pub(super) trait ReadPath: ForeignRead + 'static {
-    const FOREIGN: &'static Foreign;
-
-    /// Old clients send the key in the body.
-    const KEY_IN_BODY: bool = false;
-}
-
 /// Answers a request to read documents.
-pub(super) async fn post<T: ReadPath>(request: HttpRequest, mut payload: web::Payload) -> HttpResponse {
-    let prefix = T::Service::KEY_PREFIX;
-    let Presented { token, body } = if T::KEY_IN_BODY {
-        credential::from_headers_or_body(&request, &mut payload, prefix).await
-    } else {
-        Presented { token: credential::from_headers(request.headers(), prefix), body: None }
-    };
-    pipeline::answer_to(token, Route::Foreign(T::FOREIGN), request, payload, async move |mut call| {
-        let started = Instant::now();
-        let body = match body {
-            Some(body) => body,
-            None => crate::body::bytes(&mut call).await?,
-        };
-        answer(&call.context, parse::<T>(&body, T::UNSUPPORTED)?, started).await
-    })
-    .await
+pub(super) async fn post<T: ForeignPath + ForeignRead>(request: HttpRequest, payload: Payload) -> HttpResponse {
+    request::post::<T>(request, payload, answer).await
 }
 
-async fn answer<T: ReadPath>(context: &Context, asked: T, started: Instant) -> Result<Reply, Failure> {
+async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, started: Instant) -> Result<Reply, Failure> {
     let started_at = context.state.now();
     let groups = asked.reads()?;
     let mut documents = all(context, T::FOREIGN.name, groups).await;

@@ -6,9 +6,8 @@ use compat::searxng::{self, Searxng};
 use compat::tavily::{self, Tavily};
 use model::Scope;
 
-use super::read::{self, ReadPath};
-use super::search::{self, SearchPath};
-use super::{page, refusals};
+use super::request::ForeignPath;
+use super::{page, read, refusals, search};
 use crate::State;
 use crate::handlers::unmatched;
 use crate::pipeline::Foreign;
@@ -59,40 +58,40 @@ const fn reading(name: &'static str, refusals: crate::reply::Refusals) -> Foreig
     Foreign { name, scope: Scope::DocumentRead, refusals }
 }
 
-impl SearchPath for tavily::SearchRequest {
+impl ForeignPath for tavily::SearchRequest {
     const FOREIGN: &'static Foreign = &searching("POST /compat/tavily/search", refusals::<Tavily>());
     const KEY_IN_BODY: bool = true;
 }
 
-impl ReadPath for tavily::ExtractRequest {
+impl ForeignPath for tavily::ExtractRequest {
     const FOREIGN: &'static Foreign = &reading("POST /compat/tavily/extract", refusals::<Tavily>());
     const KEY_IN_BODY: bool = true;
 }
 
-impl SearchPath for exa::SearchRequest {
+impl ForeignPath for exa::SearchRequest {
     const FOREIGN: &'static Foreign = &searching("POST /compat/exa/search", refusals::<Exa>());
 }
 
-impl ReadPath for exa::ContentsRequest {
+impl ForeignPath for exa::ContentsRequest {
     const FOREIGN: &'static Foreign = &reading("POST /compat/exa/contents", refusals::<Exa>());
 }
 
-impl SearchPath for firecrawl::SearchRequest {
+impl ForeignPath for firecrawl::SearchRequest {
     const FOREIGN: &'static Foreign = &searching("POST /compat/firecrawl/v2/search", refusals::<Firecrawl>());
 }
 
-impl ReadPath for firecrawl::ScrapeRequest {
+impl ForeignPath for firecrawl::ScrapeRequest {
     const FOREIGN: &'static Foreign = &reading("POST /compat/firecrawl/v2/scrape", refusals::<Firecrawl>());
 }
 
-impl SearchPath for searxng::SearchRequest {
+impl ForeignPath for searxng::SearchRequest {
     const FOREIGN: &'static Foreign = &searching("GET /compat/searxng/search", refusals::<Searxng>());
 }
 
-impl SearchPath for openwebui::SearchRequest {
+impl ForeignPath for openwebui::SearchRequest {
     const FOREIGN: &'static Foreign = &searching("POST /compat/openwebui/search", refusals::<OpenWebUi>());
 }
 
-impl ReadPath for openwebui::LoadRequest {
+impl ForeignPath for openwebui::LoadRequest {
     const FOREIGN: &'static Foreign = &reading("POST /compat/openwebui/load", refusals::<OpenWebUi>());
 }
