@@ -1,6 +1,6 @@
 use app::search::{SearchOutcome, SearchRequest, SourcePolicy};
 use model::{Collection, IndexName, RunMode};
-use retrieval_core::domain::Domain;
+use retrieval_core::site::Site;
 use test_support::{Tenant, TestApp, page, search};
 
 use crate::search::urls;
@@ -17,7 +17,7 @@ async fn start() -> (TestApp, Tenant) {
 }
 
 fn policy(include: &[&str], exclude: &[&str], require_domain_match: bool) -> SearchRequest {
-    let owned = |domains: &[&str]| domains.iter().map(|domain| Domain::parse(domain).unwrap()).collect();
+    let owned = |domains: &[&str]| domains.iter().map(|domain| Site::parse(domain).unwrap()).collect();
     let source_policy =
         SourcePolicy { include_domains: owned(include), exclude_domains: owned(exclude), require_domain_match };
     SearchRequest { source_policy, ..search("tides") }
