@@ -70,7 +70,6 @@ impl ForeignSearch for SearchRequest {
         Unsupported { field: "scrapeOptions.headers", reason: "no headers are sent to pages" },
         Unsupported { field: "scrapeOptions.actions", reason: "pages are not operated" },
         Unsupported { field: "scrapeOptions.minAge", reason: "pages are read if there is no stored copy" },
-        Unsupported { field: "scrapeOptions.lockdown", reason: "pages are read if there is no stored copy" },
         Unsupported { field: "scrapeOptions.redactPII", reason: "pages are returned as they are" },
         Unsupported { field: "scrapeOptions.checkPromptInjection", reason: "pages are returned as they are" },
         Unsupported { field: "scrapeOptions.threatProtection", reason: "pages are returned as they are" },
@@ -87,7 +86,9 @@ impl ForeignSearch for SearchRequest {
         if let Some(tbs) = self.tbs.as_deref().filter(|tbs| !tbs.trim().is_empty()) {
             let window = tbs::parse(tbs, now)?;
             plan.request.freshness_policy.published_after = window.after.map(api_types::timestamp::rfc3339);
-            plan.published_before = window.before;
+            if let Some(before) = window.before {
+                plan.published_before(before);
+            }
         }
         Ok(plan)
     }

@@ -213,6 +213,12 @@ impl Payload {
     }
 }
 
+/// Names the budget in the warning about a text that was cut to it when it was read.
+pub(crate) fn claim_cut(document: &mut ReadDocument, max_chars: i64) {
+    let cut = document.warnings.iter_mut().filter(|warning| warning.code == WarningCode::ContentTruncated);
+    cut.for_each(|warning| *warning = cut_warning(u64::try_from(max_chars).unwrap_or_default()));
+}
+
 fn cut_warning(max_chars: u64) -> Warning {
     let details = Map::from_iter([("field".to_owned(), FIELD.into()), ("max_chars".to_owned(), max_chars.into())]);
     let message = "the content was cut to fit the budget of all documents".to_owned();

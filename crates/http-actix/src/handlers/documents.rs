@@ -45,7 +45,12 @@ impl Endpoint for operations::ReadDocuments {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentsResponse, Failure> {
         let session_id = context.session(None);
         let budget = input.body.response.budget.clone();
-        let results = read_all(context, limited(input.body)).await?;
+        let is_capped = is_capped(&input.body);
+        let mut results = read_all(context, limited(input.body)).await?;
+        if let (Some(max_chars), false) = (budget.max_chars_total, is_capped) {
+            let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
+            documents.for_each(|document| budget::claim_cut(document, max_chars));
+        }
         let response = DocumentsResponse {
             schema: context.schema::<DocumentsResponse>(),
             request_id: context.request_id,
@@ -64,6 +69,12 @@ async fn read(context: &Context, request: ReadRequest) -> Result<ReadDocument, F
     let outcome =
         context.run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await }).await?;
     Ok(view::read_document(outcome))
+}
+
+/// Returns true if the request limits the text of each document itself.
+fn is_capped(body: &DocumentsRequest) -> bool {
+    let range = body.content.range.as_ref().and_then(|range| range.max_chars);
+    body.content.max_chars.or(range).is_some()
 }
 
 /// Limits the texts of whole documents to what the response can hold. Selected passages are few.
