@@ -136,7 +136,7 @@ fn request(arguments: &Read, document: &str) -> Result<DocumentRequest, Failure>
     }
     request.query = arguments.query.clone();
     // The passages would repeat the content.
-    request.include = Some(vec![Section::Metadata, Section::Content]);
+    request.include = Some(vec![Section::Content]);
     let max_chars = arguments.max_chars.unwrap_or(DEFAULT_MAX_CHARS);
     let range = arguments.start.map(|start_char| ContentRange {
         start_char,

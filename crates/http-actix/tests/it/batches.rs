@@ -106,7 +106,7 @@ async fn one_budget_covers_all_documents() {
     };
     assert_eq!(within(length).await.json()["results"], whole.json()["results"], "what fits is whole");
     let mut shown = usize::MAX;
-    for budget in (3_500..length).rev().step_by(1_999) {
+    for budget in (6_000..length).rev().step_by(1_999) {
         let answer = within(budget).await;
         let body = answer.json();
         assert!(body_chars(&answer) <= budget, "{} of {budget}", body_chars(&answer));
