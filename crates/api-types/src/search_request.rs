@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 use uuid::Uuid;
 use validator::Validate;
 
@@ -314,6 +315,13 @@ pub enum SearchIndex {
     Workspace,
 }
 
+/// The schema of a domain, or of one with a path.
+fn site() -> Value {
+    let host = r"([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*";
+    let path = r"(/[A-Za-z0-9._~%!$&'()*+,;=:@-]*)*";
+    json!({"type": "string", "anyOf": [{"format": "idn-hostname"}, {"pattern": format!("^{host}{path}$")}]})
+}
+
 /// Allowed and excluded web sites. Domains match their subdomains; a leading `www.` is ignored. With a path,
 /// `example.com/docs` matches that page and everything below it; the case of the path counts.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
@@ -321,12 +329,12 @@ pub enum SearchIndex {
 pub struct SourcePolicy {
     /// Preferred domains, with or without a path, at most 1,000; with `require_domain_match`, the only allowed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[schemars(extend("items" = site(), "maxItems" = validation::MAX_DOMAINS))]
     #[validate(custom(function = "validation::domains"))]
     pub include_domains: Vec<String>,
     /// Excluded domains, with or without a path, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[schemars(extend("items" = site(), "maxItems" = validation::MAX_DOMAINS))]
     #[validate(custom(function = "validation::domains"))]
     pub exclude_domains: Vec<String>,
     /// Drop results outside `include_domains`.
