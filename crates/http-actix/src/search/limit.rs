@@ -10,50 +10,68 @@ use crate::failure::Failure;
 /// Limits the serialized size of a hit. Further passages are left out first, then the end of the snippet and other fields; what
 /// is left of the first passage is cut last. Returns the fields to show.
 pub(super) fn limit(hit: &mut SearchHit, shown: Fields, max_chars: u64) -> Result<Fields, Failure> {
-    let mut shown = shown;
-    while hit.passages.len() > 1 && excess(hit, shown, max_chars)? > 0 {
+    let mut sizing = Sizing::of(hit, shown, max_chars)?;
+    while sizing.excess() > 0 && hit.passages.len() > 1 {
         hit.passages.pop();
+        sizing.passages.pop();
     }
-    if shown.contains(Field::Snippet) {
-        let end = shortened(&hit.snippet, excess(hit, shown, max_chars)?);
+    if sizing.excess() > 0 && shown.contains(Field::Snippet) {
+        let end = shortened(&hit.snippet, sizing.excess());
         let end = end.or_else(|| cuts(&hit.snippet).next()).unwrap_or(hit.snippet.len());
         hit.snippet.truncate(end);
+        sizing = Sizing::of(hit, shown, max_chars)?;
     }
     for field in Field::ALL {
-        if excess(hit, shown, max_chars)? == 0 {
-            return Ok(shown);
-        }
-        if !matches!(field, Field::Passages | Field::Snippet | Field::Title) {
-            shown = shown.without(field);
+        if sizing.excess() > 0 && !matches!(field, Field::Passages | Field::Snippet | Field::Title) {
+            sizing.shown = sizing.shown.without(field);
         }
     }
-    if shown.contains(Field::Passages) {
-        let excess = excess(hit, shown, max_chars)?;
+    if sizing.excess() > 0 && sizing.shown.contains(Field::Passages) {
+        let excess = sizing.excess();
         match hit.passages.first_mut().and_then(|first| Some((shortened(&first.text, excess)?, first))) {
-            Some((end, first)) => cut_passage(first, end),
-            None => shown = shown.without(Field::Passages),
+            Some((end, first)) => {
+                cut_passage(first, end);
+                sizing = Sizing::of(hit, sizing.shown, max_chars)?;
+            }
+            None => sizing.shown = sizing.shown.without(Field::Passages),
         }
     }
-    if excess(hit, shown, max_chars)? > 0 {
-        shown = shown.without(Field::Snippet);
+    if sizing.excess() > 0 {
+        sizing.shown = sizing.shown.without(Field::Snippet);
     }
-    Ok(shown)
+    Ok(sizing.shown)
 }
 
-/// Returns the number of characters by which the hit is too long.
-fn excess(hit: &SearchHit, shown: Fields, max_chars: u64) -> Result<u64, Failure> {
-    let HitLengths { base, fields, passages, .. } = measure(hit, shown)?;
-    let mut length = base - COMMA;
-    shown.iter().for_each(|field| length += fields[field as usize]);
-    passages.into_iter().for_each(|passage: Length| length += passage);
-    Ok(length.chars.saturating_sub(max_chars))
+/// Lengths of a hit's parts in characters, and the parts to show.
+struct Sizing {
+    shown: Fields,
+    max_chars: u64,
+    base: Length,
+    fields: [Length; Field::ALL.len()],
+    passages: Vec<Length>,
+}
+
+impl Sizing {
+    fn of(hit: &SearchHit, shown: Fields, max_chars: u64) -> Result<Self, Failure> {
+        let HitLengths { base, fields, passages, .. } = measure(hit, shown)?;
+        Ok(Self { shown, max_chars, base: base - COMMA, fields, passages })
+    }
+
+    /// Returns the number of characters by which the hit is too long.
+    fn excess(&self) -> u64 {
+        let mut length = self.base;
+        self.shown.iter().for_each(|field| length += self.fields[field as usize]);
+        if self.shown.contains(Field::Passages) {
+            self.passages.iter().for_each(|passage| length += *passage);
+        }
+        length.chars.saturating_sub(self.max_chars)
+    }
 }
 
 /// Returns the end of the longest beginning that is shorter by `excess` characters or more; `None` if too little would remain.
 fn shortened(text: &str, excess: u64) -> Option<usize> {
     let most = (chars::count(text) as u64).saturating_sub(excess);
-    let ends: Vec<usize> = std::iter::once(text.len()).filter(|_| excess == 0).chain(cuts(text)).collect();
-    ends.into_iter().filter(|end| chars::count(&text[..*end]) as u64 <= most).max()
+    cuts(text).take_while(|end| chars::count(&text[..*end]) as u64 <= most).last()
 }
 
 /// Cuts a passage. It remains a slice of the content.
