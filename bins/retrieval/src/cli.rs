@@ -101,7 +101,7 @@ pub struct Search {
     /// Maximum number of results, 1-50 [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=50))]
     pub max_results: Option<i64>,
-    /// Preferred domain; repeatable
+    /// Preferred domain, also with a path (example.com/docs); repeatable
     #[arg(long = "domain", short, value_name = "DOMAIN")]
     pub domains: Vec<String>,
     /// Excluded domain; repeatable
@@ -125,6 +125,9 @@ pub struct Search {
     /// Earliest publication, a date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub published_after: Option<String>,
+    /// Latest publication, exclusive, a date or RFC 3339 time
+    #[arg(long, value_name = "TIME")]
+    pub published_before: Option<String>,
     /// Rewrite of the query; the first one is sent to the index; repeatable
     #[arg(long = "rewrite", value_name = "QUERY")]
     pub rewrites: Vec<String>,
@@ -137,6 +140,15 @@ pub struct Search {
     /// Maximum characters of the whole response
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub budget: Option<i64>,
+    /// Maximum passages per result, 0-10; shows them [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=10))]
+    pub max_passages: Option<i64>,
+    /// Maximum characters of each result
+    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
+    pub max_chars_per_result: Option<i64>,
+    /// Time after which slow stages are skipped, in milliseconds, 1-60000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    pub timeout_ms: Option<i64>,
     /// Fail if the budget cannot be met
     #[arg(long, requires = "budget")]
     pub strict_budget: bool,
@@ -154,8 +166,9 @@ pub enum Scope {
 
 #[derive(Args, Debug)]
 pub struct Read {
-    /// URL, or doc_id of a search result
-    pub document: String,
+    /// URLs, or doc_ids of search results, at most 20
+    #[arg(required = true, num_args = 1..=20, value_name = "DOCUMENT")]
+    pub documents: Vec<String>,
     /// Question that selects the relevant passages
     #[arg(long, conflicts_with_all = ["all", "start"])]
     pub query: Option<String>,
@@ -165,7 +178,7 @@ pub struct Read {
     /// Whole document, fetched in parts of one capture
     #[arg(long)]
     pub all: bool,
-    /// Maximum characters; with --all, characters per part [default: 20000; with --all 200000]
+    /// Maximum characters, of several documents together; with --all, characters per part [default: 20000; with --all 200000]
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars: Option<i64>,
     /// Offset of the first character [default: 0]
@@ -174,6 +187,18 @@ pub struct Read {
     /// Capture that --start refers to; a newer capture gives a warning
     #[arg(long, value_name = "UUID", requires = "start")]
     pub capture: Option<String>,
+    /// Maximum passages with --query [default: as many as fit]
+    #[arg(long, value_name = "N", requires = "query", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    pub max_passages: Option<i64>,
+    /// Maximum age of a stored copy, in seconds; 0 reads the page now
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(0..))]
+    pub max_age: Option<i64>,
+    /// Stored copies only
+    #[arg(long)]
+    pub cached: bool,
+    /// Time after which a stored copy must do, in milliseconds, 1-60000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    pub timeout_ms: Option<i64>,
 }
 
 #[derive(Args, Debug)]

@@ -17,7 +17,7 @@ Exit status:
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
-    7  partial: files not uploaded, or indexing run failed
+    7  partial: files not uploaded, some documents not read, or indexing run failed
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]

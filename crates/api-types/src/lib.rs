@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod document;
+pub mod documents;
 pub mod error;
 pub mod feedback;
 pub mod files;
@@ -21,6 +22,9 @@ pub use access::{Access, RateLimit, Usage};
 pub use document::{
     CaptureEntry, Content, ContentFormat, ContentRange, ContentRequest, DocumentBlock, DocumentRequest,
     DocumentResponse, Section, Selection,
+};
+pub use documents::{
+    DocumentResult, DocumentTarget, DocumentsRequest, DocumentsResponse, DocumentsShape, ReadDocument, ReadStatus,
 };
 pub use error::{ErrorBody, ErrorCode, ErrorEnvelope};
 pub use feedback::{AgentContext, EventType, FeedbackRequest, FeedbackResponse};

@@ -129,10 +129,11 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest, DocumentRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
+    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
+        DocumentsResponse metered usage,
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod authentication;
 mod billing;
 mod content_budget;
+mod deadline;
 pub mod disk;
 pub mod documents;
 pub mod error;
@@ -25,6 +26,7 @@ pub mod web;
 
 pub use billing::Charge;
 pub use content_budget::ReadLimits;
+pub use deadline::Deadline;
 pub use error::{Error, Quota, Result};
 pub use ingest::{clock, supervisor};
 pub use retention::Retention;

@@ -26,6 +26,8 @@ pub struct IndexDocument {
     pub collection: Collection,
     /// Lowercase ASCII host of the canonical URL; empty for workspace documents.
     pub host: String,
+    /// Path of the canonical URL, as it is written there; empty for workspace documents.
+    pub path: String,
     pub title: String,
     /// Headings and description, one per line.
     pub headings: String,
@@ -44,6 +46,7 @@ impl IndexDocument {
             doc_id,
             collection,
             host: String::new(),
+            path: String::new(),
             title: String::new(),
             headings: String::new(),
             body: String::new(),

@@ -5,6 +5,7 @@ mod body;
 mod call;
 mod compat;
 mod compression;
+mod documents;
 mod endpoint;
 mod failure;
 mod handlers;

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use api_types::{
-    DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
-    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest,
-    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview,
+    DocumentRequest, DocumentResponse, DocumentsRequest, DocumentsResponse, FeedbackRequest, FeedbackResponse,
+    FileDeleteResponse, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse,
+    NoBody, PresignRequest, PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview,
 };
 use bytes::Bytes;
 use openapi::parameters::{FileName, SyncId, UsageQuery};
@@ -58,6 +58,11 @@ impl Client {
     /// `POST /v1/document`.
     pub async fn read_document(&self, request: &DocumentRequest) -> Result<Answer<DocumentResponse>, Error> {
         self.send::<operations::ReadDocument>(&(), &(), request).await
+    }
+
+    /// `POST /v1/documents`: up to 20 documents in one call.
+    pub async fn read_documents(&self, request: &DocumentsRequest) -> Result<Answer<DocumentsResponse>, Error> {
+        self.send::<operations::ReadDocuments>(&(), &(), request).await
     }
 
     /// `POST /v1/feedback`. After a broken connection the request is not repeated, since an event could count twice.

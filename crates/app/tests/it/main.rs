@@ -4,8 +4,10 @@
 mod accounts;
 mod billing;
 mod blending;
+mod deadlines;
 mod feedback;
 mod files;
+mod fresh_reads;
 mod keys;
 mod long_documents;
 mod low_disk;
@@ -14,6 +16,7 @@ mod quotas;
 mod readiness;
 mod reads;
 mod removal;
+mod returned_parts;
 mod search;
 mod second_stage;
 mod shares;

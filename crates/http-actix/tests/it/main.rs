@@ -2,6 +2,7 @@
 
 mod admission;
 mod api;
+mod batches;
 mod bodies;
 mod budgets;
 mod compat;

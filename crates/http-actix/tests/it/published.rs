@@ -47,6 +47,7 @@ async fn examples_of_rejections_are_what_the_server_answers() {
         let (path, body) = match operation.id {
             "search" => ("/v1/search", json!({"query": "x", "max_results": 51})),
             "readDocument" => ("/v1/document", json!({})),
+            "readDocuments" => ("/v1/documents", json!({"documents": []})),
             "submitFeedback" => ("/v1/feedback", json!({})),
             "presignFile" => ("/v1/files/presign", json!({"filename": "report.pdf"})),
             "listFiles" => ("/v1/files?page=2", Value::Null),

@@ -29,8 +29,8 @@ impl Batch {
 
 /// Converts a document and its capture to the fields that an index stores.
 pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
-    let host = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
-        .map(|url| url.host().to_owned())
+    let (host, path) = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
+        .map(|url| (url.host().to_owned(), url.path().to_owned()))
         .unwrap_or_default();
     let mut headings = capture.headings.0.join("\n");
     if let Some(description) = &document.description {
@@ -41,6 +41,7 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         doc_id: document.doc_id,
         collection: document.collection,
         host,
+        path,
         title: document.title.unwrap_or_default(),
         headings,
         body: capture.content,

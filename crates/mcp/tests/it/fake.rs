@@ -93,6 +93,7 @@ impl Call<Search> for Fake {
         let passages = self.passages.iter().zip(0..).map(|(text, ordinal)| passage(ordinal, text)).collect();
         let passages = Some(passages).filter(|_| shows_passages);
         let result = |rank: usize| SearchResult {
+            name: None,
             rank: rank as i64,
             doc_id: DOC,
             canonical_url: format!("https://example.com/{rank}"),
@@ -114,6 +115,7 @@ impl Call<Search> for Fake {
             score: None,
         };
         self.fail(SearchResponse {
+            degraded: None,
             schema: Some("https://api.example.com/schemas/SearchResponse.json".to_owned()),
             request_id: Uuid::nil(),
             search_id: Uuid::from_u128(5),
@@ -192,6 +194,7 @@ pub fn document(text: &str) -> DocumentResponse {
         session_id: Uuid::nil().to_string(),
         access: access(),
         doc: DocumentBlock {
+            name: None,
             doc_id: DOC,
             canonical_url: "https://example.com/tides".to_owned(),
             source_url: "https://example.com/tides".to_owned(),
