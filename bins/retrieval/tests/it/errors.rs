@@ -63,7 +63,7 @@ fn invalid_command_line_sends_no_request() {
         &["search", "x", "--only-domains"],
         &["search", "x", "--scope", "workspace"],
         &["search", "x", "--session", "mine"],
-        &["search", "x", "--base-url", "localhost:8080"],
+        &["search", "x", "--base-url", "somewhere"],
         &["read", "page"],
         &["read", "https://a.example/", "--all", "--query", "x"],
         &["feedback", "nice"],
