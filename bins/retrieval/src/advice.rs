@@ -11,7 +11,8 @@ const CHECK_URL: &str = "check --base-url, RETRIEVAL_BASE_URL or the settings fi
 pub fn next_step(error: &Error) -> String {
     match error {
         Error::Transport { server, reason, .. } => {
-            let proxy = PROXY_VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+            let proxy =
+                PROXY_VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
             let proxy = proxy.map(|name| format!(", and the proxy in {name}")).unwrap_or_default();
             format!("{}{proxy}", after_no_response(server, reason))
         }

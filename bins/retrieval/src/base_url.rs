@@ -85,16 +85,28 @@ mod tests {
         ] {
             assert_eq!(with_scheme(plain), format!("http://{plain}"));
         }
-        for public in ["search.example.com", "search.example.com:8443/api", "8.8.8.8:80", "[2001:db8::1]", "münchen.de"] {
+        for public in ["search.example.com", "search.example.com:8443/api", "8.8.8.8:80", "[2001:db8::1]", "münchen.de"]
+        {
             assert_eq!(with_scheme(public), format!("https://{public}"));
         }
     }
 
     #[test]
     fn other_text_is_unchanged() {
-        for text in
-            ["", "rk_secret", "http://a", "HTTPS://a.b", "ftp://a.b", "a@b.c", "a.b:x", "a..b", ":80", "::1", "x y.z", "http:"]
-        {
+        for text in [
+            "",
+            "rk_secret",
+            "http://a",
+            "HTTPS://a.b",
+            "ftp://a.b",
+            "a@b.c",
+            "a.b:x",
+            "a..b",
+            ":80",
+            "::1",
+            "x y.z",
+            "http:",
+        ] {
             assert_eq!(with_scheme(text), text);
         }
         assert_eq!(with_scheme(" localhost:1 "), "http://localhost:1");

@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod base_url;
+mod calls;
 mod document;
 mod errors;
 mod examples;
 mod headers;
+pub mod llms;
 mod method;
 mod operation;
 pub mod operations;
@@ -11,6 +14,8 @@ pub mod parameters;
 pub mod reference;
 mod tag;
 
+pub use base_url::BaseUrl;
+pub use calls::{Call, Language};
 pub use document::document;
 pub use examples::Example;
 pub use method::Method;

@@ -82,7 +82,16 @@ impl Transport {
         timeout: Duration,
         proxies: bool,
     ) -> Self {
-        Self { http, storage: OnceLock::new(), base, authorization, name, timeout, proxies, reached: AtomicBool::new(false) }
+        Self {
+            http,
+            storage: OnceLock::new(),
+            base,
+            authorization,
+            name,
+            timeout,
+            proxies,
+            reached: AtomicBool::new(false),
+        }
     }
 
     /// Joins a relative path, with percent-encoded segments, to the base URL.

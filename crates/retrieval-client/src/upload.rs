@@ -8,8 +8,8 @@ use std::time::Duration;
 use api_types::{IgnoredSchema, PresignRequest, PresignResponse};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, Stream};
-use reqwest::{Body, Url};
 use reqwest::header::CONTENT_LENGTH;
+use reqwest::{Body, Url};
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 

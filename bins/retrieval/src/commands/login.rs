@@ -39,9 +39,9 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
     }
 
     // Organization ids are specific to a service.
-    let stored_workspace = stored.workspace_id.filter(|_| {
-        is_same_service(stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), &base_url)
-    });
+    let stored_workspace = stored
+        .workspace_id
+        .filter(|_| is_same_service(stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), &base_url));
     let workspace_id = arguments.workspace_id.or(stored_workspace);
     let settings = ConfigFile { base_url: Some(base_url.clone()), api_key: Some(key), workspace_id };
     config_file::save(&path, &settings)?;
