@@ -13,9 +13,10 @@ pub const EXIT_STATUSES: &str = "\
 Exit status:
     0  success
     1  local error: file, folder
-    2  invalid arguments or settings, or request rejected as invalid (400, 413, 415)
-    3  not allowed: missing or invalid key, missing scope, no balance, quota used up,
-       readable settings file (401, 402, 403, 507)
+    2  invalid arguments or settings, or request rejected as invalid
+       (400, 413, 415)
+    3  not allowed: missing or invalid key, missing scope, no balance, quota
+       used up, readable settings file (401, 402, 403, 507)
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response

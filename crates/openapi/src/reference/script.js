@@ -87,8 +87,8 @@ const MAX_FOUND = 40;
 
 function entries() {
   const all = [];
-  const add = (kind, name, about, target) => {
-    all.push({ kind, name, about, target, text: `${name} ${about}`.toLowerCase() });
+  const add = (kind, name, about, target, hidden = "") => {
+    all.push({ kind, name, about, target, text: `${name} ${about} ${hidden}`.toLowerCase() });
   };
   const text = (node, selector) => node.querySelector(selector)?.textContent ?? "";
   const articles = [...document.querySelectorAll("article")];
@@ -102,7 +102,7 @@ function entries() {
         path.unshift(text(up, ".name"));
       }
       const values = [...field.querySelectorAll(":scope > .about dt")].map((value) => value.textContent).join(" ");
-      add("field", path.join("."), `${text(article, "h3")} ${values}`.trim(), field);
+      add("field", path.join("."), text(article, "h3"), field, values);
     }
   }
   for (const row of document.querySelectorAll("#errors tbody tr")) {

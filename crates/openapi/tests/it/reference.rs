@@ -35,6 +35,11 @@ fn page_has_all_operations_errors_and_warnings_and_no_broken_link() {
         let meaning = code.meaning().replace('\'', "&#39;");
         assert!(page.contains(&format!("<td><code>{}</code></td><td>{meaning}</td>", code.as_str())), "{meaning}");
     }
+    let warnings = page.split("<section id=\"warnings\">").nth(1).unwrap();
+    for code in operations::all().flat_map(|operation| operation.warnings) {
+        let code = serde_json::to_value(code).unwrap();
+        assert!(warnings.contains(&format!("<dt><code>{}</code></dt>", code.as_str().unwrap())), "{code}");
+    }
     let known = serde_json::to_value(WarningCode::StalePassageId).unwrap();
     assert!(page.contains(&format!("<dt><code>{}</code></dt><dd>Document: ", known.as_str().unwrap())));
 }
