@@ -1,4 +1,4 @@
-//! Next steps after errors that are not the service's own.
+//! Next steps after errors.
 
 use retrieval_client::{Error, NoResponse};
 
@@ -19,6 +19,7 @@ pub fn next_step(error: &Error) -> String {
         Error::StorageTransport { .. } => {
             "the operator must make storage reachable (`storage.public_endpoint`)".to_owned()
         }
+        Error::Api(api) if api.status == 401 => "run `retrieval login`, or set RETRIEVAL_API_KEY".to_owned(),
         Error::Timeout { .. } => "try again, or raise --timeout".to_owned(),
         Error::Status { redirect: Some(target), .. } => format!("it redirects to `{target}`: use that as --base-url"),
         Error::Status { status: 502..=504, .. } => {

@@ -85,11 +85,6 @@ impl Failure {
             Failure::Client(error @ (Error::Transport { .. } | Error::StorageTransport { .. })) => error.to_string(),
             _ => error_causes::describe(self),
         };
-        if let Failure::Client(error) = self {
-            let next = next_step(error);
-            message.push_str(if next.is_empty() { "" } else { "; " });
-            message.push_str(&next);
-        }
         if let Failure::Client(error) = self
             && let Some(api) = error.api()
         {
@@ -99,6 +94,11 @@ impl Failure {
             {
                 message.push_str(&format!(", field `{field}`"));
             }
+        }
+        if let Failure::Client(error) = self {
+            let next = next_step(error);
+            message.push_str(if next.is_empty() { "" } else { "; " });
+            message.push_str(&next);
         }
         message
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
-//! MCP clients, clients of other services, the users' programs, the quickstart and black-box acceptance folders. Our own end-to-end tests
-//! are Rust tests of the server.
+//! MCP clients, clients of other services, the users' programs, the quickstart and black-box acceptance folders. Our own
+//! end-to-end tests are Rust tests of the server.
 
 mod acceptance;
 mod clients;

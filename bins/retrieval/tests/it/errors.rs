@@ -22,6 +22,7 @@ fn exit_status_follows_the_kind_of_error() {
         let plain = home.run_at(&server, &["search", "tides"]);
         assert_eq!((plain.code, plain.stdout.as_str()), (Some(exit), ""), "{plain:#?}");
         assert!(plain.stderr.starts_with("error: ") && plain.stderr.contains(code), "{plain:#?}");
+        assert_eq!(plain.stderr.contains("retrieval login"), status == 401, "{plain:#?}");
         let error = home.run_at(&server, &["search", "tides", "--json"]).error();
         assert_eq!((error["code"].as_str(), error["status"].as_u64()), (Some(code), Some(u64::from(status))));
         assert_eq!(
