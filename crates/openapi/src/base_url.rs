@@ -23,10 +23,19 @@ impl BaseUrl {
         &self.0
     }
 
+    /// Host and port.
+    pub fn authority(&self) -> &str {
+        self.parts().0
+    }
+
     /// The path, empty at the root of a host.
     pub fn path(&self) -> &str {
-        let authority = self.0.find("://").map_or(0, |at| at + 3);
-        self.0[authority..].find('/').map_or("", |at| &self.0[authority + at..])
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        rest.split_at(rest.find('/').unwrap_or(rest.len()))
     }
 
     /// Returns a text with the URL in place of its placeholders.
@@ -77,5 +86,6 @@ mod tests {
         assert_eq!(path("https://a.b").as_deref(), Some(""));
         assert_eq!(path("https://a.b/").as_deref(), Some(""));
         assert_eq!(path("https://a.b:1/api/v").as_deref(), Some("/api/v"));
+        assert_eq!(BaseUrl::new("https://a.b:1/api").as_ref().map(BaseUrl::authority), Some("a.b:1"));
     }
 }

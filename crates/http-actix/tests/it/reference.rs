@@ -64,7 +64,18 @@ async fn unconfigured_service_shows_the_address_of_the_request() {
     let links = get(&api, "/", &[("Host", "10.0.0.7:9090")]).await.json();
     assert_eq!(links["docs"], "http://10.0.0.7:9090/docs");
     assert!(text(get(&api, "/llms.txt", &[("Host", "localhost")]).await).contains("(http://localhost/docs)"));
-    for hostile in ["\"><script>alert(1)</script>", "a' onclick='x", "$(id)", "`id`", "a b", "a\\b", "a/../b", "x@y"] {
+    for hostile in [
+        "\"><script>alert(1)</script>",
+        "a' onclick='x",
+        "$(id)",
+        "`id`",
+        "a b",
+        "a\\b",
+        "a/../b",
+        "x@y",
+        "evil.example",
+        "6.6.6.6",
+    ] {
         for path in ["/docs", "/llms.txt", "/"] {
             let shown = text(get(&api, path, &[("Host", hostile), ("X-Forwarded-Host", hostile)]).await);
             assert!(
@@ -75,9 +86,9 @@ async fn unconfigured_service_shows_the_address_of_the_request() {
     }
     // Each address has its own tag.
     let tag = |answer: &Answer| answer.header("ETag").unwrap().to_owned();
-    let first = get(&api, "/docs", &[("Host", "a.example")]).await;
-    let again = get(&api, "/docs", &[("Host", "a.example"), ("If-None-Match", &tag(&first))]).await;
-    let other = get(&api, "/docs", &[("Host", "b.example"), ("If-None-Match", &tag(&first))]).await;
+    let first = get(&api, "/docs", &[("Host", "a.local")]).await;
+    let again = get(&api, "/docs", &[("Host", "a.local"), ("If-None-Match", &tag(&first))]).await;
+    let other = get(&api, "/docs", &[("Host", "b.local"), ("If-None-Match", &tag(&first))]).await;
     assert_eq!((again.status, other.status), (304, 200));
 }
 

@@ -3,6 +3,18 @@
 
 document.documentElement.classList.add("js");
 
+// The address: a server without a configured one knows only its own machine, and the browser knows where the page is.
+function showAddress() {
+  const shown = document.getElementById("base-url").textContent;
+  const here = location.href.replace(/\/docs([?#].*)?$/, "");
+  const isDefault = /^http:\/\/(localhost|127\.|\[::1\])/.test(shown);
+  // Only characters that are inert in a shell and in string literals, as in the service's own address.
+  if (!isDefault || here === shown || !/^https?:\/\/[\w.~:\/[\]%-]+$/.test(here)) return;
+  for (const code of document.querySelectorAll("code")) {
+    if (code.textContent.includes(shown)) code.textContent = code.textContent.replaceAll(shown, here);
+  }
+}
+
 // Languages: one choice for all examples, kept for the next visit.
 const LANGUAGE_KEY = "retrieval-docs-language";
 
@@ -191,6 +203,7 @@ function enableSearch() {
   document.querySelector(".search").hidden = false;
 }
 
+showAddress();
 addLanguageButtons();
 enableCopyButtons();
 enableSearch();
