@@ -9,9 +9,16 @@ use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
 use crate::api_values;
 use crate::failure::EXIT_STATUSES;
 
+const EXAMPLES: &str = "\
+Examples:
+  retrieval login --base-url search.example.com
+  retrieval search how do tides work
+  retrieval read https://example.com/tides --all > tides.md
+  retrieval files add notes/ 'papers/**/*.pdf'";
+
 /// Search, read documents and manage private files with a retrieval service
 #[derive(Debug, Parser)]
-#[command(name = "retrieval", version, about, after_help = EXIT_STATUSES)]
+#[command(name = "retrieval", version, about, after_help = format!("{EXAMPLES}\n\n{EXIT_STATUSES}"))]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,
@@ -22,7 +29,8 @@ pub struct Cli {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Global options")]
 pub struct Common {
-    /// Base URL of the service [default: settings file, or http://127.0.0.1:8080]
+    /// Base URL of the service; without a scheme, http for private addresses and https for others [default: settings
+    /// file, or http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", env = "RETRIEVAL_BASE_URL")]
     pub base_url: Option<String>,
     /// API key; prefer the environment or `retrieval login`, because other users can see flags in the process list

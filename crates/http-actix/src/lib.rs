@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod accept;
 mod admission;
+mod base_url;
 mod body;
 mod call;
 mod compat;

@@ -127,7 +127,7 @@ impl Client {
             session: self.session.as_ref(),
         };
         let reply = self.transport.send(call).await?;
-        Answer::parse(reply.status, reply.body, reply.rate_limit)
+        Answer::parse(reply, &self.transport.server())
     }
 }
 

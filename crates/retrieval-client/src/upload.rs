@@ -8,14 +8,13 @@ use std::time::Duration;
 use api_types::{IgnoredSchema, PresignRequest, PresignResponse};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, Stream};
-use reqwest::Body;
 use reqwest::header::CONTENT_LENGTH;
+use reqwest::{Body, Url};
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 use crate::retry::{self, Failure, Repeat};
-use crate::transport::unanswered;
-use crate::{Client, Error};
+use crate::{Client, Error, NoResponse};
 
 const CHUNK: usize = 64 << 10;
 /// Time for connecting, and for storage to respond after the last byte.
@@ -85,7 +84,7 @@ impl Client {
             };
             let failure = match &error {
                 Error::Storage { status, .. } => Failure::Status(*status),
-                Error::Transport(_) => Failure::Broken,
+                Error::StorageTransport { .. } => Failure::Broken,
                 _ => return Err(error),
             };
             let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
@@ -124,10 +123,15 @@ impl Client {
         let response = match request.timeout(limit).send().await {
             Ok(response) => response,
             Err(error) => {
+                // The rest of a signed URL is a secret.
+                let server = Url::parse(&signed.url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
                 return Err(match changed_file(&error) {
                     Some(path) => Error::FileChanged { path },
-                    None if error.is_timeout() && !error.is_connect() => Error::Timeout { limit },
-                    None => unanswered(error),
+                    None if error.is_timeout() && !error.is_connect() => Error::Timeout { server, limit },
+                    None => {
+                        let reason = NoResponse::of(&error);
+                        Error::StorageTransport { server, reason, source: error.without_url().into() }
+                    }
                 });
             }
         };

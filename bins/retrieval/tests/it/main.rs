@@ -11,3 +11,4 @@ mod mock_server;
 mod output;
 mod program;
 mod terminal;
+mod unreachable;

@@ -16,6 +16,7 @@ mod mcp;
 mod me;
 mod operations;
 mod published;
+mod reference;
 mod searches;
 mod server;
 mod sessions;

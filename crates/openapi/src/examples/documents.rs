@@ -5,6 +5,11 @@ use super::{CAPTURE_ID, DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SESSION_ID, acc
 pub(crate) fn requests() -> Vec<Example> {
     vec![
         Example {
+            name: "page",
+            summary: "A public page",
+            value: json!({"canonical_url": "https://energy.example.org/heat-pumps"}),
+        },
+        Example {
             name: "by_address",
             summary: "The first 8,000 characters of a page, by address",
             value: json!({

@@ -5,11 +5,18 @@ use super::{Example, REQUEST_ID, schema_url};
 const SYNC_ID: &str = "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d";
 
 pub(crate) fn presign_requests() -> Vec<Example> {
-    vec![Example {
-        name: "report",
-        summary: "A PDF of 48,213 bytes",
-        value: json!({"filename": "quarterly-report.pdf", "size": 48213, "content_type": "application/pdf"}),
-    }]
+    vec![
+        Example {
+            name: "file",
+            summary: "A PDF of 48,213 bytes",
+            value: json!({"filename": "quarterly-report.pdf", "size": 48213}),
+        },
+        Example {
+            name: "report",
+            summary: "A PDF with its media type",
+            value: json!({"filename": "quarterly-report.pdf", "size": 48213, "content_type": "application/pdf"}),
+        },
+    ]
 }
 
 pub(crate) fn presign_response() -> Example {

@@ -33,7 +33,7 @@ pub struct Parameter {
     pub place: Place,
     pub description: &'static str,
     schema: fn() -> Value,
-    example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 impl Parameter {
