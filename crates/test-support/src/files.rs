@@ -37,6 +37,9 @@ impl TestApp {
             withdrawn_at: None,
             bytes: 0,
             upload_expires_at: None,
+            labels: None,
+            processed_at: None,
+            original_name: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;
