@@ -129,18 +129,25 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest, DocumentRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
+    requests: SearchRequest, DocumentRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
+        KeyCreateRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,
+        FileResponse,
+        FileContentResponse,
         FileDeleteResponse,
         IndexStartResponse,
         IndexStatusResponse,
+        IndexFilesResponse,
         UsageOverview,
         MeResponse,
+        KeyListResponse,
+        KeyCreateResponse,
+        KeyRevokeResponse,
         ErrorEnvelope,
         Warning;
 }

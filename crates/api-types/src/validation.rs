@@ -17,6 +17,12 @@ pub const MAX_DOMAINS: usize = 1000;
 /// Maximum number of passages in one selection.
 pub const MAX_PASSAGE_IDS: usize = 1000;
 
+/// Maximum number of labels of a file, and of a filter.
+pub const MAX_LABELS: usize = 20;
+
+/// Maximum length of a label, in characters.
+pub const MAX_LABEL_CHARS: usize = 64;
+
 /// Maximum number of entries in a list of words, such as sections or indexes. Repetitions count.
 pub const MAX_WORDS: usize = 16;
 
@@ -78,6 +84,21 @@ pub(crate) fn passage_ids(ids: &[String]) -> Result<(), ValidationError> {
 /// Checks the number of words of a closed list.
 pub(crate) fn words<T>(words: &[T]) -> Result<(), ValidationError> {
     at_most(MAX_WORDS, words.len())
+}
+
+/// Checks the number of labels, and their lengths.
+pub(crate) fn labels(labels: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_LABELS, labels.len())?;
+    match labels.iter().position(|label| label.is_empty() || label.chars().count() > MAX_LABEL_CHARS) {
+        None => Ok(()),
+        Some(index) => {
+            let mut error = ValidationError::new("length");
+            error.add_param(Cow::from("index"), &index);
+            error.add_param(Cow::from("min"), &1);
+            error.add_param(Cow::from("max"), &MAX_LABEL_CHARS);
+            Err(error)
+        }
+    }
 }
 
 fn at_most(max: usize, count: usize) -> Result<(), ValidationError> {

@@ -12,6 +12,8 @@ pub struct Filters {
     pub country: Option<String>,
     /// Exclusive lower bound. Excludes documents without a publication time.
     pub published_after: Option<Timestamp>,
+    /// Labels of which a document must have one, folded like those of documents. Empty: any document.
+    pub labels: Vec<String>,
     /// Normalized domains (see `retrieval_core::domain`). A domain matches itself and its subdomains.
     pub include_domains: Vec<String>,
     /// Normalized domains to exclude, with their subdomains. Takes precedence over `include_domains`.

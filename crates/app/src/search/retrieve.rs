@@ -7,6 +7,7 @@ use std::time::Instant;
 use admission::{Permit, Stop};
 use docstore::{LoadedDocument, LoadedPart, WantedParts};
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
+use file_types::label;
 use model::{CaptureId, Collection, DocId};
 use retrieval_core::domain::Domain;
 use retrieval_core::rerank;
@@ -283,6 +284,8 @@ fn filters(request: &SearchRequest, collection: Collection) -> Filters {
         // Countries are markets of web pages; files have none.
         country: request.country.clone().filter(|_| collection == Collection::Web),
         published_after: request.published_after,
+        // Pages have none in the index, so a search for labels finds files only.
+        labels: request.labels.iter().map(|text| label::fold(text)).collect(),
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }

@@ -23,8 +23,12 @@ pub(super) async fn run<B: Backend>(arguments: Value, can_read: bool, backend: &
     answer::hits(&response, limit, tail, can_read)
 }
 
-/// Sets the id of the workspace. Models do not know it, and the key belongs to one organization.
+/// Sets the indexes of a search for labels, and the id of the workspace. Models do not know it, and the key belongs to one organization.
 fn fill_workspace<B: Backend>(request: &mut SearchRequest, backend: &B) {
+    // Only files have labels.
+    if !request.filters.labels.is_empty() && request.scope.indexes.is_none() {
+        request.scope.indexes = Some(vec![SearchIndex::Workspace]);
+    }
     let workspace = request.scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
     if workspace && request.scope.workspace_id.is_none() {
         request.scope.workspace_id = backend.workspace_id().map(|id| id.to_string());
