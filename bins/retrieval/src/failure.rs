@@ -17,7 +17,7 @@ Exit status:
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
-    7  partial: files not uploaded, or indexing run failed
+    7  partial: files not uploaded or not readable, or indexing run failed
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ impl Failure {
             Failure::Client(Error::Timeout { .. }) => "timeout",
             Failure::Client(Error::Transport(_)) => "no_connection",
             Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
-            Failure::Client(Error::File { .. } | Error::FileChanged { .. }) | Failure::Local { .. } => "local",
+            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. }) | Failure::Local { .. } => "local",
             Failure::Client(Error::StaleCapture { .. }) => "stale_range",
             Failure::Client(Error::Storage { .. }) => "storage_refused",
             Failure::Client(_) => "bad_answer",
@@ -123,7 +123,7 @@ fn client_exit_status(error: &Error) -> u8 {
         Error::Status { status: 429 | 502..=504 } => 5,
         Error::Storage { status, .. } if *status == 429 || *status >= 500 => 5,
         Error::Transport(_) | Error::Timeout { .. } | Error::StaleCapture { .. } => 5,
-        Error::File { .. } | Error::FileChanged { .. } => 1,
+        Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. } => 1,
         Error::Setting(_) => 2,
         _ => 6,
     }

@@ -3,6 +3,7 @@
 mod answer;
 mod builder;
 mod client;
+mod download;
 mod error;
 mod pages;
 mod rate_limit;
@@ -13,7 +14,7 @@ mod upload;
 mod workspace;
 
 pub use api_types as types;
-pub use openapi::parameters::UsageQuery;
+pub use openapi::parameters::{PageQuery, UsageQuery};
 pub use openapi::{Input, Operation, operations};
 
 pub use answer::Answer;

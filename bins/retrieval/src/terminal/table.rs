@@ -7,15 +7,25 @@ const GAP: &str = "  ";
 /// Minimum width of the first column.
 const MIN_FIRST_COLUMN: usize = 8;
 
-/// Table whose first column shrinks on narrow terminals; the others are numbers or times, aligned right.
+/// Maximum width of a column of notes.
+const MAX_NOTE: usize = 60;
+
+/// Table whose first column shrinks on narrow terminals; the others are numbers or times, aligned right. The last one may hold
+/// notes, aligned left.
 pub struct Table {
     header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
+    notes: bool,
 }
 
 impl Table {
     pub fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
+        Self { header: header.to_vec(), rows: Vec::new(), notes: false }
+    }
+
+    /// Creates a table with a last column of notes, which are truncated.
+    pub fn with_notes(header: &[&'static str]) -> Self {
+        Self { notes: true, ..Self::new(header) }
     }
 
     /// Adds a row; cells are sanitized here.
@@ -29,26 +39,29 @@ impl Table {
             cells.chain([width(self.header[index])]).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = (0..self.header.len()).map(column).collect();
+        if self.notes && let Some(last) = widths.last_mut() {
+            *last = (*last).min(MAX_NOTE);
+        }
         if let Some((first, others)) = widths.split_first_mut() {
             let taken: usize = others.iter().map(|other| other + GAP.len()).sum();
             *first = (*first).min(appearance.width.saturating_sub(taken).max(MIN_FIRST_COLUMN));
         }
         let header: Vec<String> = self.header.iter().map(|&title| title.to_owned()).collect();
-        let mut text = appearance.paint(Style::Title, &line(&header, &widths));
+        let mut text = appearance.paint(Style::Title, &line(&header, &widths, self.notes));
         text.push('\n');
         for row in &self.rows {
-            text.push_str(&line(row, &widths));
+            text.push_str(&line(row, &widths, self.notes));
             text.push('\n');
         }
         text
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
+fn line(cells: &[String], widths: &[usize], notes: bool) -> String {
     let padded = cells.iter().zip(widths).enumerate().map(|(index, (cell, &columns))| {
         let cell = fit(cell, columns);
         let space = " ".repeat(columns - width(&cell));
-        if index == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") }
+        if index == 0 || (notes && index + 1 == widths.len()) { format!("{cell}{space}") } else { format!("{space}{cell}") }
     });
     padded.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
 }

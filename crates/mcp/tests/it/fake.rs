@@ -69,8 +69,8 @@ impl Backend for Fake {
         self.scopes.contains(&scope)
     }
 
-    fn workspace_id(&self) -> Option<Uuid> {
-        Some(ORGANIZATION)
+    async fn workspace_id(&self) -> Result<Option<Uuid>, Failure> {
+        Ok(Some(ORGANIZATION))
     }
 
     fn begin(&self, operation: &'static Spec) -> Result<(), Failure> {
@@ -84,7 +84,7 @@ impl Backend for Fake {
     async fn upload(&self, upload: Upload) -> Result<Uploaded, Failure> {
         let name = upload.name.clone();
         self.uploads.borrow_mut().push(upload);
-        self.fail(Uploaded { name, sync_id: Uuid::from_u128(4).to_string(), state: RunState::Queued })
+        self.fail(Uploaded { name, sync_id: Uuid::from_u128(4).to_string(), state: RunState::Queued, replaces: None })
     }
 }
 
