@@ -11,6 +11,7 @@ mod documents;
 mod envelopes;
 mod feedback;
 mod files;
+mod keys;
 mod mcp;
 mod me;
 mod operations;

@@ -56,10 +56,7 @@ outlive it. An organization has at most 100 valid keys. Creating and revoking ke
     const LABEL: &'static str = "Create key";
     const SUCCESS: &'static str = "The key with its secret.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::QuotaExceeded];
-    const INVALID: InvalidRequest = InvalidRequest {
-        field: "scopes[0]",
-        message: "scopes[0]: this credential lacks `files:write`, so it cannot grant it",
-    };
+    const INVALID: InvalidRequest = InvalidRequest { field: "limit_rps", message: "limit_rps must be at least 1" };
     // A second request would create a second key.
     const RETRY_SAFE: bool = false;
 
