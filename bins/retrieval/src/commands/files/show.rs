@@ -20,10 +20,11 @@ pub async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     if terminal.json {
         return terminal.json(&answer.raw);
     }
-    let mut table = Table::with_notes(&["NAME", "SIZE", "LAST MODIFIED", "STATUS", "REASON"]);
+    let mut table = Table::with_notes(&["NAME", "SIZE", "MODIFIED", "STATUS"]);
     for file in &answer.files {
-        let reason = file.reason.clone().unwrap_or_default();
-        table.row([file.name.clone(), size(file), file.last_modified.clone(), status(file), reason]);
+        let day = file.last_modified.split('T').next().unwrap_or_default().to_owned();
+        let reason = file.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        table.row([file.name.clone(), size(file), day, format!("{}{reason}", status(file))]);
     }
     terminal.print(&table.render(&terminal.appearance))
 }
