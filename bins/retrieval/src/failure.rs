@@ -98,7 +98,8 @@ impl Failure {
             Failure::Client(Error::Timeout { .. }) => "timeout",
             Failure::Client(Error::Transport(_)) => "no_connection",
             Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
-            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. }) | Failure::Local { .. } => "local",
+            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. })
+            | Failure::Local { .. } => "local",
             Failure::Client(Error::StaleCapture { .. }) => "stale_range",
             Failure::Client(Error::Storage { .. }) => "storage_refused",
             Failure::Client(_) => "bad_answer",

@@ -112,7 +112,9 @@ impl ErrorCode {
                 ("sync_not_found", 404, "the indexing run is unknown or belongs to another organization")
             }
             ErrorCode::FileNotFound => ("file_not_found", 404, "no stored file has this name"),
-            ErrorCode::KeyNotFound => ("key_not_found", 404, "the API key is unknown or belongs to another organization"),
+            ErrorCode::KeyNotFound => {
+                ("key_not_found", 404, "the API key is unknown or belongs to another organization")
+            }
             ErrorCode::NotFound => ("not_found", 404, "no such path"),
             ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),
             ErrorCode::FileTooLarge => ("file_too_large", 413, "the file is larger than the maximum"),

@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::{IgnoredSchema, validation};
 use crate::strict::{integer, is_default, not_null, word};
+use crate::{IgnoredSchema, validation};
 
 /// The body of `POST /v1/files/presign`.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]

@@ -73,7 +73,7 @@ pub struct KeyEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub revoked_at: Option<String>,
-    /// Time of the last use (RFC 3339), updated about once a minute; omitted if the key was never used.
+    /// Approximate time of the last use (RFC 3339); omitted if the key was never used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub last_used_at: Option<String>,

@@ -113,7 +113,8 @@ impl App {
     fn granted_limit(&self, viewer: &Viewer, requested: Option<u32>) -> Result<Option<u32>> {
         match requested {
             Some(limit) if limit == 0 || limit > viewer.limit_rps => {
-                let message = format!("limit_rps must be between 1 and {}, the limit of this credential", viewer.limit_rps);
+                let message =
+                    format!("limit_rps must be between 1 and {}, the limit of this credential", viewer.limit_rps);
                 Err(Error::invalid("limit_rps", message))
             }
             Some(limit) => Ok(Some(limit)),
@@ -151,11 +152,7 @@ fn granted_scopes(viewer: &Viewer, requested: Option<Vec<Scope>>) -> Result<Vec<
 }
 
 /// Returns the time of expiry: not after that of the creating key. Access tokens are short-lived by design, so they set no limit.
-fn granted_expiry(
-    creator: Option<&ApiKey>,
-    requested: Option<Timestamp>,
-    now: Timestamp,
-) -> Result<Option<Timestamp>> {
+fn granted_expiry(creator: Option<&ApiKey>, requested: Option<Timestamp>, now: Timestamp) -> Result<Option<Timestamp>> {
     if requested.is_some_and(|at| at <= now) {
         return Err(Error::invalid("expires_at", "expires_at must be in the future"));
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use blobs::{BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignGet, PresignPut, check_key};
+use blobs::{
+    BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignGet, PresignPut, check_key,
+};
 use bytes::Bytes;
 use futures_util::stream;
 use rusoto_core::{ByteStream, Client, Region, RusotoError};

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileContentResponse, FileDeleteResponse,
-    FileListResponse, FileResponse, IndexFilesResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse,
-    KeyCreateRequest, KeyCreateResponse, KeyListResponse, KeyRevokeResponse, MeResponse, NoBody, PresignRequest,
-    PresignResponse, RequestBody, SearchIndex, SearchRequest, SearchResponse, UsageOverview,
+    FileListResponse, FileResponse, IndexFilesResponse, IndexMode, IndexRequest, IndexStartResponse,
+    IndexStatusResponse, KeyCreateRequest, KeyCreateResponse, KeyListResponse, KeyRevokeResponse, MeResponse, NoBody,
+    PresignRequest, PresignResponse, RequestBody, SearchIndex, SearchRequest, SearchResponse, UsageOverview,
 };
 use bytes::Bytes;
 use openapi::parameters::{ApiKeyId, FileName, PageQuery, SyncId, UsageQuery};

@@ -19,7 +19,8 @@ impl Client {
         let signed = self.file_content(name).await?.body;
         let request = self.transport.storage()?.get(&signed.url);
         let timeout = |_| Error::Timeout { limit: IDLE_LIMIT };
-        let mut response = tokio::time::timeout(IDLE_LIMIT, request.send()).await.map_err(timeout)?.map_err(unanswered)?;
+        let mut response =
+            tokio::time::timeout(IDLE_LIMIT, request.send()).await.map_err(timeout)?.map_err(unanswered)?;
         let status = response.status();
         if !status.is_success() {
             return Err(Error::Storage { name: name.to_owned(), status: status.as_u16() });

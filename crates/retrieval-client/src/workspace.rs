@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use api_types::{FileStatus, IndexStatusResponse, IndexedFile, RunState};
-use openapi::parameters::PageQuery;
 use futures_util::stream::{self, StreamExt};
+use openapi::parameters::PageQuery;
 
 use crate::upload::{Named, Progress, Uploaded};
 use crate::{Answer, Client, Error};

@@ -12,7 +12,8 @@ use crate::{Tenant, TestApp, runtime, until};
 impl TestApp {
     /// Uploads a file through a presigned URL. No run reads it yet.
     pub async fn upload(&self, tenant: &Tenant, filename: &str, body: &str) -> String {
-        let request = PresignRequest { filename: filename.to_owned(), size: body.len() as u64, content_type: None, labels: None };
+        let request =
+            PresignRequest { filename: filename.to_owned(), size: body.len() as u64, content_type: None, labels: None };
         let name = self.app.presign_file(&tenant.viewer, request).await.unwrap().name;
         self.put_object(tenant, &name, body).await;
         name

@@ -63,7 +63,11 @@ fn line(cells: &[String], widths: &[usize], notes: bool) -> String {
     let padded = cells.iter().zip(widths).enumerate().map(|(index, (cell, &columns))| {
         let cell = fit(cell, columns);
         let space = " ".repeat(columns - width(&cell));
-        if index == 0 || (notes && index + 1 == widths.len()) { format!("{cell}{space}") } else { format!("{space}{cell}") }
+        if index == 0 || (notes && index + 1 == widths.len()) {
+            format!("{cell}{space}")
+        } else {
+            format!("{space}{cell}")
+        }
     });
     padded.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
 }
@@ -95,7 +99,10 @@ mod tests {
             a long name.pdf    3 B  failed: encrypted: it is locked\n\
             b.md             12 kB  indexed\n";
         assert_eq!(render(usize::MAX), whole);
-        assert_eq!(render(40), "NAME              SIZE  STATUS\na long name.pdf    3 B  failed: encrypt…\nb.md             12 kB  indexed\n");
+        assert_eq!(
+            render(40),
+            "NAME              SIZE  STATUS\na long name.pdf    3 B  failed: encrypt…\nb.md             12 kB  indexed\n"
+        );
         for width in [24, 30, 40, 50] {
             assert!(render(width).lines().all(|line| super::width(line) <= width), "{}", render(width));
         }

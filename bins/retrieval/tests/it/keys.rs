@@ -22,15 +22,19 @@ fn service() -> MockServer {
                 Reply::json(200, &key)
             }
             ("GET", "/v1/me") => {
-                let access = json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
+                let access =
+                    json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
                 let me = json!({ "request_id": ID, "access": access,
                     "organization": { "organization_id": ID, "name": "Acme", "billed": false },
                     "credential": { "kind": "api_key", "scopes": [], "limit_rps": 9 },
                     "quotas": { "files": { "used": 0 }, "bytes": { "used": 0 } } });
                 Reply::json(200, &me)
             }
-            ("POST", "/v1/search") => Reply::json(200, &json!({ "request_id": ID, "search_id": ID, "session_id": ID,
-                "results": [], "warnings": null })),
+            ("POST", "/v1/search") => Reply::json(
+                200,
+                &json!({ "request_id": ID, "search_id": ID, "session_id": ID,
+                "results": [], "warnings": null }),
+            ),
             _ => Reply::error(404, "key_not_found"),
         }
     })
@@ -41,8 +45,18 @@ fn keys_are_listed_created_and_revoked() {
     let (home, server) = (Home::new(), service());
     let listed = home.run_at(&server, &["keys", "list"]);
     assert!(listed.stdout.contains("sync␛[31m") && listed.stdout.contains("never"), "{listed:#?}");
-    let arguments =
-        ["keys", "create", "--name", "sync", "--scopes", "files:read,files:write", "--limit-rps", "5", "--expires-at", "x"];
+    let arguments = [
+        "keys",
+        "create",
+        "--name",
+        "sync",
+        "--scopes",
+        "files:read,files:write",
+        "--limit-rps",
+        "5",
+        "--expires-at",
+        "x",
+    ];
     let created = home.run_at(&server, &arguments);
     assert_eq!((created.code, created.stdout.as_str()), (Some(0), "rsk_abcdefSECRET\n"), "{created:#?}");
     assert!(created.stderr.contains(ID) && !created.stderr.contains("SECRET"), "{created:#?}");

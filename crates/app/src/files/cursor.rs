@@ -73,7 +73,10 @@ mod tests {
         let cursor = encode(List::Files, "report.pdf");
         let texts = ["", "x", "report.pdf", "é", &cursor[1..], &format!("{cursor}A"), &"A".repeat(100_000)];
         for text in texts {
-            assert!(matches!(decode(List::Files, text), Err(Error::Invalid { field, .. }) if field == "cursor"), "{text}");
+            assert!(
+                matches!(decode(List::Files, text), Err(Error::Invalid { field, .. }) if field == "cursor"),
+                "{text}"
+            );
         }
         assert!(decode(List::Outcomes, &cursor).is_err(), "of another list");
     }

@@ -154,7 +154,8 @@ async fn outcomes_of_a_run_are_listed_in_pages() {
     let sync_id = run.sync_id.to_string();
     let first = list(&sync_id, None, 2).await.unwrap();
     let last = list(&sync_id, first.next_cursor.clone(), 2).await.unwrap();
-    let outcomes: Vec<_> = first.files.iter().chain(&last.files).map(|file| (file.name.as_str(), file.status)).collect();
+    let outcomes: Vec<_> =
+        first.files.iter().chain(&last.files).map(|file| (file.name.as_str(), file.status)).collect();
     assert_eq!(
         outcomes,
         [("a.txt", FileStatus::Indexed), ("b.pdf", FileStatus::Failed), ("c.txt", FileStatus::Indexed)]

@@ -141,7 +141,9 @@ async fn a_revoked_key_is_refused_at_once() {
     let created = world.app.create_key(&tenant.viewer, named("a")).await.unwrap();
     assert!(world.app.authenticate(&created.key).await.unwrap().is_some());
     let id = created.view.row.id.to_string();
-    for (viewer, id) in [(&other.viewer, id.as_str()), (&tenant.viewer, "x"), (&tenant.viewer, &Uuid::nil().to_string())] {
+    for (viewer, id) in
+        [(&other.viewer, id.as_str()), (&tenant.viewer, "x"), (&tenant.viewer, &Uuid::nil().to_string())]
+    {
         assert!(matches!(world.app.revoke_key(viewer, id).await, Err(Error::KeyNotFound)));
     }
     assert!(world.app.authenticate(&created.key).await.unwrap().is_some());

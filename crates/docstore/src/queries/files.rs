@@ -63,8 +63,8 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
         relabel_document(connection, organization_id, doc_id, &before, &after, created_at).await?;
     }
     let replaced = known.original_name.filter(|earlier| is_counted && Some(earlier) != original_name.as_ref());
-    let replaced = replaced
-        .map(|original_name| ReplacedUpload { original_name, upload_expires_at: known.upload_expires_at });
+    let replaced =
+        replaced.map(|original_name| ReplacedUpload { original_name, upload_expires_at: known.upload_expires_at });
     Ok(Registration::Registered { replaced })
 }
 

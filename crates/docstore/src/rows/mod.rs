@@ -14,9 +14,7 @@ pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationS
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
-pub use file::{
-    File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal,
-};
+pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
 pub use run::IndexRun;

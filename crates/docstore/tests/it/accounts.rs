@@ -129,7 +129,8 @@ async fn last_use_is_monotonic(db: Database) {
 async fn unknown_scopes_are_ignored(db: Database) {
     let organization_id = new_organization(&db).await;
     db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
-    for (stored, known) in [("search:read future:write files:read", &[Scope::SearchRead, Scope::FilesRead][..]), ("x", &[])]
+    for (stored, known) in
+        [("search:read future:write files:read", &[Scope::SearchRead, Scope::FilesRead][..]), ("x", &[])]
     {
         db.execute(&format!("UPDATE api_keys SET scopes = '{stored}'")).await;
         assert_eq!(db.find_key_by_digest(vec![1; 32]).await.unwrap().unwrap().0.scopes, known);

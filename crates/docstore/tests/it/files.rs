@@ -238,11 +238,8 @@ async fn changed_labels_reach_the_document(db: Database) {
 async fn another_name_of_the_same_file_is_reported(db: Database) {
     let ours = new_organization(&db).await;
     let register = async |original: &str, expires| {
-        let named = File {
-            original_name: Some(original.to_owned()),
-            upload_expires_at: Some(at(expires)),
-            ..file(ours, "a")
-        };
+        let named =
+            File { original_name: Some(original.to_owned()), upload_expires_at: Some(at(expires)), ..file(ours, "a") };
         match db.register_file(named, StorageQuotas::NONE).await.unwrap() {
             Registration::Registered { replaced } => {
                 replaced.map(|replaced| (replaced.original_name, replaced.upload_expires_at))

@@ -101,7 +101,8 @@ fn labelled(labels: &[&str]) -> Filters {
 pub async fn labels_match_exactly(engine: &dyn SearchEngine) {
     let (ours, theirs) = (organization(1), organization(2));
     let odd = "a \"b\" \\ AND c = [1], été 日本";
-    let with = |number, owner, labels: &[&str]| IndexDocument { labels: domains(labels), ..file(number, owner, "some word") };
+    let with =
+        |number, owner, labels: &[&str]| IndexDocument { labels: domains(labels), ..file(number, owner, "some word") };
     let documents = vec![
         with(1, ours, &["finance", "2026"]),
         with(2, ours, &["finance team"]),

@@ -63,14 +63,9 @@ impl Endpoint for operations::ListFiles {
 impl Endpoint for operations::GetFile {
     async fn handle(context: &Context, input: Input<Self>) -> Result<FileResponse, Failure> {
         let FileName(name) = input.path;
-        let file = context
-            .run(Work::Small, |service, viewer| async move { service.find_file(&viewer, &name).await })
-            .await?;
-        Ok(FileResponse {
-            schema: context.schema::<FileResponse>(),
-            request_id: context.request_id,
-            file: entry(file),
-        })
+        let file =
+            context.run(Work::Small, |service, viewer| async move { service.find_file(&viewer, &name).await }).await?;
+        Ok(FileResponse { schema: context.schema::<FileResponse>(), request_id: context.request_id, file: entry(file) })
     }
 }
 

@@ -64,7 +64,8 @@ fn request(body: KeyCreateRequest) -> Result<KeyRequest, Failure> {
     let scopes = body.scopes.map(|names| names.iter().enumerate().map(scope).collect()).transpose()?;
     let too_large = |_| Failure::invalid("limit_rps", "limit_rps is too large");
     let invalid_time = |_| Failure::invalid("expires_at", "expires_at must be an RFC 3339 time");
-    let expires_at = body.expires_at.map(|text| OffsetDateTime::parse(&text, &Rfc3339).map_err(invalid_time)).transpose()?;
+    let expires_at =
+        body.expires_at.map(|text| OffsetDateTime::parse(&text, &Rfc3339).map_err(invalid_time)).transpose()?;
     Ok(KeyRequest {
         name: body.name,
         scopes,

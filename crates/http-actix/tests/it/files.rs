@@ -175,7 +175,9 @@ async fn files_are_listed_with_their_state_and_in_pages() {
     let statuses: Vec<_> = all["files"].as_array().unwrap().iter().map(|file| file["status"].clone()).collect();
     assert_eq!(statuses, ["indexed", "failed", "indexed", "pending"]);
     assert!(all["files"][1]["reason"].as_str().unwrap().starts_with("wrong_type: "));
-    assert!(all["files"][0]["indexed_at"].as_str().unwrap().ends_with('Z') && all["files"][3].get("indexed_at").is_none());
+    assert!(
+        all["files"][0]["indexed_at"].as_str().unwrap().ends_with('Z') && all["files"][3].get("indexed_at").is_none()
+    );
     assert_eq!((&all["files"][0]["labels"], all.get("next_cursor")), (&json!([]), None));
 
     let sync_id = run.sync_id;

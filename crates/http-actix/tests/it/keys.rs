@@ -12,13 +12,15 @@ async fn delete(api: &Api, id: &str) -> Answer {
 #[actix_web::test]
 async fn keys_are_created_listed_and_revoked() {
     let api = Api::new().await;
-    let request = json!({"name": "sync", "scopes": ["files:read"], "limit_rps": 5, "expires_at": "2999-01-01T00:00:00Z"});
+    let request =
+        json!({"name": "sync", "scopes": ["files:read"], "limit_rps": 5, "expires_at": "2999-01-01T00:00:00Z"});
     let created = api.post("/v1/keys", &request).await;
     assert_eq!((created.status, created.header("Cache-Control")), (200, Some("no-store")));
     let created = created.json();
     let key = created["key"].as_str().unwrap().to_owned();
     assert!(key.starts_with(created["key_prefix"].as_str().unwrap()) && key.len() > 40);
-    let mine = api.send(TestRequest::get().uri("/v1/me").insert_header(("Authorization", format!("Bearer {key}")))).await;
+    let mine =
+        api.send(TestRequest::get().uri("/v1/me").insert_header(("Authorization", format!("Bearer {key}")))).await;
     let mine = mine.json();
     assert_eq!(mine["credential"]["api_key_id"], created["api_key_id"]);
     assert_eq!((&mine["credential"]["scopes"], &mine["credential"]["limit_rps"]), (&json!(["files:read"]), &json!(5)));

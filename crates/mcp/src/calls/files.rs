@@ -43,7 +43,8 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
         let part = &files[from..to];
         let shown = answer::fitting(part, PAGE_CHARS, &tail);
         let next_start = Some(from + shown).filter(|next| *next < files.len());
-        let page = FilePage { files: &part[..shown], start: Some(from), total: Some(files.len()), ..FilePage::default() };
+        let page =
+            FilePage { files: &part[..shown], start: Some(from), total: Some(files.len()), ..FilePage::default() };
         return answer::files(&FilePage { next_start, ..page }, tail);
     }
     let mut limit = limit.clamp(1, MAX_LIMIT);

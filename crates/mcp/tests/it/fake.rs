@@ -2,8 +2,8 @@ use std::cell::RefCell;
 
 use api_types::{
     Access, Content, ContentFormat, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResponse, ErrorCode,
-    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResultMetadata, RunState,
-    SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
+    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResultMetadata,
+    RunState, SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
 };
 use jsonschema::Validator;
 use mcp::{Backend, Call, Failure, Message, Profile, Server, Toolset, Upload, Uploaded};

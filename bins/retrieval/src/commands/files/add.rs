@@ -9,8 +9,8 @@ use retrieval_client::{Client, LocalFile, UploadEvent};
 use serde_json::json;
 
 use super::plan::{reject_collisions, split_changed};
-use super::{report_unread, unread_failure};
 use super::select::{Selected, Selection, select};
+use super::{report_unread, unread_failure};
 use crate::cli::Add;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -78,8 +78,10 @@ async fn upload(
         "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
     );
     let bar = upload_bar(terminal, files.iter().map(|file| file.size).sum());
-    let local: Vec<LocalFile> =
-        files.iter().map(|file| LocalFile { path: file.path.clone(), name: file.original_name.clone(), labels: labels.clone() }).collect();
+    let local: Vec<LocalFile> = files
+        .iter()
+        .map(|file| LocalFile { path: file.path.clone(), name: file.original_name.clone(), labels: labels.clone() })
+        .collect();
     let on_event = progress_callback(bar.clone(), files.len());
     let results = client.upload_files(&local, usize::from(jobs), on_event).await;
     bar.finish_and_clear();

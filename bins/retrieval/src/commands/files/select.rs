@@ -132,7 +132,9 @@ impl Selection {
         if !metadata.is_file() {
             return self.skip(path, "is not a regular file".to_owned());
         }
-        let Some(original_name) = name else { return self.skip(path, "has a name that is not valid Unicode".to_owned()) };
+        let Some(original_name) = name else {
+            return self.skip(path, "has a name that is not valid Unicode".to_owned());
+        };
         // The service stores the sanitized name, and two files cannot share one.
         let supported = file_types::sanitize(&original_name).filter(|name| FileKind::from_name(name).is_some());
         let Some(name) = supported else { return self.skip(path, "has an unsupported type".to_owned()) };

@@ -95,7 +95,8 @@ pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result
     if !force {
         let _ = tokio::fs::remove_file(&part).await;
     }
-    moved.map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;
+    moved
+        .map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;
     terminal.note(&format!("{} ({})", path.display(), indicatif::DecimalBytes(bytes)));
     Ok(())
 }
