@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::retry::{self, Failure, Repeat};
 use crate::transport::unanswered;
-use crate::{Client, Error, LocalFile};
+use crate::{Client, Error};
 
 const CHUNK: usize = 64 << 10;
 /// Time for connecting, and for storage to respond after the last byte.
@@ -37,14 +37,8 @@ pub struct Uploaded {
 /// Name and labels to presign.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
-    name: &'a str,
-    labels: Option<&'a [String]>,
-}
-
-impl<'a> Named<'a> {
-    pub fn of(file: &'a LocalFile) -> Self {
-        Self { name: &file.name, labels: file.labels.as_deref() }
-    }
+    pub name: &'a str,
+    pub labels: Option<&'a [String]>,
 }
 
 pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;

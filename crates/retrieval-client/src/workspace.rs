@@ -57,8 +57,9 @@ impl Client {
             async move {
                 let sent = Arc::clone(&on_event);
                 let progress: Progress = Arc::new(move |bytes| sent(UploadEvent::Sent { index, bytes }));
+                let named = Named { name: &file.name, labels: file.labels.as_deref() };
                 let accept = move |name: &str| claim(&taken, name, index);
-                let result = self.upload_checked(&file.path, Named::of(file), progress, &accept).await;
+                let result = self.upload_checked(&file.path, named, progress, &accept).await;
                 on_event(UploadEvent::Done { index, succeeded: result.is_ok() });
                 result
             }
