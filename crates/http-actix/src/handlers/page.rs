@@ -12,7 +12,7 @@ pub(crate) fn request(query: PageQuery) -> Result<PageRequest, Failure> {
     let limit = match limit {
         None => DEFAULT_LIMIT,
         Some(text) => text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)).ok_or_else(|| {
-            Failure::invalid("limit", format!("limit must be a number between 1 and {MAX_LIMIT}, not `{text}`"))
+            Failure::invalid("limit", format!("limit must be a number between 1 and {MAX_LIMIT}"))
         })?,
     };
     Ok(PageRequest { cursor, limit })

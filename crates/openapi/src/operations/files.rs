@@ -86,7 +86,7 @@ Lists the stored files of the organization, indexed or not, sorted by name. With
     const LABEL: &'static str = "List files";
     const SUCCESS: &'static str = "The files.";
     const INVALID: InvalidRequest =
-        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000, not `0`" };
+        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {
@@ -246,7 +246,7 @@ that the run skipped as unchanged are not listed. Outcomes are kept for 30 days.
     const SUCCESS: &'static str = "The outcomes.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::SyncNotFound];
     const INVALID: InvalidRequest =
-        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000, not `0`" };
+        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {
