@@ -74,6 +74,9 @@ pub enum Command {
     /// Manage the organization's files
     #[command(subcommand)]
     Files(Files),
+    /// Manage the organization's API keys
+    #[command(subcommand)]
+    Keys(Keys),
     /// Show requests, errors, latency and cost of the organization
     Usage(Usage),
     /// Show the organization, the credential and the use of the quotas
@@ -103,7 +106,7 @@ pub struct Search {
     /// Index to search
     #[arg(long, short, value_enum, default_value_t = Scope::Web)]
     pub scope: Scope,
-    /// Organization whose workspace is searched [default: settings file]
+    /// Organization whose workspace is searched [default: settings file, or that of the key]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
     /// Maximum number of results, 1-50 [default: 10]
@@ -124,6 +127,9 @@ pub struct Search {
     /// Country, two letters
     #[arg(long, value_name = "CODE")]
     pub country: Option<String>,
+    /// Only files with this label; repeatable: any of them
+    #[arg(long = "label", value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// Exact match of the query as a phrase
     #[arg(long)]
     pub exact: bool,
@@ -241,8 +247,15 @@ pub struct Feedback {
 pub enum Files {
     /// Upload files, folders and patterns, then index them
     Add(Add),
-    /// List stored files
+    /// List stored files with their indexing state
     List,
+    /// Show one file
+    Show {
+        /// Stored name
+        name: String,
+    },
+    /// Download the original of a file
+    Get(Get),
     /// Delete files by stored name
     Rm {
         /// Stored names
@@ -269,6 +282,9 @@ pub struct Add {
     /// Stored names of files in folders: the file name, or the path joined with `__`
     #[arg(long, value_enum, default_value_t = Names::File)]
     pub names: Names,
+    /// Label of the files, which searches can filter by; repeatable [default: unchanged]
+    #[arg(long = "label", value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// Upload unchanged files too
     #[arg(long)]
     pub force: bool,
@@ -284,6 +300,47 @@ pub struct Add {
     /// Start the indexing run without waiting for it
     #[arg(long, conflicts_with = "no_run")]
     pub no_wait: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Get {
+    /// Stored name
+    pub name: String,
+    /// Local file, or `-` for standard output [default: the stored name]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace an existing local file
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Keys {
+    /// List the keys
+    List,
+    /// Create a key and print it, once
+    Create(CreateKey),
+    /// Revoke a key by its id
+    Revoke {
+        /// Id of the key
+        api_key_id: String,
+    },
+}
+
+#[derive(Args, Debug)]
+pub struct CreateKey {
+    /// Name that lists show
+    #[arg(long)]
+    pub name: String,
+    /// Scopes, separated by commas [default: those of the current key]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',')]
+    pub scopes: Vec<String>,
+    /// Requests per second [default: at most those of the current key]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub limit_rps: Option<i64>,
+    /// Time of expiry, RFC 3339 [default: that of the current key]
+    #[arg(long, value_name = "TIME")]
+    pub expires_at: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -336,7 +393,7 @@ pub struct Mcp {
     /// Tools of the profile to offer, separated by commas [default: all]
     #[arg(long, value_name = "NAMES")]
     pub tools: Option<String>,
-    /// Organization whose workspace is searched [default: settings file]
+    /// Organization whose workspace is searched [default: settings file, or that of the key]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
 }

@@ -20,7 +20,7 @@ Exit status:
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
-    7  partial: files not uploaded, some documents not read, or indexing run failed
+    7  partial: files not uploaded or not readable, some documents not read, or indexing run failed
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]
@@ -110,7 +110,8 @@ impl Failure {
             Failure::Client(Error::Timeout { .. }) => "timeout",
             Failure::Client(Error::Transport { .. } | Error::StorageTransport { .. }) => "no_connection",
             Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
-            Failure::Client(Error::File { .. } | Error::FileChanged { .. }) | Failure::Local { .. } => "local",
+            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. })
+            | Failure::Local { .. } => "local",
             Failure::Client(Error::StaleCapture { .. }) => "stale_range",
             Failure::Client(Error::Storage { .. }) => "storage_refused",
             Failure::Client(_) => "bad_answer",
@@ -138,7 +139,7 @@ fn client_exit_status(error: &Error) -> u8 {
         | Error::StorageTransport { .. }
         | Error::Timeout { .. }
         | Error::StaleCapture { .. } => 5,
-        Error::File { .. } | Error::FileChanged { .. } => 1,
+        Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. } => 1,
         Error::Setting(_) => 2,
         _ => 6,
     }

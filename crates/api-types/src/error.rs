@@ -53,6 +53,8 @@ pub enum ErrorCode {
     DocumentNotFound,
     SearchNotFound,
     SyncNotFound,
+    FileNotFound,
+    KeyNotFound,
     NotFound,
     MethodNotAllowed,
     FileTooLarge,
@@ -67,7 +69,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 19] = [
+    pub const ALL: [ErrorCode; 21] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -77,6 +79,8 @@ impl ErrorCode {
         ErrorCode::DocumentNotFound,
         ErrorCode::SearchNotFound,
         ErrorCode::SyncNotFound,
+        ErrorCode::FileNotFound,
+        ErrorCode::KeyNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
         ErrorCode::FileTooLarge,
@@ -106,6 +110,10 @@ impl ErrorCode {
             }
             ErrorCode::SyncNotFound => {
                 ("sync_not_found", 404, "the indexing run is unknown or belongs to another organization")
+            }
+            ErrorCode::FileNotFound => ("file_not_found", 404, "no stored file has this name"),
+            ErrorCode::KeyNotFound => {
+                ("key_not_found", 404, "the API key is unknown or belongs to another organization")
             }
             ErrorCode::NotFound => ("not_found", 404, "no such path"),
             ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),

@@ -6,6 +6,7 @@ pub mod documents;
 pub mod error;
 pub mod feedback;
 pub mod files;
+pub mod keys;
 pub mod me;
 pub mod passage;
 pub mod schema_uri;
@@ -29,9 +30,11 @@ pub use documents::{
 pub use error::{ErrorBody, ErrorCode, ErrorEnvelope};
 pub use feedback::{AgentContext, EventType, FeedbackRequest, FeedbackResponse};
 pub use files::{
-    FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStats,
-    IndexStatusResponse, PresignRequest, PresignResponse, RunState,
+    FileContentResponse, FileDeleteResponse, FileEntry, FileListResponse, FileResponse, FileStatus, IndexFilesResponse,
+    IndexMode, IndexRequest, IndexStartResponse, IndexStats, IndexStatusResponse, IndexedFile, PresignRequest,
+    PresignResponse, RunState,
 };
+pub use keys::{KeyCreateRequest, KeyCreateResponse, KeyEntry, KeyListResponse, KeyRevokeResponse};
 pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
 pub use passage::{DocumentProvenance, Passage};
 pub use schema_uri::IgnoredSchema;

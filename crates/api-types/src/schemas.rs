@@ -129,7 +129,8 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
+    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
+        KeyCreateRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -137,11 +138,17 @@ bodies! {
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,
+        FileResponse,
+        FileContentResponse,
         FileDeleteResponse,
         IndexStartResponse,
         IndexStatusResponse,
+        IndexFilesResponse,
         UsageOverview,
         MeResponse,
+        KeyListResponse,
+        KeyCreateResponse,
+        KeyRevokeResponse,
         ErrorEnvelope,
         Warning;
 }

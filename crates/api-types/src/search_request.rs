@@ -26,6 +26,7 @@ pub struct SearchRequest {
     pub client_model: Option<String>,
     /// Filters on results.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
+    #[validate(nested)]
     pub filters: Filters,
     /// Bounds on publication time.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
@@ -93,7 +94,7 @@ fn default_max_results() -> i64 {
 }
 
 /// Filters on results.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Filters {
     /// Two-letter country code of a market. Applies to web pages; files have no country.
@@ -109,6 +110,11 @@ pub struct Filters {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub exact_match: bool,
+    /// Labels, at most 20: return only files with one of them, regardless of case. Web pages have no labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = crate::files::label_schema(), "maxItems" = validation::MAX_LABELS))]
+    #[validate(custom(function = "validation::labels"))]
+    pub labels: Vec<String>,
 }
 
 /// Bounds on publication time. With a bound, documents without a known publication time are excluded.

@@ -25,6 +25,11 @@ pub const MAX_TIMEOUT_MS: i64 = 60_000;
 
 /// Largest maximum number of passages of one document.
 pub const MAX_PASSAGES: i64 = 1000;
+/// Maximum number of labels of a file, and of a filter.
+pub const MAX_LABELS: usize = 20;
+
+/// Maximum length of a label, in characters.
+pub const MAX_LABEL_CHARS: usize = 64;
 
 /// Maximum number of entries in a list of words, such as sections or indexes. Repetitions count.
 pub const MAX_WORDS: usize = 16;
@@ -95,6 +100,21 @@ pub(crate) fn documents<T>(documents: &[T]) -> Result<(), ValidationError> {
         return Err(ValidationError::new("empty"));
     }
     at_most(MAX_DOCUMENTS, documents.len())
+}
+
+/// Checks the number of labels, and their lengths.
+pub(crate) fn labels(labels: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_LABELS, labels.len())?;
+    match labels.iter().position(|label| label.is_empty() || label.chars().count() > MAX_LABEL_CHARS) {
+        None => Ok(()),
+        Some(index) => {
+            let mut error = ValidationError::new("length");
+            error.add_param(Cow::from("index"), &index);
+            error.add_param(Cow::from("min"), &1);
+            error.add_param(Cow::from("max"), &MAX_LABEL_CHARS);
+            Err(error)
+        }
+    }
 }
 
 fn at_most(max: usize, count: usize) -> Result<(), ValidationError> {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod accounts;
+pub mod api_keys;
 pub mod audit;
 pub mod authentication;
 mod billing;

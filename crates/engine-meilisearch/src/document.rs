@@ -19,6 +19,8 @@ pub mod attribute {
     pub const COUNTRY: &str = "country";
     pub const DOMAINS: &str = "domains";
     pub const PATHS: &str = "paths";
+    /// Tokens of the labels: the server would compare text without regard to case and accents.
+    pub const LABELS: &str = "labels";
     pub const PUBLISHED_AT: &str = "published_at";
     /// Number of words in the body, rounded.
     pub const LENGTH: &str = "length";
@@ -80,6 +82,8 @@ impl Serialize for StoredDocument<'_> {
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
         map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
         map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).collect::<Vec<_>>())?;
+        let labels: Vec<String> = document.labels.iter().map(|label| token::label(label)).collect();
+        map.serialize_entry(attribute::LABELS, &labels)?;
         map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {

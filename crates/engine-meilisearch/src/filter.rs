@@ -7,6 +7,7 @@ use engine::{Filters, UnknownValues};
 use model::Collection;
 
 use crate::document::attribute;
+use crate::token;
 
 /// Returns the filter for a scope; `None` for the whole web index.
 pub fn for_scope(scope: Collection) -> Option<String> {
@@ -76,13 +77,17 @@ fn value_filters(filters: &Filters) -> Vec<ValueFilter> {
     [language, country, published].into_iter().flatten().collect()
 }
 
-/// Returns the conditions on scope and domains.
+/// Returns the conditions on scope, domains and labels.
 fn regardless_of_values(scope: Collection, filters: &Filters) -> Vec<String> {
     let mut conditions: Vec<String> = for_scope(scope).into_iter().collect();
     if !filters.include_domains.is_empty() {
         conditions.push(any_site(&filters.include_domains));
     }
     conditions.extend(no_site(&filters.exclude_domains));
+    if !filters.labels.is_empty() {
+        let tokens: Vec<String> = filters.labels.iter().map(|label| token::label(label)).collect();
+        conditions.push(format!("{} IN {}", attribute::LABELS, list(&tokens)));
+    }
     conditions
 }
 
@@ -125,8 +130,8 @@ fn split(sites: &[String]) -> (Vec<&str>, BTreeMap<&str, Vec<&str>>) {
     (domains, paths)
 }
 
-fn list(values: &[&str]) -> String {
-    let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+fn list(values: &[impl AsRef<str>]) -> String {
+    let values: Vec<String> = values.iter().map(|value| quoted(value.as_ref())).collect();
     format!("[{}]", values.join(", "))
 }
 
@@ -159,12 +164,14 @@ mod tests {
             published_before: Some(Timestamp::from_millis(9)),
             include_domains: vec!["a.com".into(), "b.com".into()],
             exclude_domains: vec!["c.com".into()],
+            labels: vec!["Q3".into()],
         };
         assert_eq!(
             for_request(scope, &filters).as_deref(),
             Some(
                 "organization_id = \"00000000-0000-0000-0000-000000000000\" AND domains IN [\"a.com\", \"b.com\"] AND \
-                 domains NOT IN [\"c.com\"] AND language = \"e\\\"n\" AND (published_at > -1 AND published_at < 9)"
+                 domains NOT IN [\"c.com\"] AND labels IN [\"l5133\"] AND language = \"e\\\"n\" AND \
+                 (published_at > -1 AND published_at < 9)"
             )
         );
         assert_eq!(for_request(Collection::Web, &Filters::default()), None);

@@ -68,6 +68,7 @@ fn settings() -> Settings {
         attribute::COUNTRY,
         attribute::DOMAINS,
         attribute::PATHS,
+        attribute::LABELS,
         attribute::PUBLISHED_AT,
         attribute::LENGTH,
     ];

@@ -48,6 +48,9 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
     if let Some(country) = &document.country {
         out.add_text(fields.country, country);
     }
+    for label in &document.labels {
+        out.add_text(fields.labels, format!("{prefix}{label}"));
+    }
     for domain in domain_suffixes(&document.host) {
         out.add_text(fields.domain, domain);
     }

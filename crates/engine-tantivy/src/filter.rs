@@ -47,7 +47,7 @@ pub struct SegmentFilter {
     /// Documents that meet all conditions but publication time; `None` for all.
     allowed: Option<Bits>,
     alive: Option<tantivy::fastfield::AliveBitSet>,
-    /// Documents that meet the conditions on phrases and domains; `None` for all.
+    /// Documents that meet the conditions on phrases, domains and labels; `None` for all.
     base: Option<Bits>,
     language: Option<ValueBits>,
     country: Option<ValueBits>,
@@ -72,6 +72,10 @@ impl<'a> FilterPlan<'a> {
         let mut required: Vec<Box<dyn Query>> = Vec::new();
         if !filters.include_domains.is_empty() {
             required.push(any_site(fields, &filters.include_domains));
+        }
+        if !filters.labels.is_empty() {
+            let terms = filters.labels.iter().map(|label| fields.scoped_term(fields.labels, prefix, label));
+            required.push(Box::new(TermSetQuery::new(terms)));
         }
         if let Some(phrases) = phrases {
             let phrases = phrases.iter().map(|words| phrase(words, prefix, fields));

@@ -31,6 +31,8 @@ pub struct Fields {
     /// Scope prefix and language code, which is empty if unknown.
     pub language: Field,
     pub country: Field,
+    /// Scope prefix and label.
+    pub labels: Field,
     /// Host and its parent domains.
     pub domain: Field,
     /// Prefixes of the path.
@@ -76,6 +78,7 @@ impl Fields {
         let words = builder.add_text_field("words", lines(IndexRecordOption::WithFreqsAndPositions, false));
         let language = builder.add_text_field("language", exact());
         let country = builder.add_text_field("country", exact());
+        let labels = builder.add_text_field("labels", exact());
         let domain = builder.add_text_field("domain", exact());
         let path = builder.add_text_field("path", exact());
         let published_at = builder.add_i64_field(names::PUBLISHED_AT, number());
@@ -91,6 +94,7 @@ impl Fields {
             words,
             language,
             country,
+            labels,
             domain,
             path,
             published_at,

@@ -37,6 +37,8 @@ pub struct IndexDocument {
     /// Two-letter ISO 3166-1 code, lowercase.
     pub country: Option<String>,
     pub published_at: Option<Timestamp>,
+    /// Labels that filters name, matched exactly.
+    pub labels: Vec<String>,
 }
 
 impl IndexDocument {
@@ -53,6 +55,7 @@ impl IndexDocument {
             language: None,
             country: None,
             published_at: None,
+            labels: Vec::new(),
         }
     }
 }

@@ -96,7 +96,9 @@ impl Entry {
         };
         let is_allowed =
             (filters.include_domains.is_empty() || is_in(&filters.include_domains)) && !is_in(&filters.exclude_domains);
-        is_allowed.then_some(missing)
+        let is_labelled =
+            filters.labels.is_empty() || document.labels.iter().any(|label| filters.labels.contains(label));
+        (is_allowed && is_labelled).then_some(missing)
     }
 
     fn contains_phrase(&self, phrase: &[String]) -> bool {

@@ -14,6 +14,8 @@ pub struct Filters {
     pub published_after: Option<Timestamp>,
     /// Exclusive upper bound. Excludes documents without a publication time.
     pub published_before: Option<Timestamp>,
+    /// Labels of which a document must have one, folded like those of documents. Empty: any document.
+    pub labels: Vec<String>,
     /// Normalized sites: a domain, which matches its subdomains too, or a domain with a path (see
     /// `retrieval_core::site` and [`Site`](crate::indexing::Site)).
     pub include_domains: Vec<String>,

@@ -49,6 +49,8 @@ pub enum Error {
     FileChanged { path: PathBuf },
     #[error("cannot read `{}`", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    #[error("cannot write the downloaded file")]
+    Write { source: std::io::Error },
     /// The document was captured again between two pages, which therefore do not fit together.
     #[error("the document changed during the read: capture `{requested}` is no longer the latest")]
     StaleCapture { requested: String },

@@ -3,6 +3,7 @@
 mod answer;
 mod builder;
 mod client;
+mod download;
 mod error;
 mod no_response;
 mod pages;
@@ -10,12 +11,13 @@ mod rate_limit;
 mod retry;
 mod session;
 mod slow_connect;
+mod storage;
 mod transport;
 mod upload;
 mod workspace;
 
 pub use api_types as types;
-pub use openapi::parameters::UsageQuery;
+pub use openapi::parameters::{PageQuery, UsageQuery};
 pub use openapi::{Input, Operation, operations};
 
 pub use answer::Answer;

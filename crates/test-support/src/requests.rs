@@ -16,6 +16,7 @@ pub fn search(query: &str) -> SearchRequest {
         language: None,
         country: None,
         exact_match: false,
+        labels: Vec::new(),
         session_id: SessionId(Uuid::new_v4()),
         published_after: None,
         published_before: None,

@@ -215,7 +215,11 @@ fn no_field_of_any_operation_reaches_another_organization(database: Database) {
         "POST /v1/feedback: /search_id",
         "POST /v1/search: /scope/workspace_id",
         "DELETE /v1/files/{name}: name",
+        "GET /v1/files/{name}: name",
+        "GET /v1/files/{name}/content: name",
         "GET /v1/files/index/{sync_id}: sync_id",
+        "GET /v1/files/index/{sync_id}/files: sync_id",
+        "DELETE /v1/keys/{api_key_id}: api_key_id",
         "GET /v1/usage: api_key_ids",
     ] {
         assert!(tested.contains(place), "{place} is not among {tested:#?}");

@@ -26,7 +26,8 @@ pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     }
     let answer = client.read_document(&request).await?;
     if terminal.json {
-        return terminal.json(&answer.raw);
+        terminal.json(&answer.raw)?;
+        return if answer.content.is_some() { Ok(()) } else { Err(no_content(&answer.doc, &answer.warnings)) };
     }
     print_warnings(&answer.warnings, terminal);
     let Some(content) = &answer.content else { return Err(no_content(&answer.doc, &answer.warnings)) };
@@ -111,6 +112,9 @@ async fn all(arguments: &Read, request: DocumentRequest, client: &Client, termin
         let mut pages = client.pages(request, page_chars);
         while let Some(page) = pages.next_page().await? {
             terminal.json(&page.raw)?;
+            if page.content.is_none() {
+                return Err(no_content(&page.doc, &page.warnings));
+            }
         }
         return Ok(());
     }

@@ -20,7 +20,12 @@ const MAX_TEXT_WIDTH: usize = 100;
 
 pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Result<(), Failure> {
     let client = connection::client(common)?;
-    let request = request(arguments, workspace(arguments, common)?, terminal.json);
+    let workspace_id = match arguments.scope {
+        Scope::Web => None,
+        // Without one the client asks the service.
+        Scope::Workspace | Scope::All => connection::workspace_id(&arguments.workspace_id, common)?,
+    };
+    let request = request(arguments, workspace_id, terminal.json);
     let answer = client.search(&request).await?;
     if terminal.json {
         return terminal.json(&answer.raw);
@@ -34,26 +39,18 @@ pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Re
     Ok(())
 }
 
-/// Returns the organization if the scope includes its workspace.
-fn workspace(arguments: &Search, common: &Common) -> Result<Option<String>, Failure> {
-    if arguments.scope == Scope::Web {
-        return Ok(None);
-    }
-    let missing = || {
-        let message = "no organization for the workspace search: use --workspace-id, RETRIEVAL_WORKSPACE_ID or \
-                       `retrieval login --workspace-id`";
-        Failure::Usage(message.to_owned())
-    };
-    connection::workspace_id(&arguments.workspace_id, common)?.map(Some).ok_or_else(missing)
-}
-
 fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> SearchRequest {
     let Search { domains, exclude_domains, only_domains, language, country, exact, .. } = arguments;
     let mut request = SearchRequest::new(arguments.query.join(" "));
     if let Some(max_results) = arguments.max_results {
         request.max_results = max_results;
     }
-    request.filters = Filters { country: country.clone(), language: language.clone(), exact_match: *exact };
+    request.filters = Filters {
+        country: country.clone(),
+        language: language.clone(),
+        exact_match: *exact,
+        labels: arguments.labels.clone(),
+    };
     request.freshness_policy = FreshnessPolicy {
         published_after: arguments.published_after.clone(),
         published_before: arguments.published_before.clone(),

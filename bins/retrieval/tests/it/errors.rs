@@ -62,7 +62,6 @@ fn invalid_command_line_sends_no_request() {
         &["search", "x", "-n", "51"],
         &["search", "x", "-v", "loud"],
         &["search", "x", "--only-domains"],
-        &["search", "x", "--scope", "workspace"],
         &["search", "x", "--session", "mine"],
         &["search", "x", "--base-url", "somewhere"],
         &["read", "page"],
@@ -71,6 +70,10 @@ fn invalid_command_line_sends_no_request() {
         &["files", "add"],
         &["files", "add", "*.none"],
         &["files", "rm", ".."],
+        &["files", "get", ".."],
+        &["files", "get", "a/b.md"],
+        &["keys", "create"],
+        &["keys", "create", "--name", "a", "--limit-rps", "0"],
         &["nonsense"],
     ] {
         let done = home.run_at(&server, wrong);

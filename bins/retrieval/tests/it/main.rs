@@ -3,6 +3,7 @@
 
 mod errors;
 mod files;
+mod keys;
 mod login;
 mod mcp;
 #[expect(dead_code, reason = "the client's own tests use all of it")]

@@ -206,6 +206,12 @@ fn document_without_content_is_not_found() {
     let done = Home::new().run_at(&server, &["read", "https://a.example/"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(4), ""));
     assert!(done.stderr.contains("content_unavailable"), "{done:#?}");
+    for arguments in [&["read", "https://a.example/", "--json"][..], &["read", ID, "--all", "--json"]] {
+        let done = Home::new().run_at(&server, arguments);
+        assert_eq!((done.code, &done.error()["exit_status"]), (Some(4), &json!(4)), "{done:#?}");
+        let printed: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(printed["warnings"][0]["code"], "content_unavailable", "the response is printed, too");
+    }
 }
 
 #[test]

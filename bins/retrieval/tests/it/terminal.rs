@@ -121,8 +121,9 @@ fn without_escapes(line: &str) -> String {
 
 #[test]
 fn tables_fit_the_window_and_names_are_sanitized() {
-    let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z" },
-        { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z" }]);
+    let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z",
+        "status": "failed", "reason": "encrypted: \u{1b}[2Jthe document is encrypted and cannot be read" },
+        { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z", "status": "indexed" }]);
     let server = MockServer::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
     let (home, pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command_at(&server, &["files", "list", "--color", "never"]));

@@ -57,6 +57,8 @@ pub struct SearchRequest {
     pub language: Option<String>,
     pub country: Option<String>,
     pub exact_match: bool,
+    /// Labels of which a result must have one. Empty: any result.
+    pub labels: Vec<String>,
     pub session_id: SessionId,
     pub published_after: Option<Timestamp>,
     pub published_before: Option<Timestamp>,

@@ -8,6 +8,7 @@ use admission::{Permit, Stop};
 use docstore::{LoadedDocument, LoadedPart, WantedParts};
 use engine::indexing;
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
+use file_types::label;
 use model::{CaptureId, Collection, DocId};
 use retrieval_core::rerank;
 use retrieval_core::site::Site;
@@ -291,6 +292,8 @@ fn filters(request: &SearchRequest, collection: Collection) -> Filters {
         country: request.country.clone().filter(|_| collection == Collection::Web),
         published_after: request.published_after,
         published_before: request.published_before,
+        // Pages have none in the index, so a search for labels finds files only.
+        labels: request.labels.iter().map(|text| label::fold(text)).collect(),
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }

@@ -47,7 +47,7 @@ macro_rules! conformance_tests {
             phrases_do_not_cross_fields any_of_several_phrases_matches phrases_match_in_scripts_without_spaces
             language_filter_is_applied country_filter_is_applied published_after_is_strict published_before_is_strict
             paths_match_at_borders_of_segments domains_match_subdomains_only
-            excluded_domains_take_precedence filters_combine
+            excluded_domains_take_precedence labels_match_exactly labels_combine_with_other_filters filters_combine
             unknown_values_are_counted_by_filter unknown_values_are_counted_within_the_request
             organizations_are_isolated statistics_are_per_scope statistics_cover_rerank_text
             statistics_follow_changes statistics_ignore_filters

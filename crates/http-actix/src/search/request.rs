@@ -1,6 +1,7 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
 use app::clock::from_date_time;
+use app::files::labels;
 use app::search::{Detail, SearchRequest, SourcePolicy};
 use model::{IndexName, OrganizationId, SessionId};
 use retrieval_core::shape;
@@ -58,6 +59,7 @@ pub(crate) fn convert(
         language: two_letters("filters.language", body.filters.language)?,
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
+        labels: labels::normalize("filters.labels", body.filters.labels)?,
         session_id,
         published_after: published_after.map(from_date_time),
         published_before: published_before.map(from_date_time),

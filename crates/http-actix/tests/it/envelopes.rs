@@ -36,7 +36,10 @@ async fn wrong_methods_name_the_right_one() {
         ("DELETE", "/v1/document", "POST"),
         ("GET", "/v1/files/presign", "POST"),
         ("POST", "/v1/files", "GET, HEAD"),
-        ("GET", "/v1/files/a.txt", "DELETE"),
+        ("POST", "/v1/files/a.txt", "GET, HEAD, DELETE"),
+        ("DELETE", "/v1/files/a.txt/content", "GET, HEAD"),
+        ("DELETE", "/v1/keys", "GET, HEAD, POST"),
+        ("GET", "/v1/keys/x", "DELETE"),
         ("POST", "/v1/files/index/x", "GET, HEAD"),
         ("PATCH", "/v1/feedback", "POST"),
     ] {

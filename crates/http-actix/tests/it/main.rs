@@ -12,6 +12,7 @@ mod documents;
 mod envelopes;
 mod feedback;
 mod files;
+mod keys;
 mod mcp;
 mod me;
 mod operations;

@@ -2,7 +2,8 @@
 
 use docstore::{Capture, Document};
 use engine::{Change, IndexDocument};
-use model::DocId;
+use file_types::label;
+use model::{Collection, DocId};
 
 /// Estimated memory of a change beyond its text, in bytes.
 const OVERHEAD: usize = 256;
@@ -37,6 +38,11 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         headings.push('\n');
         headings.push_str(description);
     }
+    // Only files are found by label.
+    let labels = match document.collection {
+        Collection::Web => Vec::new(),
+        Collection::Workspace(_) => document.labels.0.iter().map(|text| label::fold(text)).collect(),
+    };
     IndexDocument {
         doc_id: document.doc_id,
         collection: document.collection,
@@ -48,5 +54,6 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         language: document.language,
         country: document.country,
         published_at: document.published_at,
+        labels,
     }
 }

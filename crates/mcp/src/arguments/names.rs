@@ -31,6 +31,7 @@ pub(super) const SEARCH: &[Alias] = &[
     ("language", "filters.language"),
     ("country", "filters.country"),
     ("exact_match", "filters.exact_match"),
+    ("labels", "filters.labels"),
 ];
 
 pub(super) const DOCUMENT: &[Alias] = &[

@@ -81,3 +81,8 @@ text_parameter! {
     SyncId: "sync_id", max 128, example "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d",
     "The `sync_id` of the started run."
 }
+
+text_parameter! {
+    ApiKeyId: "api_key_id", max 128, example "9f1c1b6e-0f43-4f0e-8a55-6f1f7f2e4a10",
+    "The `api_key_id` of the key."
+}
