@@ -66,7 +66,7 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search the web index, the workspace, or both
-    Search(Search),
+    Search(Box<Search>),
     /// Print the content of a document
     Read(Read),
     /// Rate a result or a passage
