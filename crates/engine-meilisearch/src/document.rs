@@ -18,8 +18,8 @@ pub mod attribute {
     pub const LANGUAGE: &str = "language";
     pub const COUNTRY: &str = "country";
     pub const DOMAINS: &str = "domains";
+    /// Tokens of the beginnings of the path, and of the labels.
     pub const PATHS: &str = "paths";
-    /// Tokens of the labels: the server would compare text without regard to case and accents.
     pub const LABELS: &str = "labels";
     pub const PUBLISHED_AT: &str = "published_at";
     /// Number of words in the body, rounded.
@@ -81,8 +81,8 @@ impl Serialize for StoredDocument<'_> {
         map.serialize_entry(attribute::LANGUAGE, &document.language)?;
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
         map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
-        map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).collect::<Vec<_>>())?;
-        let labels: Vec<String> = document.labels.iter().map(|label| token::label(label)).collect();
+        map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).map(token::exact).collect::<Vec<_>>())?;
+        let labels: Vec<String> = document.labels.iter().map(|label| token::exact(label)).collect();
         map.serialize_entry(attribute::LABELS, &labels)?;
         map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(stored["length"], 5);
         assert_eq!(stored["published_at"], -5);
         assert_eq!(stored["domains"], serde_json::json!(["a.example.com", "example.com", "com"]));
-        assert_eq!(stored["paths"], serde_json::json!(["/docs", "/docs/pump"]));
+        assert_eq!(stored["paths"], serde_json::json!(["/docs", "/docs/pump"].map(token::exact)));
         assert_eq!(stored["organization_id"], serde_json::Value::Null);
         let terms = |level: usize| stored[attribute::terms(level)].as_str().unwrap_or_default().split(' ');
         let level_of = |token: &str| (0..LEVELS).find(|level| terms(*level).any(|term| term == token));

@@ -85,7 +85,7 @@ fn regardless_of_values(scope: Collection, filters: &Filters) -> Vec<String> {
     }
     conditions.extend(no_site(&filters.exclude_domains));
     if !filters.labels.is_empty() {
-        let tokens: Vec<String> = filters.labels.iter().map(|label| token::label(label)).collect();
+        let tokens: Vec<String> = filters.labels.iter().map(|label| token::exact(label)).collect();
         conditions.push(format!("{} IN {}", attribute::LABELS, list(&tokens)));
     }
     conditions
@@ -99,7 +99,13 @@ fn any_site(sites: &[String]) -> String {
         any.push(format!("{} IN {}", attribute::DOMAINS, list(&domains)));
     }
     any.extend(paths.iter().map(|(path, domains)| {
-        format!("({} IN {} AND {} = {})", attribute::DOMAINS, list(domains), attribute::PATHS, quoted(path))
+        format!(
+            "({} IN {} AND {} = {})",
+            attribute::DOMAINS,
+            list(domains),
+            attribute::PATHS,
+            quoted(&token::exact(path))
+        )
     }));
     if let [one] = &*any { one.clone() } else { format!("({})", any.join(" OR ")) }
 }
@@ -112,7 +118,13 @@ fn no_site(sites: &[String]) -> Vec<String> {
         all.push(format!("{} NOT IN {}", attribute::DOMAINS, list(&domains)));
     }
     all.extend(paths.iter().map(|(path, domains)| {
-        format!("({} NOT IN {} OR {} != {})", attribute::DOMAINS, list(domains), attribute::PATHS, quoted(path))
+        format!(
+            "({} NOT IN {} OR {} != {})",
+            attribute::DOMAINS,
+            list(domains),
+            attribute::PATHS,
+            quoted(&token::exact(path))
+        )
     }));
     all
 }
@@ -166,11 +178,12 @@ mod tests {
             exclude_domains: vec!["c.com".into()],
             labels: vec!["Q3".into()],
         };
+        let label = token::exact("Q3");
         assert_eq!(
-            for_request(scope, &filters).as_deref(),
-            Some(
+            for_request(scope, &filters).unwrap(),
+            format!(
                 "organization_id = \"00000000-0000-0000-0000-000000000000\" AND domains IN [\"a.com\", \"b.com\"] AND \
-                 domains NOT IN [\"c.com\"] AND labels IN [\"l5133\"] AND language = \"e\\\"n\" AND \
+                 domains NOT IN [\"c.com\"] AND labels IN [\"{label}\"] AND language = \"e\\\"n\" AND \
                  (published_at > -1 AND published_at < 9)"
             )
         );
@@ -187,17 +200,18 @@ mod tests {
             exclude_domains: sites(&["a.com/docs/old", "d.com"]),
             ..Filters::default()
         };
+        let (docs, old) = (token::exact("/docs"), token::exact("/docs/old"));
         assert_eq!(
-            for_request(Collection::Web, &filters).as_deref(),
-            Some(
-                "(domains IN [\"b.com\"] OR (domains IN [\"a.com\", \"c.com\"] AND paths = \"/docs\")) AND \
-                 domains NOT IN [\"d.com\"] AND (domains NOT IN [\"a.com\"] OR paths != \"/docs/old\")"
+            for_request(Collection::Web, &filters).unwrap(),
+            format!(
+                "(domains IN [\"b.com\"] OR (domains IN [\"a.com\", \"c.com\"] AND paths = \"{docs}\")) AND \
+                 domains NOT IN [\"d.com\"] AND (domains NOT IN [\"a.com\"] OR paths != \"{old}\")"
             )
         );
         let filters = Filters { include_domains: sites(&["a.com/docs"]), ..Filters::default() };
         assert_eq!(
-            for_request(Collection::Web, &filters).as_deref(),
-            Some("(domains IN [\"a.com\"] AND paths = \"/docs\")")
+            for_request(Collection::Web, &filters).unwrap(),
+            format!("(domains IN [\"a.com\"] AND paths = \"{docs}\")")
         );
     }
 

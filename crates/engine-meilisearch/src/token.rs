@@ -3,7 +3,7 @@
 //! The server's tokenizer would split and fold our stems by its own rules, but leaves such tokens unchanged. A stem of
 //! these characters is encoded as itself, any other as its hash. The first letter is the kind of the token.
 
-use std::fmt::Write;
+use uuid::Uuid;
 
 /// Maximum length in bytes of a term that is not hashed, which keeps keys small.
 const MAX_PLAIN: usize = 24;
@@ -25,15 +25,10 @@ pub fn pair(first: &str, second: &str) -> String {
     hashed('p', hash(hash(OFFSET, first.as_bytes()) ^ SEPARATOR, second.as_bytes()), PAIR_DIGITS)
 }
 
-/// Returns the token of a label: its bytes in hexadecimal, since other labels must not match by collision.
-pub fn label(label: &str) -> String {
-    let mut token = String::with_capacity(1 + 2 * label.len());
-    token.push('l');
-    for byte in label.bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(token, "{byte:02x}");
-    }
-    token
+/// Returns the token of a value that is compared exactly: a cryptographic hash, which does not match by collision. The server
+/// would compare text without regard to case and accents, and only its first 468 bytes.
+pub fn exact(value: &str) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, value.as_bytes()).simple().to_string()
 }
 
 /// Returns the sort key of a token by importance: stems first, pairs of words last.

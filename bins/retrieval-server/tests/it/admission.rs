@@ -235,7 +235,7 @@ fn every_response_has_a_request_id(database: Database) {
         "/v1/",
         "/v1/search/more",
         "/v1/files/index/a/b",
-        "/",
+        "/nothing",
         "/v2/search",
         "/healthz",
         "/readyz",
@@ -249,7 +249,7 @@ fn every_response_has_a_request_id(database: Database) {
         ("PUT", "/v1/document"),
         ("POST", "/v1/files"),
         ("DELETE", "/v1/files/index"),
-        ("GET", "/v1/files/a.txt"),
+        ("POST", "/v1/files/a.txt"),
         ("POST", "/schemas/SearchRequest.json"),
     ] {
         let reply = client.send(method, path, &[], None);

@@ -129,7 +129,7 @@ fn invalid_fields_are_refused_at_every_depth(database: Database) {
     assert_eq!(error["message"], "X-Session-ID must be a UUID");
     let body = client.post("/v1/search", &json!({ "query": "x", "session_id": "abc" })).error(400, "validation_error");
     assert_eq!(body["message"], "session_id must be a UUID");
-    for path in ["/v1/files?limit=1", "/v1/files/index/x?a=b"] {
+    for path in ["/v1/files?limits=1", "/v1/files/index/x?a=b"] {
         client.get(path).error(400, "validation_error");
     }
 }

@@ -36,14 +36,16 @@ async fn deleted_organization_loses_its_keys_and_runs(db: Database) {
 
 async fn data_is_removed_in_batches(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    let web = page("https://example.com/", "a page");
-    let web_id = web.document.doc_id;
-    db.save_documents(vec![web], NOW).await.unwrap();
+    let web = ["https://example.com/", "https://example.org/"].map(|url| page(url, "a page"));
+    let web_ids = web.each_ref().map(|new| new.document.doc_id);
+    db.save_documents(web.to_vec(), NOW).await.unwrap();
     for organization_id in [ours, theirs] {
         let names = ["a.md", "b.md", "c.md"];
         let documents = names.map(|name| workspace_document(organization_id, name, "a file")).to_vec();
         db.save_documents(documents, NOW).await.unwrap();
-        db.grant_document(Grant { organization_id, doc_id: web_id, granted_at: NOW }).await.unwrap();
+        for doc_id in web_ids {
+            db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
+        }
         let canonical_url = format!("https://example.com/{organization_id}");
         let doc_id = page(&canonical_url, "").document.doc_id;
         let source_url = canonical_url.clone();
@@ -70,8 +72,8 @@ async fn data_is_removed_in_batches(db: Database) {
         assert_eq!(db.count(&of(ours)).await, 0, "{table}");
         assert!(db.count(&of(theirs)).await > 0, "{table}");
     }
-    // Three files, the page of the index, and the page that the other organization read.
-    assert_eq!(db.count("documents").await, 5);
+    // Three files, the pages of the index, and the page that the other organization read.
+    assert_eq!(db.count("documents").await, 6);
     let waiting = async |since| db.list_organizations_to_remove(since).await.unwrap().len();
     assert_eq!(waiting(at(1)).await, 1);
     db.complete_removal(ours, at(5)).await.unwrap();

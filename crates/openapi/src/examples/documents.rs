@@ -92,17 +92,24 @@ pub(crate) fn response() -> Example {
 }
 
 pub(crate) fn several() -> Vec<Example> {
-    vec![Example {
-        name: "pages",
-        summary: "The passages of two documents that answer a question, in 6,000 characters",
-        value: json!({
-            "documents": [{"doc_id": DOC_ID}, {"canonical_url": "https://energy.example.org/insulation"}],
-            "include": ["passages"],
-            "query": "efficiency below freezing",
-            "content": {"selection": "query_relevant", "max_passages": 3},
-            "response": {"budget": {"max_chars_total": 6000}},
-        }),
-    }]
+    vec![
+        Example {
+            name: "pages",
+            summary: "Two documents",
+            value: json!({"documents": [{"doc_id": DOC_ID}, {"canonical_url": "https://energy.example.org/insulation"}]}),
+        },
+        Example {
+            name: "passages",
+            summary: "The passages of two documents that answer a question, in 6,000 characters",
+            value: json!({
+                "documents": [{"doc_id": DOC_ID}, {"canonical_url": "https://energy.example.org/insulation"}],
+                "include": ["passages"],
+                "query": "efficiency below freezing",
+                "content": {"selection": "query_relevant", "max_passages": 3},
+                "response": {"budget": {"max_chars_total": 6000}},
+            }),
+        },
+    ]
 }
 
 pub(crate) fn several_response() -> Example {

@@ -33,16 +33,23 @@ pub(crate) fn list_response() -> Example {
 }
 
 pub(crate) fn create_requests() -> Vec<Example> {
-    vec![Example {
-        name: "sync",
-        summary: "A key for uploads",
-        value: json!({
-            "name": "nightly sync",
-            "scopes": ["files:read", "files:write"],
-            "limit_rps": 20,
-            "expires_at": "2027-01-31T00:00:00Z",
-        }),
-    }]
+    vec![
+        Example {
+            name: "key",
+            summary: "A key with the scopes of the caller's",
+            value: json!({"name": "nightly sync"}),
+        },
+        Example {
+            name: "limited",
+            summary: "A key for uploads with a rate limit and an end",
+            value: json!({
+                "name": "nightly sync",
+                "scopes": ["files:read", "files:write"],
+                "limit_rps": 20,
+                "expires_at": "2027-01-31T00:00:00Z",
+            }),
+        },
+    ]
 }
 
 pub(crate) fn create_response() -> Example {

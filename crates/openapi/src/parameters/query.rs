@@ -131,7 +131,7 @@ query_parameters! {
         cursor: Option<String>,
             "`next_cursor` of the previous page. A file that is added or deleted meanwhile neither shifts nor repeats others.",
             || json!({"type": "string"}),
-            example "ZmFubnVhbC1yZXBvcnQucGRmAJ9qtg";
+            example "ZmFubnVhbC1yZXBvcnQucGRmQTCa3w";
         limit: Option<String>,
             "Maximum number of files of the page. Default: 100.",
             || json!({"type": "integer", "minimum": 1, "maximum": 1000}),
