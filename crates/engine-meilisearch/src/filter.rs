@@ -162,6 +162,7 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use model::{OrganizationId, Timestamp};
     use uuid::Uuid;

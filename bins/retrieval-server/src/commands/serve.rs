@@ -15,6 +15,7 @@ use http_actix::{Listeners, MetricsText};
 use ingest::{Ownership, Supervisor};
 use model::{Clock, SystemClock};
 use settings::Settings;
+use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Validity of a presigned upload URL.
 const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
+/// Connections that the system keeps until they are accepted. Beyond them it drops first packets, which clients repeat after a second.
+const BACKLOG: u32 = 4_096;
 
 pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
@@ -133,9 +136,14 @@ fn disk_check(settings: &Settings) -> HostCheck {
 
 /// Binds a listener. The error names the setting.
 fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).with_context(|| format!("{setting}: listening on `{address}`"))?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+    let bind = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A restarted server need not wait for the connections of the one before.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)?.into_std()
+    };
+    bind().with_context(|| format!("{setting}: listening on `{address}`"))
 }
 
 fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsText) -> http_actix::Options {
