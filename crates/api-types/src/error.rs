@@ -53,6 +53,7 @@ pub enum ErrorCode {
     DocumentNotFound,
     SearchNotFound,
     SyncNotFound,
+    WebhookNotFound,
     NotFound,
     MethodNotAllowed,
     FileTooLarge,
@@ -67,7 +68,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 19] = [
+    pub const ALL: [ErrorCode; 20] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -77,6 +78,7 @@ impl ErrorCode {
         ErrorCode::DocumentNotFound,
         ErrorCode::SearchNotFound,
         ErrorCode::SyncNotFound,
+        ErrorCode::WebhookNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
         ErrorCode::FileTooLarge,
@@ -106,6 +108,9 @@ impl ErrorCode {
             }
             ErrorCode::SyncNotFound => {
                 ("sync_not_found", 404, "the indexing run is unknown or belongs to another organization")
+            }
+            ErrorCode::WebhookNotFound => {
+                ("webhook_not_found", 404, "the webhook is unknown or belongs to another organization")
             }
             ErrorCode::NotFound => ("not_found", 404, "no such path"),
             ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),

@@ -16,6 +16,7 @@ pub mod timestamp;
 pub mod usage;
 pub mod validation;
 pub mod warning;
+pub mod webhooks;
 
 pub use access::{Access, RateLimit, Usage};
 pub use document::{
@@ -42,3 +43,7 @@ pub use usage::{
     UsageRange,
 };
 pub use warning::{Warning, WarningCode};
+pub use webhooks::{
+    WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookEntry, WebhookEventType,
+    WebhookListResponse, WebhookRotateResponse, WebhookStatus,
+};

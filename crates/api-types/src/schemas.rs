@@ -129,7 +129,13 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest, DocumentRequest, FeedbackRequest, PresignRequest, IndexRequest optional;
+    requests:
+        SearchRequest,
+        DocumentRequest,
+        FeedbackRequest,
+        PresignRequest,
+        IndexRequest optional,
+        WebhookCreateRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -141,6 +147,10 @@ bodies! {
         IndexStatusResponse,
         UsageOverview,
         MeResponse,
+        WebhookListResponse,
+        WebhookCreateResponse,
+        WebhookRotateResponse,
+        WebhookDeleteResponse,
         ErrorEnvelope,
         Warning;
 }

@@ -1,8 +1,15 @@
-//! Entries of the audit log: changes that operators make to organizations, keys and balances.
+//! Entries of the audit log: changes of organizations, keys and balances by operators, and of webhooks by their organization.
 
 use docstore::{AuditEntry, Details};
 use model::{AuditAction, AuditEntryId, OrganizationId, Timestamp};
 use uuid::Uuid;
+
+use crate::Viewer;
+
+/// Returns the actor of changes through the API: the key or the subject of the request.
+pub(crate) fn actor(viewer: &Viewer) -> String {
+    format!("api:{}", viewer.identity.rate_key())
+}
 
 /// Builds an audit entry. `subject_id` is the id of the changed object; `details` are its new values, never secrets.
 pub(crate) fn entry(

@@ -23,6 +23,8 @@ pub enum Error {
     SearchNotFound,
     #[error("the indexing run does not exist or belongs to another organization")]
     SyncNotFound,
+    #[error("no webhook of this organization has this id")]
+    WebhookNotFound,
     #[error("the file has {size} bytes; the maximum is {max_object_bytes}")]
     FileTooLarge { size: u64, max_object_bytes: u64 },
     #[error("files of type `{extension}` are not supported; supported are {supported}")]
@@ -56,6 +58,8 @@ pub enum Quota {
     Files { used: u64, limit: u64 },
     #[error("the file has {size} bytes, and the organization has {used}; the quota is {limit}")]
     Bytes { size: u64, used: u64, limit: u64 },
+    #[error("the organization has {limit} webhooks, which is the quota")]
+    Webhooks { limit: u64 },
     /// The server has too little free disk space.
     #[error("the disk of the server is almost full: uploads and indexing are paused, searches continue")]
     Disk,

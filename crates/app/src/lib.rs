@@ -22,6 +22,7 @@ mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
+pub mod webhooks;
 
 pub use billing::Charge;
 pub use content_budget::ReadLimits;
@@ -34,6 +35,7 @@ pub use viewer::{Identity, Viewer};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::webhooks::Sender;
 use authentication::TokenVerifier;
 use blobs::BlobStore;
 use content_budget::ContentBudget;
@@ -63,6 +65,8 @@ pub struct Parts {
     pub limiter: Arc<dyn RateLimiter>,
     /// `None` if API keys are the only credentials.
     pub tokens: Option<Arc<dyn TokenVerifier>>,
+    /// Checks the URLs of new webhooks.
+    pub webhooks: Arc<Sender>,
     /// Checks of the machine, for readiness.
     pub host_checks: Vec<HostCheck>,
     /// Guard of uploads and indexing.
@@ -113,6 +117,7 @@ pub struct App {
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
+    webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
     free_space: Arc<FreeSpace>,
     unrecorded_grants: search::unrecorded::UnrecordedGrants,
@@ -139,6 +144,7 @@ impl App {
             second_stage,
             limiter,
             tokens,
+            webhooks,
             host_checks,
             free_space,
             supervisor,
@@ -162,6 +168,7 @@ impl App {
             vectors: search::vectors::VectorCache::new(),
             second_stage,
             limiter,
+            webhooks,
             rerank_failures: Default::default(),
             free_space,
             unrecorded_grants: Default::default(),

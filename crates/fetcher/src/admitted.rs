@@ -171,7 +171,7 @@ fn is_page(status: StatusCode) -> bool {
 }
 
 /// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let delay = match value.parse() {

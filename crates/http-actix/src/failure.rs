@@ -83,6 +83,7 @@ fn quota_exceeded(quota: Quota, message: String) -> Failure {
         Quota::Bytes { size: _, used, limit } => {
             failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
         }
+        Quota::Webhooks { limit } => failure.with("quota", "webhooks").with("used", limit).with("limit", limit),
         Quota::Disk => failure.with("quota", "disk"),
     }
 }
@@ -96,6 +97,7 @@ impl From<app::Error> for Failure {
             Error::DocumentNotFound => Failure::new(ErrorCode::DocumentNotFound, message),
             Error::SearchNotFound => Failure::new(ErrorCode::SearchNotFound, message),
             Error::SyncNotFound => Failure::new(ErrorCode::SyncNotFound, message),
+            Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
             Error::FileTooLarge { size: _, max_object_bytes } => Failure::new(ErrorCode::FileTooLarge, message)
                 .with("field", "size")
                 .with("max_object_bytes", max_object_bytes),

@@ -11,6 +11,7 @@ named_enum! {
         UsageRead = "usage:read",
         ResearchRead = "research:read",
         ResearchWrite = "research:write",
+        WebhooksWrite = "webhooks:write",
     }
 }
 
@@ -24,12 +25,15 @@ named_enum! {
 }
 
 named_enum! {
-    /// An operator's change to an organization, a key or a balance.
+    /// An administrative change to an organization, a key, a balance or a webhook.
     AuditAction: "audit action" {
         OrganizationCreated = "organization.created",
         KeyCreated = "key.created",
         KeyRevoked = "key.revoked",
         BalanceAdded = "balance.added",
         OrganizationDeleted = "organization.deleted",
+        WebhookCreated = "webhook.created",
+        WebhookSecretRotated = "webhook.secret_rotated",
+        WebhookDeleted = "webhook.deleted",
     }
 }

@@ -3,10 +3,11 @@ use std::sync::Arc;
 use api_types::{
     DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
     IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest,
-    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview,
+    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview, WebhookCreateRequest,
+    WebhookCreateResponse, WebhookDeleteResponse, WebhookListResponse, WebhookRotateResponse,
 };
 use bytes::Bytes;
-use openapi::parameters::{FileName, SyncId, UsageQuery};
+use openapi::parameters::{FileName, SyncId, UsageQuery, WebhookId};
 use openapi::{Input, Operation, PathParameters, QueryParameters, operations};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
@@ -100,6 +101,26 @@ impl Client {
     /// `GET /v1/me`.
     pub async fn me(&self) -> Result<Answer<MeResponse>, Error> {
         self.send::<operations::GetMe>(&(), &(), &NoBody {}).await
+    }
+
+    /// `GET /v1/webhooks`.
+    pub async fn list_webhooks(&self) -> Result<Answer<WebhookListResponse>, Error> {
+        self.send::<operations::ListWebhooks>(&(), &(), &NoBody {}).await
+    }
+
+    /// `POST /v1/webhooks`. After a broken connection the request is not repeated, since it could create a second webhook.
+    pub async fn create_webhook(&self, request: &WebhookCreateRequest) -> Result<Answer<WebhookCreateResponse>, Error> {
+        self.send::<operations::CreateWebhook>(&(), &(), request).await
+    }
+
+    /// `POST /v1/webhooks/{webhook_id}/rotate`. Not repeated after a broken connection: it would replace the secret again.
+    pub async fn rotate_webhook_secret(&self, webhook_id: &str) -> Result<Answer<WebhookRotateResponse>, Error> {
+        self.send::<operations::RotateWebhookSecret>(&WebhookId(webhook_id.to_owned()), &(), &NoBody {}).await
+    }
+
+    /// `DELETE /v1/webhooks/{webhook_id}`.
+    pub async fn delete_webhook(&self, webhook_id: &str) -> Result<Answer<WebhookDeleteResponse>, Error> {
+        self.send::<operations::DeleteWebhook>(&WebhookId(webhook_id.to_owned()), &(), &NoBody {}).await
     }
 
     async fn send<O: Operation>(

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use docstore::{ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, StorageQuotas, UsageEvent};
+use docstore::{
+    ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, StorageQuotas, UsageEvent, WebhookDelivery,
+};
 use model::{BalanceReason, DocId, FeedbackEvent, Generation, IndexName, OrganizationId, RunMode};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, audit_entry, divided, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, audit_entry, divided, new_organization, new_webhook, page, workspace_document};
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
@@ -173,4 +175,21 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
     db.request_run(run).await.unwrap();
+    let webhook = new_webhook(db, owner, &[]).await;
+    let delivery = WebhookDelivery {
+        delivery_id: new_id().into(),
+        organization_id: owner,
+        webhook_id: Some(webhook.webhook_id),
+        url: None,
+        secret: None,
+        event_type: String::new(),
+        payload: String::new(),
+        attempts: 0,
+        next_attempt_at: NOW,
+        lease_owner: None,
+        lease_expires_at: None,
+        last_error: None,
+        created_at: NOW,
+    };
+    db.enqueue_delivery(delivery).await.unwrap();
 }

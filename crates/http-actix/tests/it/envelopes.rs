@@ -45,6 +45,8 @@ async fn wrong_methods_name_the_right_one() {
         ("POST", "/v1/files", "GET, HEAD"),
         ("GET", "/v1/files/a.txt", "DELETE"),
         ("POST", "/v1/files/index/x", "GET, HEAD"),
+        ("DELETE", "/v1/webhooks", "GET, HEAD, POST"),
+        ("GET", "/v1/webhooks/x", "DELETE"),
         ("PATCH", "/v1/feedback", "POST"),
     ] {
         let request = TestRequest::with_uri(path).method(method.parse().unwrap());

@@ -21,3 +21,4 @@ mod sessions;
 mod skills;
 mod table;
 mod usage;
+mod webhooks;

@@ -81,3 +81,8 @@ text_parameter! {
     SyncId: "sync_id", max 128, example "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d",
     "The `sync_id` of the started run."
 }
+
+text_parameter! {
+    WebhookId: "webhook_id", max 128, example "3f8a2c10-5b7d-4e21-9c46-7d1e0b9a6f52",
+    "The `webhook_id` of the webhook."
+}
