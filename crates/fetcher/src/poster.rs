@@ -1,9 +1,9 @@
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 
-use crate::admitted::retry_after;
+use crate::admitted::requested_delay;
 use crate::body;
 use crate::client::Client;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
@@ -75,7 +75,7 @@ impl Poster {
         }
         let exchange = async {
             let response = self.client.post(&target, all, body).await?;
-            let retry_after = retry_after(response.headers(), SystemTime::now());
+            let retry_after = requested_delay(response.headers());
             let reply = PostReply { status: response.status().as_u16(), retry_after };
             body::drain(response).await;
             Ok(reply)

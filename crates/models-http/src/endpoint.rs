@@ -9,6 +9,8 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, 
 const POOL_IDLE: Duration = Duration::from_secs(20);
 /// Connecting takes far less than generating.
 const MAX_CONNECT: Duration = Duration::from_secs(5);
+/// Longer delays are cut to it.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Part of an error's body that is read.
 const MAX_ERROR: usize = 64 << 10;
 
@@ -104,11 +106,14 @@ fn is_event_stream(response: &Response) -> bool {
 /// Parses `Retry-After`. A date is relative to the endpoint's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = text(headers, RETRY_AFTER)?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let now = httpdate::parse_http_date(text(headers, DATE)?).ok()?;
-    Some(httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default())
+    let delay = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let now = httpdate::parse_http_date(text(headers, DATE)?).ok()?;
+            httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(delay.min(MAX_RETRY_AFTER))
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
@@ -129,10 +134,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retry_after_is_read_in_both_forms() {
+    fn retry_after_is_read_in_both_forms_and_limited() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT";
         for (value, expected) in [
             ("7", Some(7)),
+            ("18446744073709551615", Some(86_400)),
+            ("Fri, 01 Jan 9999 00:00:00 GMT", Some(86_400)),
             ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("-1", None),

@@ -32,7 +32,7 @@ pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
         data["error"] = error.as_str().into();
     }
     let at = run.completed_at.unwrap_or(run.requested_at);
-    NewWebhookEvent { event_type, subject_id: run.sync_id.0, payload: body(event_type, at, data) }
+    NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: body(event_type, at, data) }
 }
 
 fn body(event_type: WebhookEvent, at: Timestamp, data: Value) -> String {
@@ -60,7 +60,7 @@ mod tests {
         let error = Some("no storage".to_owned());
         let run = IndexRun { state: RunState::Failed, completed_at: Some(at), error, indexed: 3, ..queued.clone() };
         let event = run_ended(&run);
-        assert_eq!((event.event_type, event.subject_id), (WebhookEvent::RunFailed, Uuid::from_u128(7)));
+        assert_eq!((event.event_type, event.subject), (WebhookEvent::RunFailed, run.sync_id.to_string()));
         let body: Value = serde_json::from_str(&event.payload).expect("JSON");
         assert_eq!((&body["type"], &body["timestamp"]), (&json!("run.failed"), &json!("2026-09-21T14:13:20.5Z")));
         assert_eq!(body["data"]["sync_id"], "00000000-0000-0000-0000-000000000007");

@@ -153,7 +153,8 @@ fn admin_commands_print_json(database: Database) {
         "files:write",
         "usage:read",
         "research:read",
-        "research:write"
+        "research:write",
+        "webhooks:write"
     ]);
     assert_eq!(created["scopes"], all);
 

@@ -93,6 +93,9 @@ pub async fn claim_deliveries(
         );
         claimed.extend(of_organization.load::<WebhookDelivery>(connection).await?);
     }
+    if claimed.is_empty() {
+        return Ok(Vec::new());
+    }
     let ids = bind_all(claimed.iter().map(|delivery| delivery.delivery_id));
     diesel::update(deliveries::table.filter(deliveries::delivery_id.eq_any(ids)))
         .set((deliveries::lease_owner.eq(owner), deliveries::lease_expires_at.eq(Bind(Some(lease_expires_at)))))

@@ -105,8 +105,8 @@ impl fmt::Debug for WebhookDelivery {
 #[derive(Clone, Debug)]
 pub struct NewWebhookEvent {
     pub event_type: WebhookEvent,
-    /// Changed object. An event of the same type and object is delivered once to each webhook.
-    pub subject_id: Uuid,
+    /// Id of the changed object. An event of the same type and object is enqueued once for each webhook.
+    pub subject: String,
     /// Body of the deliveries.
     pub payload: String,
 }
@@ -114,7 +114,7 @@ pub struct NewWebhookEvent {
 impl NewWebhookEvent {
     /// Returns the delivery of this event to a webhook.
     pub(crate) fn delivery(&self, webhook: &Webhook, now: Timestamp) -> WebhookDelivery {
-        let name = format!("{}/{}", self.event_type, self.subject_id);
+        let name = format!("{}/{}", self.event_type, self.subject);
         WebhookDelivery {
             delivery_id: Uuid::new_v5(&webhook.webhook_id.0, name.as_bytes()).into(),
             organization_id: webhook.organization_id,

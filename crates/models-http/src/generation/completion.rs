@@ -34,9 +34,12 @@ pub fn read(body: &[u8]) -> Result<Generation, ModelError> {
     Ok(Generation { text: text.to_owned(), tokens: tokens(&response), truncated })
 }
 
+/// Maximum of a reported number, so that sums of false ones do not overflow.
+const MAX_TOKENS: u64 = 1 << 32;
+
 /// Returns the reported usage, if it consists of numbers.
 fn tokens(response: &Value) -> Option<Tokens> {
-    let count = |name: &str| response.get("usage")?.get(name)?.as_u64();
+    let count = |name: &str| Some(response.get("usage")?.get(name)?.as_u64()?.min(MAX_TOKENS));
     Some(Tokens { prompt: count("prompt_tokens")?, completion: count("completion_tokens")? })
 }
 
@@ -68,6 +71,10 @@ mod tests {
         let generation = read(body.as_bytes()).expect("a text");
         assert_eq!(generation.tokens, Some(Tokens { prompt: 5, completion: 2 }));
         assert!(generation.truncated);
+        let body = r#"{"choices": [{"message": {"content": "hi"}}],
+                       "usage": {"prompt_tokens": 18446744073709551615, "completion_tokens": 0}}"#;
+        let tokens = read(body.as_bytes()).expect("a text").tokens;
+        assert_eq!(tokens, Some(Tokens { prompt: MAX_TOKENS, completion: 0 }));
     }
 
     #[test]

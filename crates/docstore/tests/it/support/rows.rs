@@ -136,7 +136,7 @@ pub fn documents_in(entries: &[OutboxEntry]) -> Vec<DocId> {
 /// Returns the event of a run that ended.
 pub fn run_event(run: &IndexRun) -> NewWebhookEvent {
     let event_type = if run.error.is_none() { WebhookEvent::RunCompleted } else { WebhookEvent::RunFailed };
-    NewWebhookEvent { event_type, subject_id: run.sync_id.0, payload: format!("state {}", run.state) }
+    NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: format!("state {}", run.state) }
 }
 
 /// Creates a webhook for these event types.
