@@ -9,9 +9,16 @@ use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
 use crate::api_values;
 use crate::failure::EXIT_STATUSES;
 
+const EXAMPLES: &str = "\
+Examples:
+  retrieval login --base-url search.example.com
+  retrieval search how do tides work
+  retrieval read https://example.com/tides --all > tides.md
+  retrieval files add notes/ 'papers/**/*.pdf'";
+
 /// Search, read documents and manage private files with a retrieval service
 #[derive(Debug, Parser)]
-#[command(name = "retrieval", version, about, after_help = EXIT_STATUSES)]
+#[command(name = "retrieval", version, about, after_help = format!("{EXAMPLES}\n\n{EXIT_STATUSES}"))]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,
@@ -22,7 +29,8 @@ pub struct Cli {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Global options")]
 pub struct Common {
-    /// Base URL of the service [default: settings file, or http://127.0.0.1:8080]
+    /// Base URL of the service; without a scheme, http for private addresses and https for others [default: settings
+    /// file, or http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", env = "RETRIEVAL_BASE_URL")]
     pub base_url: Option<String>,
     /// API key; prefer the environment or `retrieval login`, because other users can see flags in the process list
@@ -58,7 +66,7 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search the web index, the workspace, or both
-    Search(Search),
+    Search(Box<Search>),
     /// Print the content of a document
     Read(Read),
     /// Rate a result or a passage
@@ -66,6 +74,9 @@ pub enum Command {
     /// Manage the organization's files
     #[command(subcommand)]
     Files(Files),
+    /// Manage the organization's API keys
+    #[command(subcommand)]
+    Keys(Keys),
     /// Show requests, errors, latency and cost of the organization
     Usage(Usage),
     /// Show the organization, the credential and the use of the quotas
@@ -95,13 +106,13 @@ pub struct Search {
     /// Index to search
     #[arg(long, short, value_enum, default_value_t = Scope::Web)]
     pub scope: Scope,
-    /// Organization whose workspace is searched [default: settings file]
+    /// Organization whose workspace is searched [default: settings file, or that of the key]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
     /// Maximum number of results, 1-50 [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=50))]
     pub max_results: Option<i64>,
-    /// Preferred domain; repeatable
+    /// Preferred domain, also with a path (example.com/docs); repeatable
     #[arg(long = "domain", short, value_name = "DOMAIN")]
     pub domains: Vec<String>,
     /// Excluded domain; repeatable
@@ -116,6 +127,9 @@ pub struct Search {
     /// Country, two letters
     #[arg(long, value_name = "CODE")]
     pub country: Option<String>,
+    /// Only files with this label; repeatable: any of them
+    #[arg(long = "label", value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// Exact match of the query as a phrase
     #[arg(long)]
     pub exact: bool,
@@ -125,6 +139,9 @@ pub struct Search {
     /// Earliest publication, a date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub published_after: Option<String>,
+    /// Latest publication, exclusive, a date or RFC 3339 time
+    #[arg(long, value_name = "TIME")]
+    pub published_before: Option<String>,
     /// Rewrite of the query; the first one is sent to the index; repeatable
     #[arg(long = "rewrite", value_name = "QUERY")]
     pub rewrites: Vec<String>,
@@ -137,6 +154,15 @@ pub struct Search {
     /// Maximum characters of the whole response
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub budget: Option<i64>,
+    /// Maximum passages per result, 0-10; shows them [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=10))]
+    pub max_passages: Option<i64>,
+    /// Maximum characters of each result
+    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
+    pub max_chars_per_result: Option<i64>,
+    /// Time after which slow stages are skipped, in milliseconds, 1-60000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    pub timeout_ms: Option<i64>,
     /// Fail if the budget cannot be met
     #[arg(long, requires = "budget")]
     pub strict_budget: bool,
@@ -154,8 +180,9 @@ pub enum Scope {
 
 #[derive(Args, Debug)]
 pub struct Read {
-    /// URL, or doc_id of a search result
-    pub document: String,
+    /// URLs, or doc_ids of search results, at most 20
+    #[arg(required = true, num_args = 1..=20, value_name = "DOCUMENT")]
+    pub documents: Vec<String>,
     /// Question that selects the relevant passages
     #[arg(long, conflicts_with_all = ["all", "start"])]
     pub query: Option<String>,
@@ -165,7 +192,7 @@ pub struct Read {
     /// Whole document, fetched in parts of one capture
     #[arg(long)]
     pub all: bool,
-    /// Maximum characters; with --all, characters per part [default: 20000; with --all 200000]
+    /// Maximum characters, of several documents together; with --all, characters per part [default: 20000; with --all 200000]
     #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars: Option<i64>,
     /// Offset of the first character [default: 0]
@@ -174,6 +201,18 @@ pub struct Read {
     /// Capture that --start refers to; a newer capture gives a warning
     #[arg(long, value_name = "UUID", requires = "start")]
     pub capture: Option<String>,
+    /// Maximum passages with --query [default: as many as fit]
+    #[arg(long, value_name = "N", requires = "query", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    pub max_passages: Option<i64>,
+    /// Maximum age of a stored copy, in seconds; 0 reads the page now
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(0..))]
+    pub max_age: Option<i64>,
+    /// Stored copies only
+    #[arg(long)]
+    pub cached: bool,
+    /// Time after which a stored copy must do, in milliseconds, 1-60000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    pub timeout_ms: Option<i64>,
 }
 
 #[derive(Args, Debug)]
@@ -208,8 +247,15 @@ pub struct Feedback {
 pub enum Files {
     /// Upload files, folders and patterns, then index them
     Add(Add),
-    /// List stored files
+    /// List stored files with their indexing state
     List,
+    /// Show one file
+    Show {
+        /// Stored name
+        name: String,
+    },
+    /// Download the original of a file
+    Get(Get),
     /// Delete files by stored name
     Rm {
         /// Stored names
@@ -236,6 +282,9 @@ pub struct Add {
     /// Stored names of files in folders: the file name, or the path joined with `__`
     #[arg(long, value_enum, default_value_t = Names::File)]
     pub names: Names,
+    /// Label of the files, which searches can filter by; repeatable [default: unchanged]
+    #[arg(long = "label", value_name = "LABEL")]
+    pub labels: Vec<String>,
     /// Upload unchanged files too
     #[arg(long)]
     pub force: bool,
@@ -251,6 +300,47 @@ pub struct Add {
     /// Start the indexing run without waiting for it
     #[arg(long, conflicts_with = "no_run")]
     pub no_wait: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Get {
+    /// Stored name
+    pub name: String,
+    /// Local file, or `-` for standard output [default: the stored name]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace an existing local file
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Keys {
+    /// List the keys
+    List,
+    /// Create a key and print it, once
+    Create(CreateKey),
+    /// Revoke a key by its id
+    Revoke {
+        /// Id of the key
+        api_key_id: String,
+    },
+}
+
+#[derive(Args, Debug)]
+pub struct CreateKey {
+    /// Name that lists show
+    #[arg(long)]
+    pub name: String,
+    /// Scopes, separated by commas [default: those of the current key]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',')]
+    pub scopes: Vec<String>,
+    /// Requests per second [default: at most those of the current key]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub limit_rps: Option<i64>,
+    /// Time of expiry, RFC 3339 [default: that of the current key]
+    #[arg(long, value_name = "TIME")]
+    pub expires_at: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -303,7 +393,7 @@ pub struct Mcp {
     /// Tools of the profile to offer, separated by commas [default: all]
     #[arg(long, value_name = "NAMES")]
     pub tools: Option<String>,
-    /// Organization whose workspace is searched [default: settings file]
+    /// Organization whose workspace is searched [default: settings file, or that of the key]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
 }

@@ -1,15 +1,21 @@
 //! Base URL and API key of the service: flags and environment first, then the settings file.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use retrieval_client::Client;
 
+use crate::base_url::{is_same_service, with_scheme};
 use crate::cli::Common;
 use crate::config_file::{self, ConfigFile};
 use crate::failure::Failure;
+use crate::terminal::text::sanitize;
 
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080";
+
+/// Time after which people want to know that the program waits for a connection.
+const SLOW_CONNECT: Duration = Duration::from_millis(350);
 
 /// Returns the path of the settings file.
 ///
@@ -40,7 +46,7 @@ pub fn client(common: &Common) -> Result<Client, Failure> {
     let base = non_empty(&common.base_url).unwrap_or(stored_base);
     let key = match (non_empty(&common.api_key), &stored.api_key) {
         (Some(key), _) => key,
-        (None, Some(_)) if !same_service(base, stored_base) => {
+        (None, Some(_)) if !is_same_service(base, stored_base) => {
             let message = format!("the stored key belongs to `{stored_base}`, not `{base}`: set RETRIEVAL_API_KEY");
             return Err(Failure::NotAllowed(message));
         }
@@ -61,18 +67,25 @@ pub fn workspace_id(flag: &Option<String>, common: &Common) -> Result<Option<Str
     let stored_base = stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
     let base = non_empty(&common.base_url).unwrap_or(stored_base);
     // Organization ids are specific to a service.
-    Ok(stored.workspace_id.filter(|_| same_service(base, stored_base)))
+    Ok(stored.workspace_id.filter(|_| is_same_service(base, stored_base)))
 }
 
 /// Creates a client for this base URL and key.
 pub fn build(common: &Common, base: &str, key: &str) -> Result<Client, Failure> {
+    let base = with_scheme(base);
     let mut builder = Client::builder()
-        .base_url(base)
+        .base_url(base.as_str())
         .api_key(key)
         .timeout(Duration::from_secs(common.timeout))
         .client_name(concat!("retrieval-cli/", env!("CARGO_PKG_VERSION")));
     if let Some(session) = non_empty(&common.session) {
         builder = builder.session_id(session);
+    }
+    if !common.json && !common.quiet {
+        let note = format!("still connecting to `{}` (Ctrl-C stops)", sanitize(base.trim_end_matches('/')));
+        builder = builder.on_slow_connect(SLOW_CONNECT, move || {
+            let _ = writeln!(io::stderr(), "{note}");
+        });
     }
     Ok(builder.build()?)
 }
@@ -80,8 +93,4 @@ pub fn build(common: &Common, base: &str, key: &str) -> Result<Client, Failure> 
 /// Returns the trimmed value; empty values count as absent.
 pub fn non_empty(value: &Option<String>) -> Option<&str> {
     value.as_deref().map(str::trim).filter(|value| !value.is_empty())
-}
-
-fn same_service(a: &str, b: &str) -> bool {
-    a.trim_end_matches('/') == b.trim_end_matches('/')
 }

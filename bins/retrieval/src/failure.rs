@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use retrieval_client::Error;
 use serde_json::{Value, json};
 
+use crate::advice::next_step;
 use crate::terminal::text::sanitize;
 
 /// Section on exit statuses for `--help` and the manual page.
@@ -12,12 +13,14 @@ pub const EXIT_STATUSES: &str = "\
 Exit status:
     0  success
     1  local error: file, folder
-    2  invalid arguments or settings, or request rejected as invalid (400, 413, 415)
-    3  not allowed: missing or invalid key, missing scope, no balance, quota used up, readable settings file (401, 402, 403, 507)
+    2  invalid arguments or settings, or request rejected as invalid
+       (400, 413, 415)
+    3  not allowed: missing or invalid key, missing scope, no balance, quota
+       used up, readable settings file (401, 402, 403, 507)
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
-    7  partial: files not uploaded, or indexing run failed
+    7  partial: files not uploaded or not readable, some documents not read, or indexing run failed
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]
@@ -75,9 +78,13 @@ impl Failure {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// Returns the message with its causes.
+    /// Returns the message with its causes and the next step.
     pub fn message(&self) -> String {
-        let mut message = error_causes::describe(self);
+        let mut message = match self {
+            // Their messages have the cause in plain words.
+            Failure::Client(error @ (Error::Transport { .. } | Error::StorageTransport { .. })) => error.to_string(),
+            _ => error_causes::describe(self),
+        };
         if let Failure::Client(error) = self
             && let Some(api) = error.api()
         {
@@ -88,6 +95,11 @@ impl Failure {
                 message.push_str(&format!(", field `{field}`"));
             }
         }
+        if let Failure::Client(error) = self {
+            let next = next_step(error);
+            message.push_str(if next.is_empty() { "" } else { "; " });
+            message.push_str(&next);
+        }
         message
     }
 
@@ -96,9 +108,10 @@ impl Failure {
         match self {
             Failure::Client(Error::Api(api)) => &api.code,
             Failure::Client(Error::Timeout { .. }) => "timeout",
-            Failure::Client(Error::Transport(_)) => "no_connection",
+            Failure::Client(Error::Transport { .. } | Error::StorageTransport { .. }) => "no_connection",
             Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
-            Failure::Client(Error::File { .. } | Error::FileChanged { .. }) | Failure::Local { .. } => "local",
+            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. })
+            | Failure::Local { .. } => "local",
             Failure::Client(Error::StaleCapture { .. }) => "stale_range",
             Failure::Client(Error::Storage { .. }) => "storage_refused",
             Failure::Client(_) => "bad_answer",
@@ -120,10 +133,13 @@ fn client_exit_status(error: &Error) -> u8 {
             500.. => 6,
             _ => 2,
         },
-        Error::Status { status: 429 | 502..=504 } => 5,
+        Error::Status { status: 429 | 502..=504, .. } => 5,
         Error::Storage { status, .. } if *status == 429 || *status >= 500 => 5,
-        Error::Transport(_) | Error::Timeout { .. } | Error::StaleCapture { .. } => 5,
-        Error::File { .. } | Error::FileChanged { .. } => 1,
+        Error::Transport { .. }
+        | Error::StorageTransport { .. }
+        | Error::Timeout { .. }
+        | Error::StaleCapture { .. } => 5,
+        Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. } => 1,
         Error::Setting(_) => 2,
         _ => 6,
     }

@@ -1,6 +1,8 @@
 //! Command line client of the service. See README.md.
 
+mod advice;
 mod api_values;
+mod base_url;
 mod cli;
 mod commands;
 mod config_file;

@@ -44,6 +44,14 @@ impl FairSemaphore {
         Ok(place.granted().await)
     }
 
+    /// Refuses a request for one permit as [`acquire`](Self::acquire) would at this moment. Spares the work before it.
+    ///
+    /// # Errors
+    /// The request would wait too long.
+    pub fn check(&self, organization: OrganizationId) -> Result<(), Overloaded> {
+        self.shared.lock().check_wait(organization, Instant::now())
+    }
+
     /// Waits for permits like [`acquire`](Self::acquire), however long that takes. For background work.
     pub async fn wait(&self, organization: OrganizationId, weight: u32) -> Permit {
         match self.enter(organization, weight, |_| Ok::<_, Infallible>(())) {

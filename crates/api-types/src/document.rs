@@ -39,6 +39,20 @@ pub struct DocumentRequest {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub content: ContentRequest,
+    /// Maximum age in seconds of a stored copy of a page, instead of the server's own. 0: read the page now.
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 0))]
+    pub max_age_seconds: Option<i64>,
+    /// Read stored copies only, whatever their age. Nothing is fetched.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
+    pub cache_only: bool,
+    /// Milliseconds after which a fetch is given up, and the stored copy is returned if there is one. Default: the server's limit.
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 1, max = validation::MAX_TIMEOUT_MS))]
+    pub timeout_ms: Option<i64>,
     /// Reserved for internal evaluation; ignored.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub debug: Map<String, Value>,
@@ -75,6 +89,11 @@ pub struct ContentRequest {
     #[schemars(with = "i64")]
     #[validate(range(min = 1))]
     pub max_chars: Option<i64>,
+    /// Maximum number of passages: of a selection, or in the list of passages of a whole document.
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 0, max = validation::MAX_PASSAGES))]
+    pub max_passages: Option<i64>,
     /// Add `char_start` and `char_end` to passages (full-document captures only).
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
@@ -97,7 +116,8 @@ pub struct ContentRequest {
 pub enum Selection {
     /// No content block.
     None,
-    /// The best passages for `query`, in document order: as many as fit into `max_chars`; five without a limit.
+    /// The best passages for `query`, in document order: as many as fit into `max_chars`, at most `max_passages`; five without
+    /// a limit.
     QueryRelevant,
     /// The most representative passages of the document, or the best ones for `query`; as many as for `query_relevant`.
     TopPassages,
@@ -159,7 +179,7 @@ pub struct DocumentResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Content")]
     pub content: Option<Content>,
-    /// Passages for citation, in document order or best first, depending on the selection.
+    /// Passages for citation, in document order: those of the returned text if that is a part of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Passage>")]
     pub passages: Option<Vec<Passage>>,
@@ -191,6 +211,10 @@ pub struct DocumentBlock {
     pub canonical_url: String,
     /// The address before normalization: as imported or, for a page that is not in the shared web index, as requested.
     pub source_url: String,
+    /// Name of the file, for documents of the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub name: Option<String>,
     /// The title of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -199,7 +223,7 @@ pub struct DocumentBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub meta_description: Option<String>,
-    /// The headings of the content, in order.
+    /// The headings of the content, in order: those of the returned text if that is a part of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
     /// Digest of the latest content: equal digests mean equal content.

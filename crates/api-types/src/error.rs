@@ -53,6 +53,8 @@ pub enum ErrorCode {
     DocumentNotFound,
     SearchNotFound,
     SyncNotFound,
+    FileNotFound,
+    KeyNotFound,
     WebhookNotFound,
     NotFound,
     MethodNotAllowed,
@@ -68,7 +70,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 20] = [
+    pub const ALL: [ErrorCode; 22] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -78,6 +80,8 @@ impl ErrorCode {
         ErrorCode::DocumentNotFound,
         ErrorCode::SearchNotFound,
         ErrorCode::SyncNotFound,
+        ErrorCode::FileNotFound,
+        ErrorCode::KeyNotFound,
         ErrorCode::WebhookNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
@@ -108,6 +112,10 @@ impl ErrorCode {
             }
             ErrorCode::SyncNotFound => {
                 ("sync_not_found", 404, "the indexing run is unknown or belongs to another organization")
+            }
+            ErrorCode::FileNotFound => ("file_not_found", 404, "no stored file has this name"),
+            ErrorCode::KeyNotFound => {
+                ("key_not_found", 404, "the API key is unknown or belongs to another organization")
             }
             ErrorCode::WebhookNotFound => {
                 ("webhook_not_found", 404, "the webhook is unknown or belongs to another organization")

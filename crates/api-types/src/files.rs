@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::IgnoredSchema;
 use crate::strict::{integer, is_default, not_null, word};
+use crate::{IgnoredSchema, validation};
 
 /// The body of `POST /v1/files/presign`.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
@@ -25,6 +25,16 @@ pub struct PresignRequest {
     #[schemars(with = "String")]
     #[validate(length(max = 255))]
     pub content_type: Option<String>,
+    /// Labels of the file, at most 20; searches filter by them. They replace those of an earlier upload; if omitted, these stay.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", extend("items" = label_schema(), "maxItems" = validation::MAX_LABELS))]
+    #[validate(custom(function = "validation::labels"))]
+    pub labels: Option<Vec<String>>,
+}
+
+/// Returns the schema of one label.
+pub(crate) fn label_schema() -> serde_json::Value {
+    serde_json::json!({"type": "string", "minLength": 1, "maxLength": validation::MAX_LABEL_CHARS})
 }
 
 /// Upload URL of one file.
@@ -47,6 +57,10 @@ pub struct PresignResponse {
     /// Maximum file size in bytes.
     #[schemars(range(min = 0))]
     pub max_object_bytes: i64,
+    /// Name of an earlier file that this upload replaces, as it was sent: both have the same sanitized name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub replaces: Option<String>,
 }
 
 /// The response of `GET /v1/files`.
@@ -58,8 +72,12 @@ pub struct FileListResponse {
     pub schema: Option<String>,
     /// Id of this request.
     pub request_id: Uuid,
-    /// All stored files.
+    /// Stored files, sorted by name: all, or one page.
     pub files: Vec<FileEntry>,
+    /// `cursor` of the next page; omitted on the last one. A page may have fewer files than `limit` before the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
 }
 
 /// One stored file.
@@ -73,6 +91,77 @@ pub struct FileEntry {
     /// Time of the last upload.
     #[schemars(extend("format" = "date-time"))]
     pub last_modified: String,
+    /// Id of the file's document, which exists once the file is indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Uuid")]
+    pub doc_id: Option<Uuid>,
+    /// Indexing state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FileStatus")]
+    pub status: Option<FileStatus>,
+    /// Reason for `failed` and `unsupported`: a code, a colon and a message.
+    ///
+    /// Codes: `encrypted`, `needs_ocr`, `wrong_type`, `corrupt`, `too_large`, `timed_out`, `out_of_memory`, `crashed`,
+    /// `corrupt_object`, `unsupported_type`. Newer servers may send others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub reason: Option<String>,
+    /// Time of the last successful indexing; of the previous upload if the file is `pending`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub indexed_at: Option<String>,
+    /// Labels that the uploader gave.
+    #[serde(default)]
+    pub labels: Vec<String>,
+}
+
+/// Indexing state of a file.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileStatus {
+    /// Uploaded after the last indexing run.
+    Pending,
+    /// Searchable.
+    Indexed,
+    /// Not readable; see `reason`.
+    Failed,
+    /// Of a type that the server cannot read.
+    Unsupported,
+    /// A state of a newer server; never sent.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// The response of `GET /v1/files/{name}`.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct FileResponse {
+    /// The schema of this body.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
+    pub schema: Option<String>,
+    /// Id of this request.
+    pub request_id: Uuid,
+    /// The file.
+    #[serde(flatten)]
+    pub file: FileEntry,
+}
+
+/// The response of `GET /v1/files/{name}/content`.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct FileContentResponse {
+    /// The schema of this body.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
+    pub schema: Option<String>,
+    /// Id of this request.
+    pub request_id: Uuid,
+    /// Signed storage URL that downloads the original as an attachment. Never send the API key to it.
+    #[schemars(extend("format" = "uri"))]
+    pub url: String,
+    /// Lifetime of the URL in seconds.
+    #[schemars(range(min = 0))]
+    pub expires_in_seconds: i64,
 }
 
 /// The response of `DELETE /v1/files/{name}`.
@@ -196,4 +285,38 @@ pub struct IndexStats {
     /// Bytes read from storage.
     #[schemars(range(min = 0))]
     pub bytes: i64,
+}
+
+/// The response of `GET /v1/files/index/{sync_id}/files`.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct IndexFilesResponse {
+    /// The schema of this body.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
+    pub schema: Option<String>,
+    /// Id of this request.
+    pub request_id: Uuid,
+    /// Id of the run.
+    pub sync_id: String,
+    /// Files that the run has processed so far, sorted by name: one page.
+    pub files: Vec<IndexedFile>,
+    /// `cursor` of the next page; omitted on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
+}
+
+/// Outcome of one file in a run.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct IndexedFile {
+    /// Sanitized name, which identifies the file.
+    pub name: String,
+    /// Id of the file's document.
+    pub doc_id: Uuid,
+    /// Outcome; never `pending`.
+    pub status: FileStatus,
+    /// Reason for `failed` and `unsupported`, as in the list of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub reason: Option<String>,
 }

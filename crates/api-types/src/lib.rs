@@ -2,9 +2,11 @@
 
 pub mod access;
 pub mod document;
+pub mod documents;
 pub mod error;
 pub mod feedback;
 pub mod files;
+pub mod keys;
 pub mod me;
 pub mod passage;
 pub mod schema_uri;
@@ -23,12 +25,17 @@ pub use document::{
     CaptureEntry, Content, ContentFormat, ContentRange, ContentRequest, DocumentBlock, DocumentRequest,
     DocumentResponse, Section, Selection,
 };
+pub use documents::{
+    DocumentResult, DocumentTarget, DocumentsRequest, DocumentsResponse, DocumentsShape, ReadDocument, ReadStatus,
+};
 pub use error::{ErrorBody, ErrorCode, ErrorEnvelope};
 pub use feedback::{AgentContext, EventType, FeedbackRequest, FeedbackResponse};
 pub use files::{
-    FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStats,
-    IndexStatusResponse, PresignRequest, PresignResponse, RunState,
+    FileContentResponse, FileDeleteResponse, FileEntry, FileListResponse, FileResponse, FileStatus, IndexFilesResponse,
+    IndexMode, IndexRequest, IndexStartResponse, IndexStats, IndexStatusResponse, IndexedFile, PresignRequest,
+    PresignResponse, RunState,
 };
+pub use keys::{KeyCreateRequest, KeyCreateResponse, KeyEntry, KeyListResponse, KeyRevokeResponse};
 pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
 pub use passage::{DocumentProvenance, Passage};
 pub use schema_uri::IgnoredSchema;

@@ -129,24 +129,26 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests:
-        SearchRequest,
-        DocumentRequest,
-        FeedbackRequest,
-        PresignRequest,
-        IndexRequest optional,
-        WebhookCreateRequest;
+    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
+        KeyCreateRequest, WebhookCreateRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
+        DocumentsResponse metered usage,
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,
+        FileResponse,
+        FileContentResponse,
         FileDeleteResponse,
         IndexStartResponse,
         IndexStatusResponse,
+        IndexFilesResponse,
         UsageOverview,
         MeResponse,
+        KeyListResponse,
+        KeyCreateResponse,
+        KeyRevokeResponse,
         WebhookListResponse,
         WebhookCreateResponse,
         WebhookRotateResponse,

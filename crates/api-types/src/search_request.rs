@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 use uuid::Uuid;
 use validator::Validate;
 
@@ -25,8 +26,9 @@ pub struct SearchRequest {
     pub client_model: Option<String>,
     /// Filters on results.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
+    #[validate(nested)]
     pub filters: Filters,
-    /// Bound on publication time.
+    /// Bounds on publication time.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub freshness_policy: FreshnessPolicy,
     /// Maximum number of results.
@@ -56,6 +58,12 @@ pub struct SearchRequest {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub source_policy: SourcePolicy,
+    /// Milliseconds after which stages that are not done are skipped, such as a reranking model. The answer so far is returned,
+    /// with `degraded`. Default: no limit.
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 1, max = validation::MAX_TIMEOUT_MS))]
+    pub timeout_ms: Option<i64>,
 }
 
 impl SearchRequest {
@@ -73,6 +81,7 @@ impl SearchRequest {
             search_queries: None,
             session_id: None,
             source_policy: SourcePolicy::default(),
+            timeout_ms: None,
         }
     }
 }
@@ -85,7 +94,7 @@ fn default_max_results() -> i64 {
 }
 
 /// Filters on results.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Filters {
     /// Two-letter country code of a market. Applies to web pages; files have no country.
@@ -101,9 +110,14 @@ pub struct Filters {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub exact_match: bool,
+    /// Labels, at most 20: return only files with one of them, regardless of case. Web pages have no labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = crate::files::label_schema(), "maxItems" = validation::MAX_LABELS))]
+    #[validate(custom(function = "validation::labels"))]
+    pub labels: Vec<String>,
 }
 
-/// Bound on publication time. With a bound, documents without a known publication time are excluded.
+/// Bounds on publication time. With a bound, documents without a known publication time are excluded.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FreshnessPolicy {
@@ -111,13 +125,17 @@ pub struct FreshnessPolicy {
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "time_or_day")]
     pub published_after: Option<String>,
+    /// Latest publication time, exclusive: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "time_or_day")]
+    pub published_before: Option<String>,
     /// Window that ends now. Ignored if `published_after` is set.
     #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Freshness")]
     pub freshness: Option<Freshness>,
 }
 
-/// The schema of `published_after`.
+/// The schema of `published_after` and `published_before`.
 fn time_or_day(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "anyOf": [{ "format": "date-time" }, { "format": "date" }] })
 }
@@ -137,7 +155,7 @@ pub enum Freshness {
 }
 
 /// Level of detail and size of the response.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct ResponseShape {
     /// `ids_only` (rank, doc_id, URL, title), `compact` (adds snippet, score, key dates), `standard` (adds quotable
@@ -149,6 +167,42 @@ pub struct ResponseShape {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     #[validate(nested)]
     pub budget: ResponseBudget,
+    /// Maximum number of passages of each result, in presets with passages.
+    #[serde(
+        default = "default_max_passages",
+        deserialize_with = "integer",
+        skip_serializing_if = "is_default_max_passages"
+    )]
+    #[validate(range(min = 0, max = 10))]
+    pub max_passages_per_result: i64,
+    /// Maximum size of each serialized result in characters. Further passages are left out first, then the end of the snippet and
+    /// other fields; a passage that is too long is cut. Rank, `doc_id`, URL and title always remain.
+    #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    #[validate(range(min = 1))]
+    pub max_chars_per_result: Option<i64>,
+}
+
+impl Default for ResponseShape {
+    fn default() -> Self {
+        Self {
+            verbosity: Verbosity::default(),
+            budget: ResponseBudget::default(),
+            max_passages_per_result: DEFAULT_MAX_PASSAGES,
+            max_chars_per_result: None,
+        }
+    }
+}
+
+/// Default of `response.max_passages_per_result`.
+pub const DEFAULT_MAX_PASSAGES: i64 = 3;
+
+fn default_max_passages() -> i64 {
+    DEFAULT_MAX_PASSAGES
+}
+
+fn is_default_max_passages(count: &i64) -> bool {
+    *count == DEFAULT_MAX_PASSAGES
 }
 
 /// A verbosity preset. Accepts any string; see [`Verbosity::Unrecognized`].
@@ -267,18 +321,26 @@ pub enum SearchIndex {
     Workspace,
 }
 
-/// Allowed and excluded web sites. Domains match their subdomains; a leading `www.` is ignored.
+/// The schema of a domain, or of one with a path.
+fn site() -> Value {
+    let host = r"([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*";
+    let path = r"(/[A-Za-z0-9._~%!$&'()*+,;=:@-]*)*";
+    json!({"type": "string", "anyOf": [{"format": "idn-hostname"}, {"pattern": format!("^{host}{path}$")}]})
+}
+
+/// Allowed and excluded web sites. Domains match their subdomains; a leading `www.` is ignored. With a path,
+/// `example.com/docs` matches that page and everything below it; the case of the path counts.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct SourcePolicy {
-    /// Preferred domains, at most 1,000; with `require_domain_match`, the only allowed ones.
+    /// Preferred domains, with or without a path, at most 1,000; with `require_domain_match`, the only allowed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[schemars(extend("items" = site(), "maxItems" = validation::MAX_DOMAINS))]
     #[validate(custom(function = "validation::domains"))]
     pub include_domains: Vec<String>,
-    /// Excluded domains, at most 1,000.
+    /// Excluded domains, with or without a path, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string", "format": "idn-hostname"}, "maxItems" = validation::MAX_DOMAINS))]
+    #[schemars(extend("items" = site(), "maxItems" = validation::MAX_DOMAINS))]
     #[validate(custom(function = "validation::domains"))]
     pub exclude_domains: Vec<String>,
     /// Drop results outside `include_domains`.

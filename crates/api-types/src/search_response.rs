@@ -36,6 +36,11 @@ pub struct SearchResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub truncated: Option<bool>,
+    /// True if a stage was skipped to answer within `timeout_ms`: reranking by a model, an index, the check of an exact match, or
+    /// reading long documents for their best passages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub degraded: Option<bool>,
     /// Usage of this request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Usage")]
@@ -56,6 +61,10 @@ pub struct SearchResult {
     /// Normalized address of the document; `workspace://...` for the organization's own files.
     #[schemars(extend("format" = "uri"))]
     pub canonical_url: String,
+    /// Name of the file, for workspace hits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub name: Option<String>,
     /// The title of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]

@@ -17,6 +17,20 @@ pub const MAX_DOMAINS: usize = 1000;
 /// Maximum number of passages in one selection.
 pub const MAX_PASSAGE_IDS: usize = 1000;
 
+/// Maximum number of documents in one request.
+pub const MAX_DOCUMENTS: usize = 20;
+
+/// Longest time limit of a request, in milliseconds.
+pub const MAX_TIMEOUT_MS: i64 = 60_000;
+
+/// Largest maximum number of passages of one document.
+pub const MAX_PASSAGES: i64 = 1000;
+/// Maximum number of labels of a file, and of a filter.
+pub const MAX_LABELS: usize = 20;
+
+/// Maximum length of a label, in characters.
+pub const MAX_LABEL_CHARS: usize = 64;
+
 /// Maximum number of entries in a list of words, such as sections or indexes. Repetitions count.
 pub const MAX_WORDS: usize = 16;
 
@@ -80,6 +94,29 @@ pub(crate) fn words<T>(words: &[T]) -> Result<(), ValidationError> {
     at_most(MAX_WORDS, words.len())
 }
 
+/// Checks the number of documents of a request: at least one.
+pub(crate) fn documents<T>(documents: &[T]) -> Result<(), ValidationError> {
+    if documents.is_empty() {
+        return Err(ValidationError::new("empty"));
+    }
+    at_most(MAX_DOCUMENTS, documents.len())
+}
+
+/// Checks the number of labels, and their lengths.
+pub(crate) fn labels(labels: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_LABELS, labels.len())?;
+    match labels.iter().position(|label| label.is_empty() || label.chars().count() > MAX_LABEL_CHARS) {
+        None => Ok(()),
+        Some(index) => {
+            let mut error = ValidationError::new("length");
+            error.add_param(Cow::from("index"), &index);
+            error.add_param(Cow::from("min"), &1);
+            error.add_param(Cow::from("max"), &MAX_LABEL_CHARS);
+            Err(error)
+        }
+    }
+}
+
 fn at_most(max: usize, count: usize) -> Result<(), ValidationError> {
     if count <= max {
         return Ok(());
@@ -106,7 +143,12 @@ pub(crate) fn query_texts(texts: &[String]) -> Result<(), ValidationError> {
 
 fn collect(errors: &ValidationErrors, parent: &str, out: &mut Vec<Violation>) {
     for (name, kind) in errors.errors() {
-        let path = if parent.is_empty() { name.to_string() } else { format!("{parent}.{name}") };
+        let path = match (name.as_ref(), parent.is_empty()) {
+            // A rule of the object itself.
+            ("__all__", _) => parent.to_owned(),
+            (name, true) => name.to_owned(),
+            (name, false) => format!("{parent}.{name}"),
+        };
         match kind {
             ValidationErrorsKind::Struct(inner) => collect(inner, &path, out),
             ValidationErrorsKind::List(items) => {
@@ -148,6 +190,8 @@ fn rule(error: &ValidationError) -> String {
             (Some(max), Some(count)) => format!("must have at most {max} items, not {count}"),
             _ => "has too many items".to_owned(),
         },
+        "empty" => "must have at least 1 item, not 0".to_owned(),
+        "target" => "must have a doc_id or a canonical_url".to_owned(),
         _ => "is not valid".to_owned(),
     }
 }

@@ -26,9 +26,9 @@ impl Warning {
 #[serde(rename_all = "snake_case")]
 #[schemars(extend("x-open" = true))]
 pub enum WarningCode {
-    /// Search: parts of the response were omitted to fit the budget. Details: `shed_levels`.
+    /// Parts of the response were omitted to fit the budget. Details: `shed_levels`.
     ResponseTruncated,
-    /// Search: one minimal result already exceeds the budget.
+    /// The smallest possible response exceeds the budget.
     BudgetUnsatisfiable,
     /// Search: unknown value of a field; its default was used. Details: `field`, `value`.
     UnknownField,
@@ -42,9 +42,10 @@ pub enum WarningCode {
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
     /// Document: the content could not be fetched. Details: `reason`, one of `http_status` (with `status`), `robots`,
-    /// `timeout`, `too_large`, `unsupported_type`, `no_text`, `needs_ocr` and `unreachable`.
+    /// `timeout`, `too_large`, `unsupported_type`, `no_text`, `needs_ocr`, `unreachable` and `not_stored` (with
+    /// `cache_only`).
     ContentUnavailable,
-    /// Document: the content has expired, and the page could not be read again. Details: `capture_time`, and `reason` as of
+    /// Document: the content is older than requested, and the page could not be read again. Details: `capture_time`, and `reason` as of
     /// `content_unavailable`.
     StaleContent,
     /// Document: no passage matches the query; there is no content.

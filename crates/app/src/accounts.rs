@@ -129,7 +129,7 @@ pub async fn create_key(
     Ok(created)
 }
 
-fn new_key(
+pub(crate) fn new_key(
     actor: &str,
     now: Timestamp,
     organization_id: OrganizationId,

@@ -23,6 +23,13 @@ pub enum Error {
     SearchNotFound,
     #[error("the indexing run does not exist or belongs to another organization")]
     SyncNotFound,
+    #[error("no file has this name")]
+    FileNotFound,
+    #[error("no API key of this organization has this id")]
+    KeyNotFound,
+    /// The credential was revoked or has expired since the request was admitted.
+    #[error("the credential is no longer valid")]
+    InvalidCredential,
     #[error("no webhook of this organization has this id")]
     WebhookNotFound,
     #[error("the file has {size} bytes; the maximum is {max_object_bytes}")]
@@ -58,6 +65,8 @@ pub enum Quota {
     Files { used: u64, limit: u64 },
     #[error("the file has {size} bytes, and the organization has {used}; the quota is {limit}")]
     Bytes { size: u64, used: u64, limit: u64 },
+    #[error("the organization has {used} valid API keys; the quota is {limit}")]
+    Keys { used: u64, limit: u64 },
     #[error("the organization has {limit} webhooks, which is the quota")]
     Webhooks { limit: u64 },
     /// The server has too little free disk space.

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 pub mod accounts;
+pub mod api_keys;
 pub mod audit;
 pub mod authentication;
 mod billing;
 mod content_budget;
+mod deadline;
 pub mod disk;
 pub mod documents;
 pub mod error;
@@ -26,6 +28,7 @@ pub mod webhooks;
 
 pub use billing::Charge;
 pub use content_budget::ReadLimits;
+pub use deadline::Deadline;
 pub use error::{Error, Quota, Result};
 pub use ingest::{clock, supervisor};
 pub use retention::Retention;

@@ -1,4 +1,4 @@
-//! Deletion of searches, grants, readings of pages and feedback that are older than their retention.
+//! Deletion of searches, grants, readings of pages, feedback and outcomes of runs that are older than their retention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,9 @@ pub struct Retention {
     pub feedback: Option<Duration>,
 }
 
+/// Age of deletion of the outcomes of runs.
+const OUTCOMES_KEPT: Duration = Duration::from_hours(30 * 24);
+
 /// Sweeps periodically. Safe to run on several instances at once.
 pub(crate) async fn prune(store: Docstore, clock: Arc<dyn Clock>, retention: Retention) {
     loop {
@@ -40,6 +43,7 @@ async fn sweep(store: &Docstore, now: Timestamp, retention: Retention) -> Result
         in_batches(BATCH, || store.prune_grants(before, BATCH)).await?;
         in_batches(PAGES, || store.prune_page_reads(before, PAGES)).await?;
     }
+    in_batches(BATCH, || store.prune_run_files(now - OUTCOMES_KEPT, BATCH)).await?;
     if let Some(keep) = retention.feedback {
         in_batches(BATCH, || store.prune_feedback(now - keep, BATCH)).await?;
     }

@@ -95,6 +95,15 @@ impl Shares {
 }
 
 impl App {
+    /// Refuses a use case that would wait too long for its turn, before it is moved to another thread.
+    ///
+    /// # Errors
+    /// `Overloaded`.
+    pub fn check_share(&self, viewer: &Viewer, work: Work) -> Result<()> {
+        let checked = self.shares.of(work).check(viewer.organization_id).map_err(Error::from);
+        count_overloaded(work, checked)
+    }
+
     /// Runs a use case within the share of the viewer's organization and within the time of a request. Dropping the future
     /// stops the use case at its next step.
     ///
@@ -117,11 +126,15 @@ impl App {
             let message = format!("the request took longer than {} seconds", limit.as_secs_f64());
             Err(Error::Overloaded { message, retry_after: Duration::from_secs(1) })
         });
-        if matches!(outcome, Err(Error::Overloaded { .. })) {
-            metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(1);
-        }
-        outcome
+        count_overloaded(work, outcome)
     }
+}
+
+fn count_overloaded<T>(work: Work, outcome: Result<T>) -> Result<T> {
+    if matches!(outcome, Err(Error::Overloaded { .. })) {
+        metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(1);
+    }
+    outcome
 }
 
 /// Permit of a request whose client may leave before the answer.

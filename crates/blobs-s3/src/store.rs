@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use blobs::{BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignPut, check_key};
+use blobs::{
+    BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignGet, PresignPut, check_key,
+};
 use bytes::Bytes;
 use futures_util::stream;
 use rusoto_core::{ByteStream, Client, Region, RusotoError};
@@ -146,6 +148,45 @@ impl S3Store {
     }
 }
 
+impl S3Store {
+    fn presign(
+        &self,
+        method: &str,
+        key: &str,
+        headers: &[(&str, &str)],
+        query: &[(&str, &str)],
+        expires_in: Duration,
+        now: OffsetDateTime,
+    ) -> Result<String, BlobError> {
+        check_key(key)?;
+        let expires_in_seconds = expires_in.as_secs();
+        if !(1..=MAX_EXPIRES_SECONDS).contains(&expires_in_seconds) {
+            let message =
+                format!("presign: `{expires_in_seconds}` seconds are out of range: use 1 to {MAX_EXPIRES_SECONDS}");
+            return Err(BlobError::new(BlobErrorKind::Failed, message));
+        }
+        let credentials = self.credentials.known().ok_or_else(|| {
+            BlobError::new(BlobErrorKind::Unavailable, "presign: the credentials are unknown or have expired")
+        })?;
+        let signer = Signer {
+            access_key_id: credentials.aws_access_key_id(),
+            secret_access_key: credentials.aws_secret_access_key(),
+            session_token: credentials.token().as_deref(),
+            region: &self.region,
+        };
+        Ok(signer.presign(&Presign {
+            method,
+            scheme: &self.public.scheme,
+            host: &self.public.host(),
+            path: &self.public.path(key),
+            headers,
+            query,
+            expires_in_seconds,
+            now,
+        }))
+    }
+}
+
 #[async_trait]
 impl BlobStore for S3Store {
     /// `last_modified` is the local time, because the store does not return its own.
@@ -242,35 +283,17 @@ impl BlobStore for S3Store {
     }
 
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
-        check_key(request.key)?;
-        let expires_in_seconds = request.expires_in.as_secs();
-        if !(1..=MAX_EXPIRES_SECONDS).contains(&expires_in_seconds) {
-            let message =
-                format!("presign: `{expires_in_seconds}` seconds are out of range: use 1 to {MAX_EXPIRES_SECONDS}");
-            return Err(BlobError::new(BlobErrorKind::Failed, message));
-        }
-        let credentials = self.credentials.known().ok_or_else(|| {
-            BlobError::new(BlobErrorKind::Unavailable, "presign: the credentials are unknown or have expired")
-        })?;
-        let signer = Signer {
-            access_key_id: credentials.aws_access_key_id(),
-            secret_access_key: credentials.aws_secret_access_key(),
-            session_token: credentials.token().as_deref(),
-            region: &self.region,
-        };
         let size = request.size.to_string();
-        Ok(signer.presign(&Presign {
-            method: "PUT",
-            scheme: &self.public.scheme,
-            host: &self.public.host(),
-            path: &self.public.path(request.key),
-            headers: &[("content-length", &size)],
-            // S3 ignores parameters with the prefix `x-`, but they are signed like all others. The embedded server compares
-            // the size with that of the upload, to name a wrong one.
-            query: &[("x-nonce", request.nonce), ("x-size", &size)],
-            expires_in_seconds,
-            now,
-        }))
+        // S3 ignores parameters with the prefix `x-`, but they are signed like all others. The embedded server compares the size
+        // with that of the upload, to name a wrong one.
+        let query = [("x-nonce", request.nonce), ("x-size", size.as_str())];
+        self.presign("PUT", request.key, &[("content-length", &size)], &query, request.expires_in, now)
+    }
+
+    fn presign_get(&self, request: &PresignGet<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
+        let query =
+            [("response-content-disposition", request.disposition), ("response-content-type", request.content_type)];
+        self.presign("GET", request.key, &[], &query, request.expires_in, now)
     }
 
     fn uri(&self, key: &str) -> String {

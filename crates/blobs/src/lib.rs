@@ -11,7 +11,7 @@ pub mod memory;
 
 pub use error::{BlobError, BlobErrorKind};
 pub use key::{MAX_KEY_BYTES, check_key};
-pub use object::{LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignPut};
+pub use object::{LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignGet, PresignPut};
 
 use std::path::Path;
 
@@ -53,6 +53,10 @@ pub trait BlobStore: Send + Sync {
     /// `now + request.expires_in`, and only once if the store can enforce that. Pure computation without I/O.
     /// `Unavailable` while the signing credentials are unknown; they are known after `prepare`.
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError>;
+
+    /// Returns a URL that authorizes any number of `GET`s of the object until `now + request.expires_in`, with the stated response
+    /// headers. Pure computation; errors are those of `presign_put`.
+    fn presign_get(&self, request: &PresignGet<'_>, now: OffsetDateTime) -> Result<String, BlobError>;
 
     /// Returns the URI `s3://bucket/key`, used as `source_uri`.
     fn uri(&self, key: &str) -> String;

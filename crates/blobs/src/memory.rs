@@ -10,7 +10,9 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::{BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignPut, check_key};
+use crate::{
+    BlobError, BlobErrorKind, BlobStore, LIST_PAGE_SIZE, ListPage, ObjectMeta, PresignGet, PresignPut, check_key,
+};
 
 /// [`BlobStore`] in memory.
 #[derive(Debug, Default)]
@@ -88,6 +90,13 @@ impl BlobStore for MemoryStore {
         check_key(request.key)?;
         let expires = (now + request.expires_in).unix_timestamp();
         Ok(format!("memory://bucket/{}?size={}&expires={expires}&nonce={}", request.key, request.size, request.nonce))
+    }
+
+    /// Returns a URL that is not served.
+    fn presign_get(&self, request: &PresignGet<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
+        check_key(request.key)?;
+        let expires = (now + request.expires_in).unix_timestamp();
+        Ok(format!("memory://bucket/{}?expires={expires}&type={}", request.key, request.content_type))
     }
 
     fn uri(&self, key: &str) -> String {

@@ -35,3 +35,15 @@ pub struct PresignPut<'a> {
     /// Distinguishes URLs with the same key, size and second.
     pub nonce: &'a str,
 }
+
+/// Parameters of a presigned download.
+#[derive(Clone, Copy, Debug)]
+pub struct PresignGet<'a> {
+    pub key: &'a str,
+    /// `Content-Disposition` of the response.
+    pub disposition: &'a str,
+    /// `Content-Type` of the response.
+    pub content_type: &'a str,
+    /// Lifetime in whole seconds, with the limits of [`PresignPut::expires_in`].
+    pub expires_in: Duration,
+}

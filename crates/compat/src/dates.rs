@@ -49,11 +49,6 @@ pub(crate) fn published(hit: &SearchResult) -> Option<&str> {
     hit.metadata.as_ref().and_then(|ResultMetadata { published_at, .. }| published_at.as_deref())
 }
 
-/// Returns true if the hit is known to be published before `bound`.
-pub(crate) fn is_before(hit: &SearchResult, bound: OffsetDateTime) -> bool {
-    published(hit).and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok()).is_some_and(|at| at < bound)
-}
-
 #[cfg(test)]
 mod tests {
     use time::macros::datetime;

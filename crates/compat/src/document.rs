@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api_types::validation::parse_uuid;
+use api_types::validation::{self, parse_uuid};
 use api_types::{
     Content, ContentFormat, ContentRequest, DocumentRequest, DocumentResponse, ErrorCode, SearchResult, Section,
     Selection, Warning, WarningCode,
@@ -37,7 +37,7 @@ pub enum FailureKind {
     /// The type of the page is not supported, or it has no text.
     Unsupported,
     Unreachable,
-    /// The stored copy is older than the request permits.
+    /// The stored copy is older than the request permits, or there is none.
     TooOld,
     /// This server failed; a retry may succeed.
     Internal,
@@ -75,6 +75,7 @@ impl Failure {
             (_, Some(404 | 410)) => FailureKind::NotFound,
             (_, Some(401 | 403)) | (Some("robots"), _) => FailureKind::Forbidden,
             (Some("timeout"), _) => FailureKind::Timeout,
+            (Some("not_stored"), _) => FailureKind::TooOld,
             (Some("too_large" | "unsupported_type" | "no_text" | "needs_ocr"), _) | (None, _) => {
                 FailureKind::Unsupported
             }
@@ -135,6 +136,28 @@ pub(crate) fn passages(address: &str, query: Option<&str>) -> DocumentRequest {
         query: query.map(str::to_owned),
         content: ContentRequest { selection, ..ContentRequest::default() },
         ..addressed(address)
+    }
+}
+
+/// Demands on the age of a read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Freshness {
+    /// Age of a stored copy from which the page is read again; `None` for the server's own.
+    pub max_age: Option<Duration>,
+    pub cache_only: bool,
+    /// Milliseconds for reading the page.
+    pub timeout_ms: Option<i64>,
+}
+
+impl Freshness {
+    pub fn apply(self, request: DocumentRequest) -> DocumentRequest {
+        let longest = validation::MAX_TIMEOUT_MS;
+        DocumentRequest {
+            max_age_seconds: self.max_age.map(|age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX)),
+            cache_only: self.cache_only,
+            timeout_ms: self.timeout_ms.filter(|time| *time > 0).map(|time| time.min(longest)),
+            ..request
+        }
     }
 }
 

@@ -1,8 +1,6 @@
-use api_types::{Freshness, SearchIndex, SearchRequest, SearchResponse, SearchResult};
+use api_types::{Freshness, SearchIndex, SearchRequest, SearchResponse, SearchResult, timestamp};
 use time::OffsetDateTime;
 use uuid::Uuid;
-
-use crate::dates;
 
 /// Maximum number of results of a search.
 const MAX_RESULTS: usize = 50;
@@ -11,8 +9,6 @@ const MAX_RESULTS: usize = 50;
 #[derive(Clone, Debug)]
 pub struct SearchPlan {
     pub request: SearchRequest,
-    /// Results without an earlier publication time are dropped.
-    pub(crate) published_before: Option<OffsetDateTime>,
     /// Results before the requested page.
     pub(crate) skip: usize,
     pub(crate) take: usize,
@@ -22,7 +18,12 @@ impl SearchPlan {
     /// Creates a plan for at most `take` results.
     pub(crate) fn new(query: impl Into<String>, take: usize) -> Self {
         let request = SearchRequest::new(query);
-        Self { request, published_before: None, skip: 0, take: take.clamp(1, MAX_RESULTS) }
+        Self { request, skip: 0, take: take.clamp(1, MAX_RESULTS) }
+    }
+
+    /// Restricts the results to those that were published before `bound`.
+    pub(crate) fn published_before(&mut self, bound: OffsetDateTime) {
+        self.request.freshness_policy.published_before = Some(timestamp::rfc3339(bound));
     }
 
     /// Restricts the results to web pages of `domains`, if there are any.
@@ -44,8 +45,7 @@ impl SearchPlan {
     /// files have no domain.
     pub fn search(&self, organization_id: Uuid) -> SearchRequest {
         let mut request = self.request.clone();
-        // Dates are checked afterwards, so more results are needed to fill the page.
-        let wanted = if self.published_before.is_some() { MAX_RESULTS } else { self.skip.saturating_add(self.take) };
+        let wanted = self.skip.saturating_add(self.take);
         request.max_results = i64::try_from(wanted.min(MAX_RESULTS)).unwrap_or(1);
         if !request.source_policy.require_domain_match {
             request.scope.indexes = Some(vec![SearchIndex::Web, SearchIndex::Workspace]);
@@ -56,9 +56,7 @@ impl SearchPlan {
 
     /// Returns the results of the requested page.
     pub fn select(&self, response: SearchResponse) -> Vec<SearchResult> {
-        let results = response.results.unwrap_or_default().into_iter();
-        let in_time = results.filter(|hit| self.published_before.is_none_or(|bound| dates::is_before(hit, bound)));
-        in_time.skip(self.skip).take(self.take).collect()
+        response.results.unwrap_or_default().into_iter().skip(self.skip).take(self.take).collect()
     }
 }
 
@@ -92,7 +90,10 @@ mod tests {
         assert_eq!(SearchPlan::new("x", 1_000).search(Uuid::nil()).max_results, 50);
         let plan = SearchPlan { skip: usize::MAX, ..SearchPlan::new("x", 10) };
         assert_eq!(plan.search(Uuid::nil()).max_results, 50);
-        let plan = SearchPlan { published_before: Some(OffsetDateTime::UNIX_EPOCH), ..SearchPlan::new("x", 3) };
-        assert_eq!(plan.search(Uuid::nil()).max_results, 50, "some will be dropped");
+        let mut plan = SearchPlan::new("x", 3);
+        plan.published_before(OffsetDateTime::UNIX_EPOCH);
+        let search = plan.search(Uuid::nil());
+        assert_eq!(search.freshness_policy.published_before.as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(search.max_results, 3);
     }
 }

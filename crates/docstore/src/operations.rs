@@ -105,6 +105,13 @@ operations! {
     snapshot accounts::list_organization_sizes() -> Vec<OrganizationSize>;
     read accounts::find_organization(organization_id: OrganizationId) -> Option<Organization>;
     write accounts::create_api_key(key: ApiKey, entry: AuditEntry) -> ();
+    /// Creates a key on behalf of a credential of its organization: of the key `creator`, which must still be valid, or of an
+    /// access token. The organization may have at most `max_valid` keys that are neither revoked nor expired. Deletes the oldest
+    /// invalid keys beyond `max_invalid`.
+    write accounts::create_organization_key(key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64, max_invalid: i64, entry: AuditEntry) -> KeyCreation;
+    /// Revokes a key of the organization. Idempotent: a second call keeps the first time and writes no audit entry. `None` for an
+    /// unknown key.
+    write accounts::revoke_organization_key(organization_id: OrganizationId, key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
     /// Lists the keys of an organization, oldest first.
     read accounts::list_api_keys(organization_id: OrganizationId) -> Vec<ApiKey>;
     /// Finds a key of the organization.
@@ -230,8 +237,8 @@ operations! {
     /// Deletes about `limit` rollups of minutes older than `before`. Returns the number deleted.
     bulk usage::prune_usage_minutes(before: Timestamp, limit: i64) -> usize;
 
-    /// Registers a file name for upload, or renews its upload time, unless that exceeds a quota. `Conflict` if another
-    /// organization owns the key.
+    /// Registers a file name for upload, or renews its upload time, unless that exceeds a quota. Changed labels apply to the
+    /// stored document at once. `Conflict` if another organization owns the key.
     write files::register_file(file: File, quotas: StorageQuotas) -> Registration;
     /// Returns the files and bytes that count against the organization's quotas.
     read storage_totals::find_storage_totals(organization_id: OrganizationId) -> StorageTotals;
@@ -245,6 +252,12 @@ operations! {
     read files::find_file(organization_id: OrganizationId, object_key: String) -> Option<File>;
     /// Lists files in key order, after the given key.
     read files::list_files(organization_id: OrganizationId, after: Option<String>, limit: i64) -> Vec<File>;
+    /// Lists files in byte order of their names, after the given name. Includes withdrawn ones.
+    read files::list_files_by_name(organization_id: OrganizationId, after: Option<String>, limit: i64) -> Vec<File>;
+    /// Lists the outcomes of a run's files in byte order of their names, after the given name.
+    read run_files::list_run_files(organization_id: OrganizationId, sync_id: SyncId, after: Option<String>, limit: i64) -> Vec<RunFile>;
+    /// Deletes about `limit` outcomes of runs older than `before`, at most. Returns the number deleted.
+    bulk run_files::prune_run_files(before: Timestamp, limit: i64) -> usize;
     /// Lists files last processed by this run, of any organization, for the operator. In key order, after the given key.
     read files::list_files_of_run(sync_id: SyncId, after: Option<String>, limit: i64) -> Vec<File>;
     /// Deletes a file in the database: marks it as withdrawn and hides its document.

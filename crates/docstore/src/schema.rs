@@ -240,6 +240,9 @@ diesel::table! {
         withdrawn_at -> Nullable<Stored<Timestamp>>,
         bytes -> BigInt,
         upload_expires_at -> Nullable<Stored<Timestamp>>,
+        labels -> Nullable<Text>,
+        processed_at -> Nullable<Stored<Timestamp>>,
+        original_name -> Nullable<Text>,
     }
 }
 
@@ -274,6 +277,19 @@ diesel::table! {
         bytes -> BigInt,
         lease_owner -> Nullable<Text>,
         lease_expires_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    run_files (sync_id, name) {
+        sync_id -> Stored<SyncId>,
+        name -> Text,
+        organization_id -> Stored<OrganizationId>,
+        outcome -> Stored<FileOutcome>,
+        reason -> Nullable<Text>,
+        processed_at -> Stored<Timestamp>,
     }
 }
 

@@ -144,7 +144,7 @@ plain! {
     Text: String, Strings, Details;
     Nullable<Integer>: Option<i32>;
     Nullable<BigInt>: Option<i64>;
-    Nullable<Text>: Option<String>, Option<PartMap>;
+    Nullable<Text>: Option<String>, Option<PartMap>, Option<Strings>;
 }
 
 /// Defines a row whose fields are stored through [`Bind`].
@@ -345,8 +345,16 @@ fn write_scopes(scopes: &[Scope]) -> Result<String, std::convert::Infallible> {
     Ok(scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" "))
 }
 
+/// Reads the known scopes. A newer server, which has been rolled back since, may have stored others.
 fn read_scopes(text: &str) -> deserialize::Result<Vec<Scope>> {
-    Ok(text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)
+    let known = |name: &str| match name.parse() {
+        Ok(scope) => Some(scope),
+        Err(_) => {
+            tracing::warn!(scope = name, "ignoring an unknown scope of a stored key");
+            None
+        }
+    };
+    Ok(text.split_whitespace().filter_map(known).collect())
 }
 
 /// Formats ids as a JSON array of strings.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domain_suffixes, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -18,6 +18,9 @@ pub mod attribute {
     pub const LANGUAGE: &str = "language";
     pub const COUNTRY: &str = "country";
     pub const DOMAINS: &str = "domains";
+    pub const PATHS: &str = "paths";
+    /// Tokens of the labels: the server would compare text without regard to case and accents.
+    pub const LABELS: &str = "labels";
     pub const PUBLISHED_AT: &str = "published_at";
     /// Number of words in the body, rounded.
     pub const LENGTH: &str = "length";
@@ -78,6 +81,9 @@ impl Serialize for StoredDocument<'_> {
         map.serialize_entry(attribute::LANGUAGE, &document.language)?;
         map.serialize_entry(attribute::COUNTRY, &document.country)?;
         map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
+        map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).collect::<Vec<_>>())?;
+        let labels: Vec<String> = document.labels.iter().map(|label| token::label(label)).collect();
+        map.serialize_entry(attribute::LABELS, &labels)?;
         map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
@@ -132,6 +138,7 @@ mod tests {
             title: "Pumps".into(),
             body: "the pump and the valve".into(),
             host: "a.example.com".into(),
+            path: "/docs/pump".into(),
             language: Some("en".into()),
             published_at: Some(Timestamp::from_millis(-5)),
             ..IndexDocument::new(DocId(Uuid::nil()), Collection::Web)
@@ -140,6 +147,7 @@ mod tests {
         assert_eq!(stored["length"], 5);
         assert_eq!(stored["published_at"], -5);
         assert_eq!(stored["domains"], serde_json::json!(["a.example.com", "example.com", "com"]));
+        assert_eq!(stored["paths"], serde_json::json!(["/docs", "/docs/pump"]));
         assert_eq!(stored["organization_id"], serde_json::Value::Null);
         let terms = |level: usize| stored[attribute::terms(level)].as_str().unwrap_or_default().split(' ');
         let level_of = |token: &str| (0..LEVELS).find(|level| terms(*level).any(|term| term == token));

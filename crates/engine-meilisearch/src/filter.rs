@@ -1,9 +1,13 @@
 //! Filters in the server's filter expression language.
 
+use std::collections::BTreeMap;
+
+use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
 use model::Collection;
 
 use crate::document::attribute;
+use crate::token;
 
 /// Returns the filter for a scope; `None` for the whole web index.
 pub fn for_scope(scope: Collection) -> Option<String> {
@@ -59,28 +63,75 @@ fn value_filters(filters: &Filters) -> Vec<ValueFilter> {
         condition: format!("{} = {}", attribute::COUNTRY, quoted(country)),
         count: |unknown| &mut unknown.country,
     });
-    let published = filters.published_after.map(|after| ValueFilter {
+    let after = filters.published_after.map(|after| format!("{} > {}", attribute::PUBLISHED_AT, after.as_millis()));
+    let before = filters.published_before.map(|before| format!("{} < {}", attribute::PUBLISHED_AT, before.as_millis()));
+    let condition = match (after, before) {
+        (Some(after), Some(before)) => Some(format!("({after} AND {before})")),
+        (after, before) => after.or(before),
+    };
+    let published = condition.map(|condition| ValueFilter {
         attribute: attribute::PUBLISHED_AT,
-        condition: format!("{} > {}", attribute::PUBLISHED_AT, after.as_millis()),
+        condition,
         count: |unknown| &mut unknown.published_at,
     });
     [language, country, published].into_iter().flatten().collect()
 }
 
-/// Returns the conditions on scope and domains.
+/// Returns the conditions on scope, domains and labels.
 fn regardless_of_values(scope: Collection, filters: &Filters) -> Vec<String> {
     let mut conditions: Vec<String> = for_scope(scope).into_iter().collect();
     if !filters.include_domains.is_empty() {
-        conditions.push(format!("{} IN {}", attribute::DOMAINS, list(&filters.include_domains)));
+        conditions.push(any_site(&filters.include_domains));
     }
-    if !filters.exclude_domains.is_empty() {
-        conditions.push(format!("{} NOT IN {}", attribute::DOMAINS, list(&filters.exclude_domains)));
+    conditions.extend(no_site(&filters.exclude_domains));
+    if !filters.labels.is_empty() {
+        let tokens: Vec<String> = filters.labels.iter().map(|label| token::label(label)).collect();
+        conditions.push(format!("{} IN {}", attribute::LABELS, list(&tokens)));
     }
     conditions
 }
 
-fn list(values: &[String]) -> String {
-    let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+/// Returns the condition of a document on any of the sites, of which there is at least one.
+fn any_site(sites: &[String]) -> String {
+    let (domains, paths) = split(sites);
+    let mut any: Vec<String> = Vec::new();
+    if !domains.is_empty() {
+        any.push(format!("{} IN {}", attribute::DOMAINS, list(&domains)));
+    }
+    any.extend(paths.iter().map(|(path, domains)| {
+        format!("({} IN {} AND {} = {})", attribute::DOMAINS, list(domains), attribute::PATHS, quoted(path))
+    }));
+    if let [one] = &*any { one.clone() } else { format!("({})", any.join(" OR ")) }
+}
+
+/// Returns the conditions of a document on none of the sites.
+fn no_site(sites: &[String]) -> Vec<String> {
+    let (domains, paths) = split(sites);
+    let mut all: Vec<String> = Vec::new();
+    if !domains.is_empty() {
+        all.push(format!("{} NOT IN {}", attribute::DOMAINS, list(&domains)));
+    }
+    all.extend(paths.iter().map(|(path, domains)| {
+        format!("({} NOT IN {} OR {} != {})", attribute::DOMAINS, list(domains), attribute::PATHS, quoted(path))
+    }));
+    all
+}
+
+/// Separates whole domains from sites with a path, which are grouped by it.
+fn split(sites: &[String]) -> (Vec<&str>, BTreeMap<&str, Vec<&str>>) {
+    let mut domains = Vec::new();
+    let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for site in sites.iter().map(|site| Site::of(site)) {
+        match site.path {
+            None => domains.push(site.domain),
+            Some(path) => paths.entry(path).or_default().push(site.domain),
+        }
+    }
+    (domains, paths)
+}
+
+fn list(values: &[impl AsRef<str>]) -> String {
+    let values: Vec<String> = values.iter().map(|value| quoted(value.as_ref())).collect();
     format!("[{}]", values.join(", "))
 }
 
@@ -110,17 +161,44 @@ mod tests {
             language: Some("e\"n".into()),
             country: None,
             published_after: Some(Timestamp::from_millis(-1)),
+            published_before: Some(Timestamp::from_millis(9)),
             include_domains: vec!["a.com".into(), "b.com".into()],
             exclude_domains: vec!["c.com".into()],
+            labels: vec!["Q3".into()],
         };
         assert_eq!(
             for_request(scope, &filters).as_deref(),
             Some(
                 "organization_id = \"00000000-0000-0000-0000-000000000000\" AND domains IN [\"a.com\", \"b.com\"] AND \
-                 domains NOT IN [\"c.com\"] AND language = \"e\\\"n\" AND published_at > -1"
+                 domains NOT IN [\"c.com\"] AND labels IN [\"l5133\"] AND language = \"e\\\"n\" AND \
+                 (published_at > -1 AND published_at < 9)"
             )
         );
         assert_eq!(for_request(Collection::Web, &Filters::default()), None);
+        let before = Filters { published_before: Some(Timestamp::from_millis(9)), ..Filters::default() };
+        assert_eq!(for_request(Collection::Web, &before).as_deref(), Some("published_at < 9"));
+    }
+
+    #[test]
+    fn sites_with_paths_are_grouped_by_path() {
+        let sites = |sites: &[&str]| sites.iter().map(|site| (*site).to_owned()).collect::<Vec<_>>();
+        let filters = Filters {
+            include_domains: sites(&["a.com/docs", "b.com", "c.com/docs"]),
+            exclude_domains: sites(&["a.com/docs/old", "d.com"]),
+            ..Filters::default()
+        };
+        assert_eq!(
+            for_request(Collection::Web, &filters).as_deref(),
+            Some(
+                "(domains IN [\"b.com\"] OR (domains IN [\"a.com\", \"c.com\"] AND paths = \"/docs\")) AND \
+                 domains NOT IN [\"d.com\"] AND (domains NOT IN [\"a.com\"] OR paths != \"/docs/old\")"
+            )
+        );
+        let filters = Filters { include_domains: sites(&["a.com/docs"]), ..Filters::default() };
+        assert_eq!(
+            for_request(Collection::Web, &filters).as_deref(),
+            Some("(domains IN [\"a.com\"] AND paths = \"/docs\")")
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::error::from_client;
 use crate::transport::Transport;
 
 /// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Maximum number of distinct lengths or languages that are counted.
 const MAX_FACET_VALUES: usize = 2_000;
@@ -67,6 +67,8 @@ fn settings() -> Settings {
         attribute::LANGUAGE,
         attribute::COUNTRY,
         attribute::DOMAINS,
+        attribute::PATHS,
+        attribute::LABELS,
         attribute::PUBLISHED_AT,
         attribute::LENGTH,
     ];

@@ -3,6 +3,8 @@
 //! The server's tokenizer would split and fold our stems by its own rules, but leaves such tokens unchanged. A stem of
 //! these characters is encoded as itself, any other as its hash. The first letter is the kind of the token.
 
+use std::fmt::Write;
+
 /// Maximum length in bytes of a term that is not hashed, which keeps keys small.
 const MAX_PLAIN: usize = 24;
 
@@ -21,6 +23,17 @@ pub fn word(word: &str) -> String {
 /// A document that contains both words apart matches the pair by collision in about one of a hundred cases.
 pub fn pair(first: &str, second: &str) -> String {
     hashed('p', hash(hash(OFFSET, first.as_bytes()) ^ SEPARATOR, second.as_bytes()), PAIR_DIGITS)
+}
+
+/// Returns the token of a label: its bytes in hexadecimal, since other labels must not match by collision.
+pub fn label(label: &str) -> String {
+    let mut token = String::with_capacity(1 + 2 * label.len());
+    token.push('l');
+    for byte in label.bytes() {
+        // Writing to a string cannot fail.
+        let _ = write!(token, "{byte:02x}");
+    }
+    token
 }
 
 /// Returns the sort key of a token by importance: stems first, pairs of words last.

@@ -1,7 +1,7 @@
 //! Conversion of documents into tantivy fields.
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domain_suffixes, index_terms};
+use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes};
 use model::Collection;
 use retrieval_core::analysis::Analyzers;
 use tantivy::TantivyDocument;
@@ -48,8 +48,14 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
     if let Some(country) = &document.country {
         out.add_text(fields.country, country);
     }
+    for label in &document.labels {
+        out.add_text(fields.labels, format!("{prefix}{label}"));
+    }
     for domain in domain_suffixes(&document.host) {
         out.add_text(fields.domain, domain);
+    }
+    for prefix in path_prefixes(&document.path) {
+        out.add_text(fields.path, prefix);
     }
     if let Some(published_at) = document.published_at {
         out.add_i64(fields.published_at, published_at.as_millis());

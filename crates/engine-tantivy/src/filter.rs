@@ -1,10 +1,11 @@
 //! Filters and phrases, evaluated as sets of documents per segment.
 
+use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
 use model::Timestamp;
 use tantivy::columnar::Column;
 use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery, TermSetQuery};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use crate::bits::Bits;
@@ -19,7 +20,26 @@ pub struct FilterPlan<'a> {
     language: Option<(Term, Term)>,
     country: Option<Term>,
     countries: &'a CountryCache,
-    published_after: Option<i64>,
+    published: Option<Window>,
+}
+
+/// Publication times between two bounds, both exclusive.
+#[derive(Clone, Copy)]
+struct Window {
+    after: Option<i64>,
+    before: Option<i64>,
+}
+
+impl Window {
+    fn of(filters: &Filters) -> Option<Self> {
+        let after = filters.published_after.map(Timestamp::as_millis);
+        let before = filters.published_before.map(Timestamp::as_millis);
+        (after.is_some() || before.is_some()).then_some(Self { after, before })
+    }
+
+    fn contains(self, at: i64) -> bool {
+        self.after.is_none_or(|after| at > after) && self.before.is_none_or(|before| at < before)
+    }
 }
 
 /// A [`FilterPlan`] evaluated on one segment.
@@ -27,11 +47,11 @@ pub struct SegmentFilter {
     /// Documents that meet all conditions but publication time; `None` for all.
     allowed: Option<Bits>,
     alive: Option<tantivy::fastfield::AliveBitSet>,
-    /// Documents that meet the conditions on phrases and domains; `None` for all.
+    /// Documents that meet the conditions on phrases, domains and labels; `None` for all.
     base: Option<Bits>,
     language: Option<ValueBits>,
     country: Option<ValueBits>,
-    published: Option<(Column<i64>, i64)>,
+    published: Option<(Column<i64>, Window)>,
 }
 
 /// Documents of one segment by a value that they may lack.
@@ -51,18 +71,21 @@ impl<'a> FilterPlan<'a> {
     ) -> Self {
         let mut required: Vec<Box<dyn Query>> = Vec::new();
         if !filters.include_domains.is_empty() {
-            required.push(any_of(fields.domain, &filters.include_domains));
+            required.push(any_site(fields, &filters.include_domains));
+        }
+        if !filters.labels.is_empty() {
+            let terms = filters.labels.iter().map(|label| fields.scoped_term(fields.labels, prefix, label));
+            required.push(Box::new(TermSetQuery::new(terms)));
         }
         if let Some(phrases) = phrases {
             let phrases = phrases.iter().map(|words| phrase(words, prefix, fields));
             required.push(Box::new(BooleanQuery::union(phrases.collect())));
         }
-        let excluded = (!filters.exclude_domains.is_empty()).then(|| any_of(fields.domain, &filters.exclude_domains));
+        let excluded = (!filters.exclude_domains.is_empty()).then(|| any_site(fields, &filters.exclude_domains));
         let language_term = |code: &str| fields.scoped_term(fields.language, prefix, code);
         let language = filters.language.as_ref().map(|language| (language_term(language), language_term("")));
         let country = filters.country.as_ref().map(|country| Term::from_field_text(fields.country, country));
-        let published_after = filters.published_after.map(Timestamp::as_millis);
-        Self { required, excluded, language, country, countries, published_after }
+        Self { required, excluded, language, country, countries, published: Window::of(filters) }
     }
 
     pub fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<SegmentFilter> {
@@ -97,8 +120,8 @@ impl<'a> FilterPlan<'a> {
                 None => value.matching.clone(),
             });
         }
-        let published = match self.published_after {
-            Some(after) => Some((reader.fast_fields().i64(names::PUBLISHED_AT)?, after)),
+        let published = match self.published {
+            Some(window) => Some((reader.fast_fields().i64(names::PUBLISHED_AT)?, window)),
             None => None,
         };
         let alive = reader.alive_bitset().cloned();
@@ -110,7 +133,10 @@ impl SegmentFilter {
     pub fn admits(&self, doc: DocId) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.contains(doc))
             && self.is_alive(doc)
-            && self.published.as_ref().is_none_or(|(column, after)| column.first(doc).is_some_and(|at| at > *after))
+            && self
+                .published
+                .as_ref()
+                .is_none_or(|(column, window)| column.first(doc).is_some_and(|at| window.contains(at)))
     }
 
     /// Returns the values for lack of which a document is not admitted; none if a known value excludes it.
@@ -129,10 +155,10 @@ impl SegmentFilter {
                 }
             }
         }
-        if let Some((column, after)) = &self.published {
+        if let Some((column, window)) = &self.published {
             match column.first(doc) {
                 None => missing.published_at = 1,
-                Some(at) if at > *after => {}
+                Some(at) if window.contains(at) => {}
                 Some(_) => return none,
             }
         }
@@ -169,6 +195,16 @@ fn phrase(words: &[String], prefix: &str, fields: &Fields) -> Box<dyn Query> {
     }
 }
 
-fn any_of(field: Field, values: &[String]) -> Box<dyn Query> {
-    Box::new(TermSetQuery::new(values.iter().map(|value| Term::from_field_text(field, value))))
+/// Returns the documents of any of the sites.
+fn any_site(fields: &Fields, sites: &[String]) -> Box<dyn Query> {
+    let (domains, paths): (Vec<Site<'_>>, Vec<Site<'_>>) =
+        sites.iter().map(|site| Site::of(site)).partition(|site| site.path.is_none());
+    let domains = domains.iter().map(|site| Term::from_field_text(fields.domain, site.domain));
+    let mut any: Vec<Box<dyn Query>> = vec![Box::new(TermSetQuery::new(domains))];
+    any.extend(paths.iter().map(|site| {
+        let domain = exact(Term::from_field_text(fields.domain, site.domain));
+        let path = exact(Term::from_field_text(fields.path, site.path.unwrap_or_default()));
+        Box::new(BooleanQuery::intersection(vec![domain, path])) as Box<dyn Query>
+    }));
+    Box::new(BooleanQuery::union(any))
 }

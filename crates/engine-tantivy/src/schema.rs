@@ -11,7 +11,7 @@ use tantivy::schema::{
 use crate::line_tokenizer::TOKENIZER;
 
 /// Schema version. Increment it with every change of the fields or their contents.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 #[derive(Clone, Debug)]
 pub struct Fields {
@@ -31,8 +31,12 @@ pub struct Fields {
     /// Scope prefix and language code, which is empty if unknown.
     pub language: Field,
     pub country: Field,
+    /// Scope prefix and label.
+    pub labels: Field,
     /// Host and its parent domains.
     pub domain: Field,
+    /// Prefixes of the path.
+    pub path: Field,
     pub published_at: Field,
     /// Number of tokens in `terms`.
     pub term_count: Field,
@@ -74,7 +78,9 @@ impl Fields {
         let words = builder.add_text_field("words", lines(IndexRecordOption::WithFreqsAndPositions, false));
         let language = builder.add_text_field("language", exact());
         let country = builder.add_text_field("country", exact());
+        let labels = builder.add_text_field("labels", exact());
         let domain = builder.add_text_field("domain", exact());
+        let path = builder.add_text_field("path", exact());
         let published_at = builder.add_i64_field(names::PUBLISHED_AT, number());
         let term_count = builder.add_u64_field(names::TERM_COUNT, number());
         let body_words = builder.add_u64_field(names::BODY_WORDS, number());
@@ -88,7 +94,9 @@ impl Fields {
             words,
             language,
             country,
+            labels,
             domain,
+            path,
             published_at,
             term_count,
             body_words,

@@ -26,6 +26,8 @@ pub struct IndexDocument {
     pub collection: Collection,
     /// Lowercase ASCII host of the canonical URL; empty for workspace documents.
     pub host: String,
+    /// Path of the canonical URL, as it is written there; empty for workspace documents.
+    pub path: String,
     pub title: String,
     /// Headings and description, one per line.
     pub headings: String,
@@ -35,6 +37,8 @@ pub struct IndexDocument {
     /// Two-letter ISO 3166-1 code, lowercase.
     pub country: Option<String>,
     pub published_at: Option<Timestamp>,
+    /// Labels that filters name, matched exactly.
+    pub labels: Vec<String>,
 }
 
 impl IndexDocument {
@@ -44,12 +48,14 @@ impl IndexDocument {
             doc_id,
             collection,
             host: String::new(),
+            path: String::new(),
             title: String::new(),
             headings: String::new(),
             body: String::new(),
             language: None,
             country: None,
             published_at: None,
+            labels: Vec::new(),
         }
     }
 }

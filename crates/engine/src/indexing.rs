@@ -61,6 +61,38 @@ pub fn domain_suffixes(host: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Maximum number of segments of an indexed path prefix.
+const MAX_SEGMENTS: usize = 8;
+/// Maximum length of an indexed path prefix in bytes, below what every engine accepts as a value.
+const MAX_PATH_BYTES: usize = 400;
+
+/// Iterates over the prefixes of a path that engines index, shortest first: `/docs`, `/docs/guide`. The path `/` has none.
+/// Prefixes of many segments or bytes are left out.
+pub fn path_prefixes(path: &str) -> impl Iterator<Item = &str> {
+    let path = path.trim_end_matches('/');
+    let borders = path.match_indices('/').map(|(at, _)| at).chain(std::iter::once(path.len())).filter(|end| *end > 0);
+    borders.take_while(|end| *end <= MAX_PATH_BYTES).take(MAX_SEGMENTS).map(|end| &path[..end])
+}
+
+/// A site of a filter, as engines look it up.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Site<'a> {
+    pub domain: &'a str,
+    /// The longest indexed prefix of the path; `None` for the whole domain.
+    pub path: Option<&'a str>,
+    /// True if the prefix is the whole path. If not, the site matches too much.
+    pub is_exact: bool,
+}
+
+impl<'a> Site<'a> {
+    /// Splits a normalized site: `example.com/docs`.
+    pub fn of(site: &'a str) -> Self {
+        let (domain, path) = site.split_at(site.find('/').unwrap_or(site.len()));
+        let longest = path_prefixes(path).last();
+        Self { domain, path: longest, is_exact: longest.unwrap_or_default() == path }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +103,28 @@ mod tests {
         assert_eq!(domain_suffixes("10.0.0.1").collect::<Vec<_>>(), ["10.0.0.1"]);
         assert_eq!(domain_suffixes("[::1]").collect::<Vec<_>>(), ["[::1]"]);
         assert_eq!(domain_suffixes("").count(), 0);
+    }
+
+    #[test]
+    fn path_prefixes_end_at_segments_within_limits() {
+        assert_eq!(
+            path_prefixes("/docs/guide/a.html").collect::<Vec<_>>(),
+            ["/docs", "/docs/guide", "/docs/guide/a.html"]
+        );
+        assert_eq!(path_prefixes("/docs/").collect::<Vec<_>>(), ["/docs"]);
+        assert_eq!(path_prefixes("/").chain(path_prefixes("")).count(), 0);
+        assert_eq!(path_prefixes(&"/a".repeat(20)).last(), Some(&*"/a".repeat(8)));
+        assert_eq!(path_prefixes(&format!("/a/{}", "b".repeat(500))).collect::<Vec<_>>(), ["/a"]);
+    }
+
+    #[test]
+    fn sites_are_split_at_the_path() {
+        assert_eq!(Site::of("example.com"), Site { domain: "example.com", path: None, is_exact: true });
+        assert_eq!(Site::of("[::1]/a/b"), Site { domain: "[::1]", path: Some("/a/b"), is_exact: true });
+        let deep = format!("example.com{}", "/a".repeat(9));
+        let path = "/a".repeat(8);
+        assert_eq!(Site::of(&deep), Site { domain: "example.com", path: Some(&path), is_exact: false });
+        let long = format!("example.com/{}", "b".repeat(500));
+        assert_eq!(Site::of(&long), Site { domain: "example.com", path: None, is_exact: false });
     }
 }

@@ -9,7 +9,7 @@ use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
-use crate::indexing::{TermSink, domain_suffixes, index_terms};
+use crate::indexing::{Site, TermSink, domain_suffixes, index_terms, path_prefixes};
 use crate::search_terms::SearchTerms;
 use crate::{
     Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
@@ -69,7 +69,11 @@ impl Entry {
     /// Returns the values that the filters need and the document lacks; `None` if a filter excludes the document.
     fn missing(&self, filters: &Filters) -> Option<UnknownValues> {
         let document = &self.document;
-        let is_in = |domains: &[String]| domain_suffixes(&document.host).any(|own| domains.iter().any(|d| d == own));
+        let is_on = |site: Site<'_>| {
+            domain_suffixes(&document.host).any(|own| own == site.domain)
+                && site.path.is_none_or(|path| path_prefixes(&document.path).any(|own| own == path))
+        };
+        let is_in = |sites: &[String]| sites.iter().any(|site| is_on(Site::of(site)));
         let is_lacking = |passes: Option<bool>| match passes {
             Some(true) => Some(0),
             Some(false) => None,
@@ -78,16 +82,23 @@ impl Entry {
         let equals = |filter: &Option<String>, value: &Option<String>| {
             filter.as_ref().map_or(Some(true), |filter| value.as_ref().map(|value| value == filter))
         };
-        let after = filters.published_after;
-        let is_recent = after.map_or(Some(true), |after| document.published_at.map(|at| at > after));
+        let (after, before) = (filters.published_after, filters.published_before);
+        let is_within = match (after, before) {
+            (None, None) => Some(true),
+            _ => document
+                .published_at
+                .map(|at| after.is_none_or(|after| at > after) && before.is_none_or(|before| at < before)),
+        };
         let missing = UnknownValues {
             language: is_lacking(equals(&filters.language, &document.language))?,
             country: is_lacking(equals(&filters.country, &document.country))?,
-            published_at: is_lacking(is_recent)?,
+            published_at: is_lacking(is_within)?,
         };
         let is_allowed =
             (filters.include_domains.is_empty() || is_in(&filters.include_domains)) && !is_in(&filters.exclude_domains);
-        is_allowed.then_some(missing)
+        let is_labelled =
+            filters.labels.is_empty() || document.labels.iter().any(|label| filters.labels.contains(label));
+        (is_allowed && is_labelled).then_some(missing)
     }
 
     fn contains_phrase(&self, phrase: &[String]) -> bool {

@@ -12,9 +12,14 @@ pub struct Filters {
     pub country: Option<String>,
     /// Exclusive lower bound. Excludes documents without a publication time.
     pub published_after: Option<Timestamp>,
-    /// Normalized domains (see `retrieval_core::domain`). A domain matches itself and its subdomains.
+    /// Exclusive upper bound. Excludes documents without a publication time.
+    pub published_before: Option<Timestamp>,
+    /// Labels of which a document must have one, folded like those of documents. Empty: any document.
+    pub labels: Vec<String>,
+    /// Normalized sites: a domain, which matches its subdomains too, or a domain with a path (see
+    /// `retrieval_core::site` and [`Site`](crate::indexing::Site)).
     pub include_domains: Vec<String>,
-    /// Normalized domains to exclude, with their subdomains. Takes precedence over `include_domains`.
+    /// Normalized sites to exclude. Takes precedence over `include_domains`.
     pub exclude_domains: Vec<String>,
 }
 

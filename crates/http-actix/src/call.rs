@@ -47,6 +47,7 @@ impl Context {
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
+        self.state.app.check_share(&self.viewer, work)?;
         let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
         let use_case = use_case(app.clone(), viewer.clone());
         let running = self.state.runtime.spawn(async move { app.within_share(&viewer, work, use_case).await });

@@ -66,7 +66,7 @@ impl Failure {
     }
 }
 
-fn clipped(text: String) -> String {
+pub(crate) fn clipped(text: String) -> String {
     match text.char_indices().nth(MAX_ECHO) {
         None => text,
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -83,6 +83,7 @@ fn quota_exceeded(quota: Quota, message: String) -> Failure {
         Quota::Bytes { size: _, used, limit } => {
             failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
         }
+        Quota::Keys { used, limit } => failure.with("quota", "keys").with("used", used).with("limit", limit),
         Quota::Webhooks { limit } => failure.with("quota", "webhooks").with("used", limit).with("limit", limit),
         Quota::Disk => failure.with("quota", "disk"),
     }
@@ -97,6 +98,9 @@ impl From<app::Error> for Failure {
             Error::DocumentNotFound => Failure::new(ErrorCode::DocumentNotFound, message),
             Error::SearchNotFound => Failure::new(ErrorCode::SearchNotFound, message),
             Error::SyncNotFound => Failure::new(ErrorCode::SyncNotFound, message),
+            Error::FileNotFound => Failure::new(ErrorCode::FileNotFound, message).with("field", "name"),
+            Error::KeyNotFound => Failure::new(ErrorCode::KeyNotFound, message),
+            Error::InvalidCredential => Failure::new(ErrorCode::InvalidApiKey, message),
             Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
             Error::FileTooLarge { size: _, max_object_bytes } => Failure::new(ErrorCode::FileTooLarge, message)
                 .with("field", "size")

@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod accept;
 mod admission;
+mod base_url;
 mod body;
 mod call;
 mod compat;
 mod compression;
+mod documents;
 mod endpoint;
 mod failure;
 mod handlers;

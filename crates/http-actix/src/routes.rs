@@ -37,8 +37,13 @@ pub fn create_app(
                 })),
         )
         .configure(compat::register)
+        .service(public("/", published::root))
         .service(public("/openapi/public.json", published::openapi))
+        // Tools look for the document here.
+        .service(public("/openapi.json", published::openapi))
         .service(public("/docs", published::docs))
+        .service(public("/docs/reference.css", published::style))
+        .service(public("/docs/reference.js", published::script))
         .service(public("/schemas/{file}", schemas::read_schema))
         .service(public("/skills", skills::index))
         .service(public("/skills/install.sh", skills::installer))
@@ -48,7 +53,7 @@ pub fn create_app(
         .service(public("/.well-known/agent-skills/{skill}/SKILL.md", skills::skill))
         .service(public("/.well-known/oauth-protected-resource", mcp::api_metadata))
         .service(public("/.well-known/oauth-protected-resource/mcp", mcp::metadata))
-        .service(public("/llms.txt", skills::llms))
+        .service(public("/llms.txt", published::llms))
         .default_service(web::to(unmatched::unknown_path))
 }
 

@@ -1,7 +1,5 @@
 //! The skill files of one deployment, rendered once at startup.
 
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 use skills::{Published, Text};
 
@@ -18,7 +16,6 @@ pub(crate) struct SkillFiles {
     pub agents: Vec<(String, StaticFile)>,
     pub installer: StaticFile,
     pub discovery: StaticFile,
-    pub llms: StaticFile,
     pub public_url: String,
 }
 
@@ -34,7 +31,6 @@ impl SkillFiles {
             agents: files(&published.agents),
             installer: StaticFile::new("text/x-shellscript; charset=utf-8", published.installer.clone()),
             discovery: StaticFile::new("application/json", discovery_index(&published).to_string()),
-            llms: StaticFile::new(MARKDOWN, llms_txt(&published, public_url)),
             public_url: public_url.to_owned(),
             published,
         })
@@ -58,22 +54,4 @@ fn discovery_index(published: &Published) -> Value {
     };
     let skills: Vec<Value> = published.skills.iter().map(entry).collect();
     json!({"$schema": DISCOVERY_SCHEMA, "skills": skills})
-}
-
-/// Renders `llms.txt` in the format of llmstxt.org.
-fn llms_txt(published: &Published, public_url: &str) -> String {
-    let mut text = format!(
-        "# Retrieval\n\n> One API that searches (a shared web index and an organization's private files), reads any \
-         document as clean, citable markdown, takes feedback, indexes uploaded files and reports usage.\n\n\
-         Every call needs `Authorization: Bearer API_KEY`, except for the descriptions below.\n\n## Descriptions\n\n\
-         - [OpenAPI 3.1]({public_url}/openapi/public.json): every operation, field and error\n\
-         - [Reference]({public_url}/docs): the same as a web page\n\
-         - MCP: `POST {public_url}/mcp` (streamable HTTP, the same keys)\n\
-         - [Installer of the skills]({public_url}/skills/install.sh): a shell script\n\n## Skills\n\n"
-    );
-    for skill in &published.skills {
-        let _ =
-            writeln!(text, "- [{}]({public_url}/skills/{}/SKILL.md): {}", skill.name, skill.name, skill.description);
-    }
-    text
 }

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use app::App;
@@ -9,9 +9,11 @@ use rate_limit::RateLimiter;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 
+use crate::base_url::Published;
 use crate::mcp::{Origins, ProtectedResource};
 use crate::memory::{Memory, MemoryLimits};
 use crate::skill_files::SkillFiles;
+use crate::static_file::StaticFile;
 
 /// Renders the metrics in the text format of Prometheus.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
@@ -70,6 +72,9 @@ pub struct State {
     /// Least speed of sending the body of a request.
     pub(crate) sending: Pace,
     pub(crate) skills: Option<SkillFiles>,
+    pub(crate) published: Published,
+    /// The reference page for the configured base URL, built at its first request.
+    pub(crate) docs: OnceLock<StaticFile>,
     pub(crate) origins: Origins,
     /// `None` without an issuer.
     pub(crate) protected_resource: Option<ProtectedResource>,
@@ -89,6 +94,8 @@ impl State {
             memory: Memory::new(&options.memory),
             sending: options.paces.sending,
             skills: SkillFiles::new(&public_url),
+            published: Published::new(&public_url),
+            docs: OnceLock::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),
             protected_resource: options
                 .oauth_issuer

@@ -15,7 +15,7 @@ pub(crate) fn published_after(
     if let Some(text) = &policy.published_after {
         return parse(text).map(Some).ok_or_else(|| {
             let field = "freshness_policy.published_after";
-            Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`"))
+            Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`, not `{text}`"))
         });
     }
     // Lengths as in the search APIs that defined these codes.
@@ -27,6 +27,15 @@ pub(crate) fn published_after(
         Some(Freshness::Py) => 365,
     };
     Ok(Some(now.saturating_sub(Duration::days(days))))
+}
+
+/// Returns the exclusive upper bound of the publication time of results.
+pub(crate) fn published_before(policy: &FreshnessPolicy) -> Result<Option<OffsetDateTime>, Failure> {
+    let Some(text) = &policy.published_before else { return Ok(None) };
+    parse(text).map(Some).ok_or_else(|| {
+        let field = "freshness_policy.published_before";
+        Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`, not `{text}`"))
+    })
 }
 
 /// Parses an RFC 3339 time, or a date as the start of that day in UTC.
@@ -52,7 +61,11 @@ mod tests {
     use time::macros::datetime;
 
     fn check(text: &str, expected: Option<OffsetDateTime>) {
-        let policy = FreshnessPolicy { published_after: Some(text.to_owned()), freshness: Some(Freshness::Pd) };
+        let policy = FreshnessPolicy {
+            published_after: Some(text.to_owned()),
+            freshness: Some(Freshness::Pd),
+            ..Default::default()
+        };
         let bound = published_after(&policy, datetime!(2026-06-15 12:00 UTC));
         assert_eq!(bound.ok().flatten(), expected, "{text}");
     }
@@ -101,7 +114,7 @@ mod tests {
     #[test]
     fn a_window_ends_now() {
         let now = datetime!(2026-06-15 12:00 UTC);
-        let bound = |freshness| published_after(&FreshnessPolicy { published_after: None, freshness }, now).unwrap();
+        let bound = |freshness| published_after(&FreshnessPolicy { freshness, ..Default::default() }, now).unwrap();
         assert_eq!(bound(None), None);
         assert_eq!(bound(Some(Freshness::Pd)), Some(datetime!(2026-06-14 12:00 UTC)));
         assert_eq!(bound(Some(Freshness::Pw)), Some(datetime!(2026-06-08 12:00 UTC)));

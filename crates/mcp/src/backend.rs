@@ -12,8 +12,8 @@ pub trait Backend: Call<Search> + Call<ReadDocument> + Call<SubmitFeedback> + Ca
     /// True if the caller has the scope, or if that is unknown: the operation itself then refuses.
     fn may(&self, scope: Scope) -> bool;
 
-    /// The organization whose workspace the caller may search; `None` if unknown.
-    fn workspace_id(&self) -> Option<Uuid>;
+    /// Returns the organization whose workspace the caller may search; `None` if unknown.
+    fn workspace_id(&self) -> impl Future<Output = Result<Option<Uuid>, Failure>>;
 
     /// Begins a call of an operation, before its arguments are read.
     ///
@@ -40,6 +40,8 @@ pub struct Uploaded {
     /// The run that indexes the file.
     pub sync_id: String,
     pub state: RunState,
+    /// Name of an earlier file that this one replaced although it was sent under another name.
+    pub replaces: Option<String>,
 }
 
 /// One operation of a [`Backend`].

@@ -49,7 +49,7 @@ pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<
     let Given { request: Search { query }, .. } = arguments::own(arguments, &[], &search_input(), Unknown::Note)?;
     let mut request = SearchRequest::new(query);
     request.response.verbosity = Verbosity::IdsOnly;
-    if let Some(workspace) = backend.workspace_id() {
+    if let Some(workspace) = backend.workspace_id().await? {
         request.scope.indexes = Some(vec![SearchIndex::Web, SearchIndex::Workspace]);
         request.scope.workspace_id = Some(workspace.to_string());
     }

@@ -35,6 +35,7 @@ pub(crate) fn search() -> Value {
             "published_after": {"type": "string", "description": "YYYY-MM-DD or RFC 3339."},
             "language": {"type": "string", "description": "Two letters."},
             "country": {"type": "string", "description": "Two letters."},
+            "labels": described("Only files with one of these labels."),
             "exact_match": {"type": "boolean", "description": "Only texts with the query as a phrase."},
             "search_queries": described("Rewrites of the query, up to 16."),
             "max_chars": {"type": "integer", "default": 12_000, "description": "Size of the whole answer."},

@@ -11,6 +11,7 @@ named_enum! {
         UsageRead = "usage:read",
         ResearchRead = "research:read",
         ResearchWrite = "research:write",
+        KeysWrite = "keys:write",
         WebhooksWrite = "webhooks:write",
     }
 }

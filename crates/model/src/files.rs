@@ -8,3 +8,24 @@ named_enum! {
         SkippedUnsupported = "skipped_unsupported",
     }
 }
+
+named_enum! {
+    /// The state of a stored file.
+    FileStatus: "file status" {
+        /// Not indexed since its last upload.
+        Pending = "pending",
+        Indexed = "indexed",
+        Failed = "failed",
+        Unsupported = "unsupported",
+    }
+}
+
+impl From<FileOutcome> for FileStatus {
+    fn from(outcome: FileOutcome) -> Self {
+        match outcome {
+            FileOutcome::Indexed => FileStatus::Indexed,
+            FileOutcome::Failed => FileStatus::Failed,
+            FileOutcome::SkippedUnsupported => FileStatus::Unsupported,
+        }
+    }
+}

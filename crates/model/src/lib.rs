@@ -16,7 +16,7 @@ pub use access::{AuditAction, KeyState, Scope};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{CaptureFormat, Collection, IndexName};
 pub use feedback::FeedbackEvent;
-pub use files::FileOutcome;
+pub use files::{FileOutcome, FileStatus};
 pub use ids::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DeliveryId, DocId, FeedbackId, Generation, OrganizationId,
     PassageId, SearchId, SessionId, SyncId, WebhookId,

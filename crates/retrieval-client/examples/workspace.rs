@@ -15,7 +15,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let base_url = std::env::var("RETRIEVAL_BASE_URL").unwrap_or_else(|_| "http://127.0.0.1:8080".to_owned());
     let client = Client::builder().base_url(base_url).api_key(std::env::var("RETRIEVAL_API_KEY")?).build()?;
 
-    let files: Vec<LocalFile> = arguments.map(|path| LocalFile { name: path.clone(), path: path.into() }).collect();
+    let files: Vec<LocalFile> =
+        arguments.map(|path| LocalFile { name: path.clone(), path: path.into(), labels: None }).collect();
     for uploaded in client.upload_files(&files, 4, |_| {}).await {
         println!("uploaded {}", uploaded?.name);
     }

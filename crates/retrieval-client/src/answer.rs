@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
+use crate::transport::Reply;
 
 /// A successful response: the typed body (also by dereference), the raw body, and the rate limit.
 #[derive(Clone, Debug)]
@@ -17,11 +18,12 @@ pub struct Answer<T> {
 }
 
 impl<T: DeserializeOwned> Answer<T> {
-    pub(crate) fn parse(status: u16, raw: Bytes, rate_limit: Option<RateLimit>) -> Result<Self, Error> {
+    pub(crate) fn parse(reply: Reply, server: &str) -> Result<Self, Error> {
+        let Reply { status, body: raw, rate_limit } = reply;
         match serde_json::from_slice(&raw) {
             Ok(body) => Ok(Self { body, raw, rate_limit }),
             // The message has the expected type and the position, and at most one word of the body.
-            Err(error) => Err(Error::Malformed { status, reason: error.to_string() }),
+            Err(error) => Err(Error::Malformed { status, reason: format!("{error}, from `{server}`") }),
         }
     }
 }

@@ -6,6 +6,7 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 
 use crate::session::session_header;
+use crate::slow_connect::SlowConnect;
 use crate::transport::{Transport, http_client};
 use crate::{Client, Error};
 
@@ -21,6 +22,7 @@ pub struct ClientBuilder {
     timeout: Duration,
     name: String,
     proxies: bool,
+    slow_connect: Option<SlowConnect>,
 }
 
 impl Default for ClientBuilder {
@@ -32,6 +34,7 @@ impl Default for ClientBuilder {
             timeout: DEFAULT_TIMEOUT,
             name: concat!("retrieval-client/", env!("CARGO_PKG_VERSION")).to_owned(),
             proxies: true,
+            slow_connect: None,
         }
     }
 }
@@ -72,6 +75,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Calls `report` once if connecting takes longer than `limit`, while the attempt continues.
+    pub fn on_slow_connect(mut self, limit: Duration, report: impl Fn() + Send + Sync + 'static) -> Self {
+        self.slow_connect = Some(SlowConnect::new(limit, Arc::new(report)));
+        self
+    }
+
     /// Builds the client without connecting.
     ///
     /// # Errors
@@ -82,7 +91,7 @@ impl ClientBuilder {
         let session_id = self.session_id.as_deref().map(session_header).transpose()?;
         let name = HeaderValue::from_str(&self.name)
             .map_err(|_| Error::Setting(format!("invalid client name `{}`: use printable ASCII", self.name)))?;
-        let http = http_client(base.scheme() == "https", self.proxies)?;
+        let http = http_client(base.scheme() == "https", self.proxies, self.slow_connect)?;
         let transport = Transport::new(http, base, authorization, name, self.timeout, self.proxies);
         Ok(Client::new(Arc::new(transport), session_id))
     }
@@ -91,7 +100,7 @@ impl ClientBuilder {
 /// Omits the key.
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { base_url, api_key: _, session_id, timeout, name, proxies } = self;
+        let Self { base_url, api_key: _, session_id, timeout, name, proxies, slow_connect: _ } = self;
         let mut shown = f.debug_struct("ClientBuilder");
         shown.field("base_url", base_url).field("session_id", session_id).field("timeout", timeout);
         shown.field("name", name).field("proxies", proxies).finish_non_exhaustive()
@@ -102,9 +111,13 @@ impl fmt::Debug for ClientBuilder {
 /// a key pasted into the wrong place.
 fn base(text: &str) -> Result<Url, Error> {
     let wrong = |why: &str| Error::Setting(format!("invalid base URL: {why}"));
-    let mut url = Url::parse(text.trim()).map_err(|error| wrong(&error.to_string()))?;
+    let scheme_missing = || wrong("start it with http:// or https://");
+    let mut url = Url::parse(text.trim()).map_err(|error| match text.contains("://") {
+        true => wrong(&error.to_string()),
+        false => scheme_missing(),
+    })?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(wrong("start it with http:// or https://"));
+        return Err(scheme_missing());
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
         return Err(wrong("remove credentials, query and fragment"));

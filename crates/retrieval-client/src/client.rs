@@ -1,17 +1,20 @@
 use std::sync::Arc;
 
 use api_types::{
-    DocumentRequest, DocumentResponse, FeedbackRequest, FeedbackResponse, FileDeleteResponse, FileListResponse,
-    IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse, MeResponse, NoBody, PresignRequest,
-    PresignResponse, RequestBody, SearchRequest, SearchResponse, UsageOverview, WebhookCreateRequest,
-    WebhookCreateResponse, WebhookDeleteResponse, WebhookListResponse, WebhookRotateResponse,
+    DocumentRequest, DocumentResponse, DocumentsRequest, DocumentsResponse, FeedbackRequest, FeedbackResponse,
+    FileContentResponse, FileDeleteResponse, FileListResponse, FileResponse, IndexFilesResponse, IndexMode,
+    IndexRequest, IndexStartResponse, IndexStatusResponse, KeyCreateRequest, KeyCreateResponse, KeyListResponse,
+    KeyRevokeResponse, MeResponse, NoBody, PresignRequest, PresignResponse, RequestBody, SearchIndex, SearchRequest,
+    SearchResponse, UsageOverview, WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse,
+    WebhookListResponse, WebhookRotateResponse,
 };
 use bytes::Bytes;
-use openapi::parameters::{FileName, SyncId, UsageQuery, WebhookId};
+use openapi::parameters::{ApiKeyId, FileName, PageQuery, SyncId, UsageQuery, WebhookId};
 use openapi::{Input, Operation, PathParameters, QueryParameters, operations};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::HeaderValue;
+use tokio::sync::OnceCell;
 
 use crate::retry::Repeat;
 use crate::session::session_header;
@@ -23,6 +26,8 @@ use crate::{Answer, ClientBuilder, Error};
 pub struct Client {
     pub(crate) transport: Arc<Transport>,
     session: Option<HeaderValue>,
+    /// Organization of the key, once asked for; `None` if the service cannot tell.
+    organization: Arc<OnceCell<Option<String>>>,
 }
 
 impl Client {
@@ -31,7 +36,7 @@ impl Client {
     }
 
     pub(crate) fn new(transport: Arc<Transport>, session: Option<HeaderValue>) -> Self {
-        Self { transport, session }
+        Self { transport, session, organization: Arc::default() }
     }
 
     /// Returns a client for another session: the `session_id` of an answer, or a new one.
@@ -39,7 +44,7 @@ impl Client {
     /// # Errors
     /// [`Error::Setting`] if the id is not a UUID.
     pub fn with_session(&self, session_id: &str) -> Result<Self, Error> {
-        Ok(Self { transport: Arc::clone(&self.transport), session: Some(session_header(session_id)?) })
+        Ok(Self { session: Some(session_header(session_id)?), ..self.clone() })
     }
 
     /// Calls any operation of the table. The methods below are shorthands for it.
@@ -51,14 +56,27 @@ impl Client {
         self.send::<O>(&input.path, &input.query, &input.body).await
     }
 
-    /// `POST /v1/search`. Searches are charged: after a broken connection the request is not repeated.
+    /// `POST /v1/search`. Searches are charged: after a broken connection the request is not repeated. A search of the workspace
+    /// without `workspace_id` gets that of the key's organization.
     pub async fn search(&self, request: &SearchRequest) -> Result<Answer<SearchResponse>, Error> {
+        let scope = &request.scope;
+        let is_workspace = scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
+        if is_workspace && scope.workspace_id.is_none() {
+            let mut request = request.clone();
+            request.scope.workspace_id = self.organization_id().await?;
+            return self.send::<operations::Search>(&(), &(), &request).await;
+        }
         self.send::<operations::Search>(&(), &(), request).await
     }
 
     /// `POST /v1/document`.
     pub async fn read_document(&self, request: &DocumentRequest) -> Result<Answer<DocumentResponse>, Error> {
         self.send::<operations::ReadDocument>(&(), &(), request).await
+    }
+
+    /// `POST /v1/documents`: up to 20 documents in one call.
+    pub async fn read_documents(&self, request: &DocumentsRequest) -> Result<Answer<DocumentsResponse>, Error> {
+        self.send::<operations::ReadDocuments>(&(), &(), request).await
     }
 
     /// `POST /v1/feedback`. After a broken connection the request is not repeated, since an event could count twice.
@@ -73,7 +91,22 @@ impl Client {
 
     /// `GET /v1/files`.
     pub async fn list_files(&self) -> Result<Answer<FileListResponse>, Error> {
-        self.send::<operations::ListFiles>(&(), &(), &NoBody {}).await
+        self.list_files_page(&PageQuery::default()).await
+    }
+
+    /// `GET /v1/files` with `cursor` and `limit`: one page. Without both it lists all files.
+    pub async fn list_files_page(&self, page: &PageQuery) -> Result<Answer<FileListResponse>, Error> {
+        self.send::<operations::ListFiles>(&(), page, &NoBody {}).await
+    }
+
+    /// `GET /v1/files/{name}`.
+    pub async fn get_file(&self, name: &str) -> Result<Answer<FileResponse>, Error> {
+        self.send::<operations::GetFile>(&FileName(name.to_owned()), &(), &NoBody {}).await
+    }
+
+    /// `GET /v1/files/{name}/content`. [`Client::download`] includes it.
+    pub async fn file_content(&self, name: &str) -> Result<Answer<FileContentResponse>, Error> {
+        self.send::<operations::GetFileContent>(&FileName(name.to_owned()), &(), &NoBody {}).await
     }
 
     /// `DELETE /v1/files/{name}`. Repeated after a broken connection: `deleted` may then be false for a file that the
@@ -93,6 +126,26 @@ impl Client {
         self.send::<operations::GetIndexRun>(&SyncId(sync_id.to_owned()), &(), &NoBody {}).await
     }
 
+    /// `GET /v1/files/index/{sync_id}/files`: one page. [`Client::unread_files`] returns the failures of all pages.
+    pub async fn list_run_files(&self, sync_id: &str, page: &PageQuery) -> Result<Answer<IndexFilesResponse>, Error> {
+        self.send::<operations::ListIndexRunFiles>(&SyncId(sync_id.to_owned()), page, &NoBody {}).await
+    }
+
+    /// `GET /v1/keys`.
+    pub async fn list_keys(&self) -> Result<Answer<KeyListResponse>, Error> {
+        self.send::<operations::ListKeys>(&(), &(), &NoBody {}).await
+    }
+
+    /// `POST /v1/keys`. After a broken connection the request is not repeated, since it could create a second key.
+    pub async fn create_key(&self, request: &KeyCreateRequest) -> Result<Answer<KeyCreateResponse>, Error> {
+        self.send::<operations::CreateKey>(&(), &(), request).await
+    }
+
+    /// `DELETE /v1/keys/{api_key_id}`.
+    pub async fn revoke_key(&self, api_key_id: &str) -> Result<Answer<KeyRevokeResponse>, Error> {
+        self.send::<operations::RevokeKey>(&ApiKeyId(api_key_id.to_owned()), &(), &NoBody {}).await
+    }
+
     /// `GET /v1/usage`.
     pub async fn usage(&self, query: &UsageQuery) -> Result<Answer<UsageOverview>, Error> {
         self.send::<operations::GetUsage>(&(), query, &NoBody {}).await
@@ -101,6 +154,17 @@ impl Client {
     /// `GET /v1/me`.
     pub async fn me(&self) -> Result<Answer<MeResponse>, Error> {
         self.send::<operations::GetMe>(&(), &(), &NoBody {}).await
+    }
+
+    /// Returns the organization of the key, which is the `workspace_id` of its searches. Asks the service once; `None` if it is too
+    /// old to tell.
+    pub async fn organization_id(&self) -> Result<Option<String>, Error> {
+        let ask = async || match self.me().await {
+            Ok(me) => Ok(Some(me.organization.organization_id.to_string())),
+            Err(error) if error.api().is_some_and(|api| api.status == 404) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.organization.get_or_try_init(ask).await.cloned()
     }
 
     /// `GET /v1/webhooks`.
@@ -143,7 +207,7 @@ impl Client {
             session: self.session.as_ref(),
         };
         let reply = self.transport.send(call).await?;
-        Answer::parse(reply.status, reply.body, reply.rate_limit)
+        Answer::parse(reply, &self.transport.server())
     }
 }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use api_types::RateLimit;
 use serde_json::{Map, Value};
 
+use crate::NoResponse;
+
 /// A failed request. No message contains the API key or a signed URL.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,14 +14,25 @@ pub enum Error {
     /// An error of the service.
     #[error(transparent)]
     Api(Box<ApiError>),
-    /// A status that the service does not send: a redirect, or the failure of a proxy.
-    #[error("unexpected status {status} from the server")]
-    Status { status: u16 },
+    /// A status without an error of the service: a redirect, the failure of a proxy, or another service.
+    #[error("`{server}` responded with status {status} and no error of the service")]
+    Status {
+        status: u16,
+        /// The base URL.
+        server: String,
+        /// Origin that a redirect leads to.
+        redirect: Option<String>,
+    },
     /// The connection failed or broke.
-    #[error("no response from the server")]
-    Transport(#[source] Box<dyn StdError + Send + Sync>),
-    #[error("no response within {} s", limit.as_secs_f64())]
-    Timeout { limit: Duration },
+    #[error("no response from `{server}`: {reason}")]
+    Transport {
+        /// The base URL.
+        server: String,
+        reason: NoResponse,
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    #[error("no response from `{server}` within {} s", limit.as_secs_f64())]
+    Timeout { server: String, limit: Duration },
     /// A response that breaks the interface.
     #[error("malformed response with status {status}: {reason}")]
     Malformed { status: u16, reason: String },
@@ -28,11 +41,16 @@ pub enum Error {
     /// Storage refused the file.
     #[error("storage refused `{name}` with status {status}")]
     Storage { name: String, status: u16 },
+    /// The connection to storage failed or broke.
+    #[error("no response from storage at `{server}`: {reason}")]
+    StorageTransport { server: String, reason: NoResponse, source: Box<dyn StdError + Send + Sync> },
     /// The length of the file changed during the upload.
     #[error("`{}` changed during the upload", path.display())]
     FileChanged { path: PathBuf },
     #[error("cannot read `{}`", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    #[error("cannot write the downloaded file")]
+    Write { source: std::io::Error },
     /// The document was captured again between two pages, which therefore do not fit together.
     #[error("the document changed during the read: capture `{requested}` is no longer the latest")]
     StaleCapture { requested: String },
@@ -70,8 +88,11 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Error::Api(error) => is_transient(error.status),
-            Error::Status { status } | Error::Storage { status, .. } => is_transient(*status),
-            Error::Transport(_) | Error::Timeout { .. } | Error::StaleCapture { .. } => true,
+            Error::Status { status, .. } | Error::Storage { status, .. } => is_transient(*status),
+            Error::Transport { .. }
+            | Error::StorageTransport { .. }
+            | Error::Timeout { .. }
+            | Error::StaleCapture { .. } => true,
             _ => false,
         }
     }

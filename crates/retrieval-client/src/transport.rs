@@ -2,23 +2,25 @@
 
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use api_types::{ErrorEnvelope, RateLimit};
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT};
 use reqwest::{Method, Url};
 use time::OffsetDateTime;
 
 use crate::error::{ApiError, Error};
+use crate::no_response::{CONNECT_TIMEOUT, NoResponse};
 use crate::rate_limit;
 use crate::retry::{self, Failure, Repeat};
+use crate::slow_connect::SlowConnect;
 
 /// Maximum size of a response, far above the largest one, a whole document.
 pub(crate) const MAX_ANSWER: usize = 64 << 20;
 /// Maximum wait that a busy server can ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
 const POOL_IDLE: Duration = Duration::from_secs(20);
 const SESSION_HEADER: &str = "x-session-id";
@@ -33,6 +35,8 @@ pub(crate) struct Transport {
     name: HeaderValue,
     timeout: Duration,
     proxies: bool,
+    /// True from the first response on.
+    reached: AtomicBool,
 }
 
 /// One request.
@@ -52,7 +56,7 @@ pub(crate) struct Reply {
 }
 
 /// Builds a client that follows no redirects: a redirect could send the key or a file to another address.
-pub(crate) fn http_client(tls: bool, proxies: bool) -> Result<reqwest::Client, Error> {
+pub(crate) fn http_client(tls: bool, proxies: bool, slow: Option<SlowConnect>) -> Result<reqwest::Client, Error> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE)
@@ -62,6 +66,9 @@ pub(crate) fn http_client(tls: bool, proxies: bool) -> Result<reqwest::Client, E
         .tls_built_in_root_certs(tls);
     if !proxies {
         builder = builder.no_proxy();
+    }
+    if let Some(slow) = slow {
+        builder = builder.connector_layer(slow);
     }
     builder.build().map_err(|error| Error::Setting(format!("cannot create an HTTP client: {error}")))
 }
@@ -75,7 +82,16 @@ impl Transport {
         timeout: Duration,
         proxies: bool,
     ) -> Self {
-        Self { http, storage: OnceLock::new(), base, authorization, name, timeout, proxies }
+        Self {
+            http,
+            storage: OnceLock::new(),
+            base,
+            authorization,
+            name,
+            timeout,
+            proxies,
+            reached: AtomicBool::new(false),
+        }
     }
 
     /// Joins a relative path, with percent-encoded segments, to the base URL.
@@ -87,7 +103,7 @@ impl Transport {
         if let Some(client) = self.storage.get() {
             return Ok(client);
         }
-        let client = http_client(true, self.proxies)?;
+        let client = http_client(true, self.proxies, None)?;
         Ok(self.storage.get_or_init(|| client))
     }
 
@@ -120,10 +136,12 @@ impl Transport {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
         let response = request.send().await.map_err(|error| self.broken(error))?;
+        self.reached.store(true, Ordering::Relaxed);
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let body = self.read(response).await?;
         if (200..300).contains(&status) {
+            self.check_is_json(status, &headers, &body)?;
             return Ok(Reply { status, body, rate_limit: rate_limit::of(&headers) });
         }
         let failure = match status {
@@ -131,7 +149,7 @@ impl Transport {
             503 => retry_after(&headers).map_or(Failure::Status(status), Failure::Overloaded),
             _ => Failure::Status(status),
         };
-        Err((Some(failure), refusal(status, &headers, &body)))
+        Err((Some(failure), self.refusal(status, &headers, &body)))
     }
 
     async fn read(&self, mut response: reqwest::Response) -> Result<Bytes, (Option<Failure>, Error)> {
@@ -146,15 +164,55 @@ impl Transport {
     }
 
     fn broken(&self, error: reqwest::Error) -> (Option<Failure>, Error) {
-        let failure = if error.is_connect() {
-            Some(Failure::NotConnected)
-        } else if error.is_timeout() {
+        let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
+        if is_timeout && !is_connect {
             // A retry would multiply the caller's timeout.
-            return (None, Error::Timeout { limit: self.timeout });
-        } else {
-            Some(Failure::Broken)
+            return (None, Error::Timeout { server: self.server(), limit: self.timeout });
+        }
+        let reason = NoResponse::of(&error);
+        let failure = match (is_connect, reason.is_worth_a_retry()) {
+            (_, false) => None,
+            // A server that never answered is not running, or the address is wrong: the caller learns this at once.
+            (true, true) => self.reached.load(Ordering::Relaxed).then_some(Failure::NotConnected),
+            (false, true) => Some(Failure::Broken),
         };
-        (failure, unanswered(error))
+        (failure, Error::Transport { server: self.server(), reason, source: error.without_url().into() })
+    }
+
+    /// Refuses pages of other services.
+    fn check_is_json(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<(), (Option<Failure>, Error)> {
+        if body.trim_ascii_start().starts_with(b"{") {
+            return Ok(());
+        }
+        let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("no media type");
+        let reason = format!("`{}` sent {media_type} instead of a JSON object", self.server());
+        Err((None, Error::Malformed { status, reason }))
+    }
+
+    /// Parses the service's error. Other bodies come from proxies and other services.
+    fn refusal(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
+        match serde_json::from_slice::<ErrorEnvelope>(body) {
+            Ok(ErrorEnvelope { request_id, error, .. }) => Error::Api(Box::new(ApiError {
+                status,
+                code: error.code,
+                message: error.message,
+                details: error.details,
+                request_id: request_id.to_string(),
+                rate_limit: rate_limit::of(headers),
+            })),
+            Err(_) => Error::Status { status, server: self.server(), redirect: self.redirect(headers) },
+        }
+    }
+
+    /// Returns the origin that the response redirects to.
+    fn redirect(&self, headers: &HeaderMap) -> Option<String> {
+        let location = self.base.join(headers.get(LOCATION)?.to_str().ok()?).ok()?;
+        location.has_host().then(|| location.origin().ascii_serialization())
+    }
+
+    /// Returns the base URL as people write it.
+    pub fn server(&self) -> String {
+        self.base.as_str().trim_end_matches('/').to_owned()
     }
 }
 
@@ -162,26 +220,6 @@ impl Transport {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
-}
-
-/// Removes the URL: a signed URL of storage is a secret while it is valid.
-pub(crate) fn unanswered(error: reqwest::Error) -> Error {
-    Error::Transport(error.without_url().into())
-}
-
-/// Parses the service's error. Other bodies come from proxies.
-fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
-    match serde_json::from_slice::<ErrorEnvelope>(body) {
-        Ok(ErrorEnvelope { request_id, error, .. }) => Error::Api(Box::new(ApiError {
-            status,
-            code: error.code,
-            message: error.message,
-            details: error.details,
-            request_id: request_id.to_string(),
-            rate_limit: rate_limit::of(headers),
-        })),
-        Err(_) => Error::Status { status },
-    }
 }
 
 /// Omits the key.

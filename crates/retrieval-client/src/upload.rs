@@ -14,8 +14,7 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 use crate::retry::{self, Failure, Repeat};
-use crate::transport::unanswered;
-use crate::{Client, Error};
+use crate::{Client, Error, storage};
 
 const CHUNK: usize = 64 << 10;
 /// Time for connecting, and for storage to respond after the last byte.
@@ -30,6 +29,15 @@ pub struct Uploaded {
     pub name: String,
     /// Bytes.
     pub size: u64,
+    /// Name of an earlier file that this one replaced although it was sent under another name.
+    pub replaces: Option<String>,
+}
+
+/// Name and labels to presign.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub name: &'a str,
+    pub labels: Option<&'a [String]>,
 }
 
 pub(crate) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
@@ -52,7 +60,7 @@ impl Client {
         name: &str,
         progress: impl Fn(u64) + Send + Sync + 'static,
     ) -> Result<Uploaded, Error> {
-        self.upload_checked(path, name, Arc::new(progress), &|_| Ok(())).await
+        self.upload_checked(path, Named { name, labels: None }, Arc::new(progress), &|_| Ok(())).await
     }
 
     /// Uploads a text from memory under `name`.
@@ -60,32 +68,35 @@ impl Client {
     /// # Errors
     /// Errors of [`Client::presign`], [`Error::Storage`] and transport errors.
     pub async fn upload_text(&self, text: String, name: &str) -> Result<Uploaded, Error> {
-        self.upload_from(&Source::Text(Bytes::from(text)), name).await
+        self.upload_from(&Source::Text(Bytes::from(text)), Named { name, labels: None }).await
     }
 
     /// Uploads a file after `accept` has approved its sanitized name.
     pub(crate) async fn upload_checked(
         &self,
         path: &Path,
-        name: &str,
+        named: Named<'_>,
         progress: Progress,
         accept: &(dyn Fn(&str) -> Result<(), Error> + Send + Sync),
     ) -> Result<Uploaded, Error> {
-        self.upload_from(&Source::File { path, progress, accept }, name).await
+        self.upload_from(&Source::File { path, progress, accept }, named).await
     }
 
-    async fn upload_from(&self, source: &Source<'_>, name: &str) -> Result<Uploaded, Error> {
+    async fn upload_from(&self, source: &Source<'_>, named: Named<'_>) -> Result<Uploaded, Error> {
         let mut retries = 0;
+        let mut replaces = None;
         loop {
             // A signed URL is valid for one PUT, so every attempt needs a new one.
-            let (body, size, signed) = self.prepare(source, name).await?;
+            let (body, size, signed) = self.prepare(source, named).await?;
+            // A repeated attempt replaces nothing but the first one.
+            replaces = replaces.or_else(|| signed.replaces.clone());
             let error = match self.put(body, size, &signed).await {
-                Ok(()) => return Ok(Uploaded { name: signed.name, size }),
+                Ok(()) => return Ok(Uploaded { name: signed.name, size, replaces }),
                 Err(error) => error,
             };
             let failure = match &error {
                 Error::Storage { status, .. } => Failure::Status(*status),
-                Error::Transport(_) => Failure::Broken,
+                Error::StorageTransport { .. } => Failure::Broken,
                 _ => return Err(error),
             };
             let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
@@ -95,17 +106,17 @@ impl Client {
     }
 
     /// Returns the body of an attempt, its length and its URL.
-    async fn prepare(&self, source: &Source<'_>, name: &str) -> Result<(Body, u64, PresignResponse), Error> {
+    async fn prepare(&self, source: &Source<'_>, named: Named<'_>) -> Result<(Body, u64, PresignResponse), Error> {
         match source {
             Source::Text(text) => {
                 let size = text.len() as u64;
-                let signed = self.presign(&presign_request(name, size)).await?.body;
+                let signed = self.presign(&presign_request(named, size)).await?.body;
                 Ok((Body::from(text.clone()), size, signed))
             }
             Source::File { path, progress, accept } => {
                 let file = open(path).await?;
                 let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
-                let signed = self.presign(&presign_request(name, size)).await?.body;
+                let signed = self.presign(&presign_request(named, size)).await?.body;
                 accept(&signed.name)?;
                 progress(0);
                 // An empty stream would use chunked encoding, which storage refuses.
@@ -126,8 +137,7 @@ impl Client {
             Err(error) => {
                 return Err(match changed_file(&error) {
                     Some(path) => Error::FileChanged { path },
-                    None if error.is_timeout() && !error.is_connect() => Error::Timeout { limit },
-                    None => unanswered(error),
+                    None => storage::failure(error, storage::origin(&signed.url), limit),
                 });
             }
         };
@@ -139,10 +149,12 @@ impl Client {
     }
 }
 
-fn presign_request(name: &str, size: u64) -> PresignRequest {
+fn presign_request(named: Named<'_>, size: u64) -> PresignRequest {
     // No file exceeds i64; the maximum is refused as too large.
     let size = i64::try_from(size).unwrap_or(i64::MAX);
-    PresignRequest { schema: IgnoredSchema, filename: name.to_owned(), size, content_type: None }
+    let Named { name, labels } = named;
+    let labels = labels.map(<[String]>::to_vec);
+    PresignRequest { schema: IgnoredSchema, filename: name.to_owned(), size, content_type: None, labels }
 }
 
 async fn open(path: &Path) -> Result<File, Error> {

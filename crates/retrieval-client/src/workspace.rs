@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use api_types::{IndexStatusResponse, RunState};
+use api_types::{FileStatus, IndexStatusResponse, IndexedFile, RunState};
 use futures_util::stream::{self, StreamExt};
+use openapi::parameters::PageQuery;
 
-use crate::upload::{Progress, Uploaded};
+use crate::upload::{Named, Progress, Uploaded};
 use crate::{Answer, Client, Error};
 
 const FIRST_POLL: Duration = Duration::from_millis(250);
@@ -20,6 +21,8 @@ pub struct LocalFile {
     pub path: PathBuf,
     /// Name in the workspace, before sanitizing.
     pub name: String,
+    /// Labels of the file; `None` keeps those that it has.
+    pub labels: Option<Vec<String>>,
 }
 
 /// Progress of the file at `index` of the list.
@@ -54,13 +57,29 @@ impl Client {
             async move {
                 let sent = Arc::clone(&on_event);
                 let progress: Progress = Arc::new(move |bytes| sent(UploadEvent::Sent { index, bytes }));
+                let named = Named { name: &file.name, labels: file.labels.as_deref() };
                 let accept = move |name: &str| claim(&taken, name, index);
-                let result = self.upload_checked(&file.path, &file.name, progress, &accept).await;
+                let result = self.upload_checked(&file.path, named, progress, &accept).await;
                 on_event(UploadEvent::Done { index, succeeded: result.is_ok() });
                 result
             }
         });
         stream::iter(uploads).buffered(parallel.max(1)).collect().await
+    }
+
+    /// Returns the files that a run could not read, with the reasons.
+    pub async fn unread_files(&self, sync_id: &str) -> Result<Vec<IndexedFile>, Error> {
+        let mut unread = Vec::new();
+        let mut page = PageQuery { cursor: None, limit: Some("1000".to_owned()) };
+        loop {
+            let answer = self.list_run_files(sync_id, &page).await?.body;
+            let is_unread = |file: &IndexedFile| matches!(file.status, FileStatus::Failed | FileStatus::Unsupported);
+            unread.extend(answer.files.into_iter().filter(is_unread));
+            if answer.next_cursor.is_none() {
+                return Ok(unread);
+            }
+            page.cursor = answer.next_cursor;
+        }
     }
 
     /// Polls a run until it is `completed` or `failed`, and returns the last status. `progress` receives every status.

@@ -17,6 +17,7 @@ pub mod sections;
 pub mod select;
 mod sentences;
 pub mod shape;
+pub mod site;
 pub mod snippet;
 pub mod statistics;
 pub mod url;

@@ -1,5 +1,7 @@
 //! Headings of a Markdown document.
 
+use std::ops::Range;
+
 use crate::inline::{self, Images, Labels};
 use crate::markdown::{self, Kind};
 
@@ -20,6 +22,15 @@ pub fn headings(markdown: &str) -> Vec<Heading> {
     iter(markdown).collect()
 }
 
+/// Returns the headings whose lines are in one of the byte ranges, in document order.
+pub fn headings_within(markdown: &str, ranges: &[Range<usize>]) -> Vec<Heading> {
+    let is_within = |line: &Range<usize>| {
+        let end = line.start + markdown[line.clone()].trim_end().len();
+        ranges.iter().any(|range| range.start <= line.start && end <= range.end)
+    };
+    located(markdown).filter(|(line, _)| is_within(line)).map(|(_, heading)| heading).collect()
+}
+
 /// Returns the first heading of level 1, or else the first of any level.
 pub fn title(markdown: &str) -> Option<String> {
     let mut first = None;
@@ -33,10 +44,15 @@ pub fn title(markdown: &str) -> Option<String> {
 }
 
 fn iter(markdown: &str) -> impl Iterator<Item = Heading> + '_ {
+    located(markdown).map(|(_, heading)| heading)
+}
+
+/// Returns all headings with their lines.
+fn located(markdown: &str) -> impl Iterator<Item = (Range<usize>, Heading)> + '_ {
     markdown::lines(markdown).filter_map(|line| match line.kind {
         Kind::Heading { level } => {
-            let text = heading_text(&markdown[line.range]);
-            (!text.is_empty()).then_some(Heading { level, text })
+            let text = heading_text(&markdown[line.range.clone()]);
+            (!text.is_empty()).then_some((line.range, Heading { level, text }))
         }
         _ => None,
     })
@@ -66,6 +82,14 @@ mod tests {
         assert_eq!(title(markdown).as_deref(), Some("The Title"));
         assert_eq!(title("## only\n# \n").as_deref(), Some("only"));
         assert_eq!(title("no heading"), None);
+        let within = |ranges: &[Range<usize>]| {
+            headings_within(markdown, ranges).into_iter().map(|heading| heading.text).collect::<Vec<_>>()
+        };
+        let end = markdown.find("\n\n```").unwrap_or_default();
+        let start = markdown.find("The").unwrap_or_default();
+        assert_eq!(within(&[0..end, start..markdown.len()]), ["1. Scope of this", "The Title", "A b"]);
+        assert_eq!(within(&[0..end - 1, start + 1..markdown.len()]), ["A b"], "a part of a line is no heading");
+        assert!(within(&[]).is_empty());
         assert_eq!(headings(&format!("# {}", "x".repeat(100_000)))[0].text.len(), MAX_HEADING_CHARS);
     }
 }

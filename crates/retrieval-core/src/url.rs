@@ -183,6 +183,13 @@ impl CanonicalUrl {
         &self.text[self.host.clone()]
     }
 
+    /// Returns the path, at least `/`.
+    pub fn path(&self) -> &str {
+        let rest = &self.text[self.host.end..];
+        let path = &rest[rest.find('/').unwrap_or(rest.len())..];
+        &path[..path.find('?').unwrap_or(path.len())]
+    }
+
     /// Returns the id of the document at this URL; see [`document_id`].
     pub fn doc_id(&self) -> DocId {
         document_id(&self.text)

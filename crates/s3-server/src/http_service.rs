@@ -1,4 +1,4 @@
-//! HTTP layer around the S3 library: cross-origin uploads, and responses that reach their client.
+//! HTTP layer around the S3 library: cross-origin uploads, harmless downloads, and responses that reach their client.
 
 use connections::Requests;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -35,6 +35,7 @@ impl HttpService {
             return Ok(preflight(request.headers(), is_presigned).map(|body| ServedBody::new(body, serving)));
         }
         let cross_origin = is_presigned && request.method() == Method::PUT;
+        let is_download = is_presigned && request.method() == Method::GET;
         // A client that waits for `100 Continue` sends no body after a rejection, and reading would request it.
         let sends_at_once = !request.headers().contains_key(header::EXPECT);
         let (mut parts, body) = request.into_parts();
@@ -55,6 +56,9 @@ impl HttpService {
             allow_any_origin(response.headers_mut());
             let exposed = HeaderValue::from_static("ETag");
             response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+        if is_download {
+            isolate(response.headers_mut());
         }
         Ok(response.map(|body| ServedBody::new(body, serving)))
     }
@@ -79,6 +83,12 @@ fn preflight(headers: &HeaderMap, is_presigned: bool) -> Response<Body> {
         set(header::ACCESS_CONTROL_ALLOW_HEADERS, requested.clone());
     }
     response
+}
+
+/// Keeps a browser from interpreting a downloaded object, which anyone may have written.
+fn isolate(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox"));
 }
 
 fn allow_any_origin(headers: &mut HeaderMap) {

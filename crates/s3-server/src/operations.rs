@@ -213,6 +213,8 @@ impl S3 for Operations {
             accept_ranges: Some("bytes".to_owned()),
             e_tag: Some(etag(&entry)),
             last_modified: Some(last_modified(&entry)),
+            content_disposition: input.response_content_disposition,
+            content_type: input.response_content_type,
             body: Some(body),
             ..Default::default()
         }))

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
-use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
+use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignGet, PresignPut};
 use bytes::Bytes;
 use time::OffsetDateTime;
 
@@ -65,6 +65,11 @@ impl BlobStore for TestBlobs {
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
         self.check()?;
         self.inner.presign_put(request, now)
+    }
+
+    fn presign_get(&self, request: &PresignGet<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
+        self.check()?;
+        self.inner.presign_get(request, now)
     }
 
     fn uri(&self, key: &str) -> String {

@@ -11,9 +11,18 @@ use tokio::sync::watch;
 pub struct TestEngine {
     inner: MemoryEngine,
     fault: Mutex<Option<EngineFault>>,
-    held: watch::Sender<bool>,
+    held: watch::Sender<Held>,
     arrived: watch::Sender<usize>,
     requests: Mutex<Vec<FirstStageRequest>>,
+}
+
+/// Searches that wait.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Held {
+    #[default]
+    None,
+    Index(IndexName),
+    All,
 }
 
 /// Outcome of searches and pings of a broken engine. Changes are applied all the same.
@@ -36,11 +45,16 @@ impl TestEngine {
 
     /// From now on searches wait for [`release`](Self::release).
     pub fn hold(&self) {
-        self.held.send_replace(true);
+        self.held.send_replace(Held::All);
+    }
+
+    /// From now on searches of one index wait for [`release`](Self::release).
+    pub fn hold_index(&self, index: IndexName) {
+        self.held.send_replace(Held::Index(index));
     }
 
     pub fn release(&self) {
-        self.held.send_replace(false);
+        self.held.send_replace(Held::None);
     }
 
     /// Returns once `count` searches have reached the engine, counted from its start.
@@ -69,7 +83,8 @@ impl SearchEngine for TestEngine {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         self.arrived.send_modify(|arrived| *arrived += 1);
         // The sender lives as long as this value.
-        let _ = self.held.subscribe().wait_for(|held| !held).await;
+        let index = request.collection.index();
+        let _ = self.held.subscribe().wait_for(|held| *held != Held::All && *held != Held::Index(index)).await;
         self.check()?;
         self.inner.first_stage(request).await
     }

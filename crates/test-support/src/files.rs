@@ -12,7 +12,8 @@ use crate::{Tenant, TestApp, runtime, until};
 impl TestApp {
     /// Uploads a file through a presigned URL. No run reads it yet.
     pub async fn upload(&self, tenant: &Tenant, filename: &str, body: &str) -> String {
-        let request = PresignRequest { filename: filename.to_owned(), size: body.len() as u64, content_type: None };
+        let request =
+            PresignRequest { filename: filename.to_owned(), size: body.len() as u64, content_type: None, labels: None };
         let name = self.app.presign_file(&tenant.viewer, request).await.unwrap().name;
         self.put_object(tenant, &name, body).await;
         name
@@ -37,6 +38,9 @@ impl TestApp {
             withdrawn_at: None,
             bytes: 0,
             upload_expires_at: None,
+            labels: None,
+            processed_at: None,
+            original_name: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;

@@ -1,3 +1,4 @@
+use app::Deadline;
 use app::documents::{ContentFormat, Include, ReadRequest, Selection, Target};
 use app::feedback::FeedbackRequest;
 use app::search::{Detail, SearchRequest, SourcePolicy};
@@ -15,10 +16,14 @@ pub fn search(query: &str) -> SearchRequest {
         language: None,
         country: None,
         exact_match: false,
+        labels: Vec::new(),
         session_id: SessionId(Uuid::new_v4()),
         published_after: None,
+        published_before: None,
         source_policy: SourcePolicy::default(),
         detail: Detail::Passages,
+        passages_per_hit: 3,
+        deadline: Deadline::default(),
     }
 }
 
@@ -43,6 +48,10 @@ fn read(target: Target) -> ReadRequest {
         include_offsets: false,
         passage_ids: Vec::new(),
         range: None,
+        max_passages: None,
+        max_age: None,
+        cache_only: false,
+        deadline: Deadline::default(),
     }
 }
 

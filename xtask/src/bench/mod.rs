@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: speed and size of the release server, measured from outside over HTTP.
 
 mod admission_job;
+mod answers_job;
 mod client;
 mod collection;
 mod descriptors;
@@ -59,7 +60,7 @@ pub struct Options {
     /// 1000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
-    /// Generated queries [default: 2000 of `main`, 1000 of `search`]
+    /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50]
     #[arg(long)]
     queries: Option<usize>,
     /// Minimum number of searches or reads for the latencies of one client
@@ -96,6 +97,8 @@ enum Name {
     Main,
     /// Import and search of 100,000 documents: embedded, and in the Meilisearch of ACCEPT_INDEX_URL, ACCEPT_INDEX_KEY
     Search,
+    /// Characters of search answers by kind, for the first questions of --collection: REST and MCP
+    Answers,
     /// Reads of web pages from loopback: first fetched and extracted, then stored
     Read,
     /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
@@ -124,6 +127,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let measured = match options.name {
         Name::Main => main_job::measure(options, &server, &mut report),
         Name::Search => search_job::measure(options, &server, &mut report),
+        Name::Answers => answers_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),

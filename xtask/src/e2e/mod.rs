@@ -1,6 +1,6 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
-//! MCP clients, clients of other services, the users' programs and black-box acceptance folders. Our own end-to-end tests
-//! are Rust tests of the server.
+//! MCP clients, clients of other services, the users' programs, the quickstart and black-box acceptance folders. Our own
+//! end-to-end tests are Rust tests of the server.
 
 mod acceptance;
 mod clients;
@@ -8,6 +8,7 @@ mod contract;
 mod foreign;
 mod mcp;
 mod programs;
+mod quickstart;
 
 use crate::{interrupt, server};
 use acceptance::Suite;
@@ -49,9 +50,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mcp = mcp::run(&server, options.release, &python)?;
     let foreign = foreign::run(&server, &python)?;
     let programs = programs::run(&server, options.release)?;
+    let quickstart = quickstart::run(&server)?;
     let mut outcomes = vec![("contract".to_owned(), contract)];
     outcomes.extend(mcp);
     outcomes.push(("programs".to_owned(), programs));
+    outcomes.extend(quickstart);
     outcomes.extend(foreign.map(|(name, outcome)| (name.to_owned(), outcome)));
     if let Some(path) = &options.path {
         let suite = Suite { path, arguments: &options.pytest, server: &server, python: &python };

@@ -33,7 +33,8 @@ fn malformed_bodies_are_refused_with_details(database: Database) {
         oversized.as_bytes(),
         deep.as_bytes(),
     ];
-    for path in ["/v1/search", "/v1/document", "/v1/feedback", "/v1/files/presign", "/v1/files/index"] {
+    for path in ["/v1/search", "/v1/document", "/v1/documents", "/v1/feedback", "/v1/files/presign", "/v1/files/index"]
+    {
         // A run may be started without a body.
         let is_optional = path == "/v1/files/index";
         for body in bodies.into_iter().filter(|body| !(is_optional && body.is_empty())) {

@@ -154,6 +154,7 @@ fn admin_commands_print_json(database: Database) {
         "usage:read",
         "research:read",
         "research:write",
+        "keys:write",
         "webhooks:write"
     ]);
     assert_eq!(created["scopes"], all);

@@ -32,6 +32,7 @@ mod lacking;
 mod logs;
 mod meilisearch;
 mod oauth;
+mod quickstart;
 mod reranking;
 mod restored;
 mod runs;

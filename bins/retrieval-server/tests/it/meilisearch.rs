@@ -80,7 +80,7 @@ impl Proxy {
     }
 
     fn delete_indexes(&self) {
-        for name in ["web-v1", "workspace-v1"] {
+        for name in ["web-v2", "workspace-v2"] {
             let mut request = ureq::delete(format!("{}/indexes/{}{name}", self.upstream, self.prefix));
             if let Some(key) = &self.key {
                 request = request.header("Authorization", format!("Bearer {key}"));

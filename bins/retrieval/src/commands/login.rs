@@ -4,6 +4,7 @@ use retrieval_client::Error;
 use retrieval_client::types::validation::parse_uuid;
 use serde_json::json;
 
+use crate::base_url::{is_same_service, with_scheme};
 use crate::cli::{Common, Login};
 use crate::config_file::{self, ConfigFile};
 use crate::connection::{self, DEFAULT_BASE_URL, non_empty};
@@ -19,7 +20,8 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
     }
     let path = connection::settings_path(common)?;
     let stored = config_file::load(&path)?;
-    let base_url = non_empty(&common.base_url).or(stored.base_url.as_deref()).unwrap_or(DEFAULT_BASE_URL).to_owned();
+    let base_url = non_empty(&common.base_url).or(stored.base_url.as_deref()).unwrap_or(DEFAULT_BASE_URL);
+    let base_url = with_scheme(base_url);
 
     let question = format!("API key for {base_url}");
     let input = tokio::task::spawn_blocking(move || prompt::read_secret(&question)).await;
@@ -37,7 +39,9 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
     }
 
     // Organization ids are specific to a service.
-    let stored_workspace = stored.workspace_id.filter(|_| stored.base_url.as_ref() == Some(&base_url));
+    let stored_workspace = stored
+        .workspace_id
+        .filter(|_| is_same_service(stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), &base_url));
     let workspace_id = arguments.workspace_id.or(stored_workspace);
     let settings = ConfigFile { base_url: Some(base_url.clone()), api_key: Some(key), workspace_id };
     config_file::save(&path, &settings)?;

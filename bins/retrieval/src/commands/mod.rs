@@ -2,6 +2,7 @@
 
 mod feedback;
 mod files;
+mod keys;
 mod login;
 mod mcp;
 mod me;
@@ -27,6 +28,7 @@ pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
         Command::Read(arguments) => read::run(&arguments, &connection::client(common)?, terminal).await,
         Command::Feedback(arguments) => feedback::run(arguments, &connection::client(common)?, terminal).await,
         Command::Files(arguments) => files::run(arguments, &connection::client(common)?, context).await,
+        Command::Keys(arguments) => keys::run(arguments, &connection::client(common)?, terminal).await,
         Command::Usage(arguments) => usage::run(arguments, &connection::client(common)?, terminal).await,
         Command::Me => me::run(&connection::client(common)?, terminal).await,
         Command::Login(arguments) => login::run(arguments, common, context).await,

@@ -3,7 +3,8 @@
 use retrieval_client::Client;
 use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{
-    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResponse, Selection, WarningCode,
+    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResult, DocumentTarget, DocumentsRequest,
+    DocumentsShape, ResponseBudget, Section, Selection, Warning, WarningCode,
 };
 
 use super::print_warnings;
@@ -18,16 +19,18 @@ const DEFAULT_MAX_CHARS: i64 = 20_000;
 const ALL_PAGE_CHARS: i64 = 200_000;
 
 pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let request = request(arguments)?;
+    let [document] = &arguments.documents[..] else { return several(arguments, client, terminal).await };
+    let request = request(arguments, document)?;
     if arguments.all {
         return all(arguments, request, client, terminal).await;
     }
     let answer = client.read_document(&request).await?;
     if terminal.json {
-        return terminal.json(&answer.raw);
+        terminal.json(&answer.raw)?;
+        return if answer.content.is_some() { Ok(()) } else { Err(no_content(&answer.doc, &answer.warnings)) };
     }
     print_warnings(&answer.warnings, terminal);
-    let Some(content) = &answer.content else { return Err(no_content(&answer)) };
+    let Some(content) = &answer.content else { return Err(no_content(&answer.doc, &answer.warnings)) };
     terminal.note(&heading(&answer.doc));
     terminal.content(&content.text)?;
     if content.truncated {
@@ -39,6 +42,69 @@ pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     Ok(())
 }
 
+/// Reads several documents in one request. Prints those that were read, each after a line with its title and address.
+async fn several(arguments: &Read, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
+    if arguments.all || arguments.start.is_some() {
+        return Err(Failure::Usage("--all and --start need a single document".to_owned()));
+    }
+    let requests: Vec<DocumentRequest> =
+        arguments.documents.iter().map(|document| request(arguments, document)).collect::<Result<_, _>>()?;
+    let targets = requests
+        .iter()
+        .map(|request| DocumentTarget { doc_id: request.doc_id.clone(), canonical_url: request.canonical_url.clone() });
+    let Some(common) = requests.first().cloned() else { return Ok(()) };
+    let budget = ResponseBudget { max_chars_total: common.content.max_chars, ..ResponseBudget::default() };
+    let batch = DocumentsRequest {
+        documents: targets.collect(),
+        include: common.include,
+        query: common.query,
+        content: ContentRequest { max_chars: None, ..common.content },
+        max_age_seconds: common.max_age_seconds,
+        cache_only: common.cache_only,
+        timeout_ms: common.timeout_ms,
+        response: DocumentsShape { budget },
+        ..DocumentsRequest::default()
+    };
+    let answer = client.read_documents(&batch).await?;
+    let failed = answer.results.iter().filter(|result| text(result).is_none()).count();
+    if terminal.json {
+        terminal.json(&answer.raw)?;
+    } else {
+        for (result, address) in answer.results.iter().zip(&arguments.documents) {
+            print_result(result, address, terminal)?;
+        }
+    }
+    let message = format!("{failed} of {} documents could not be read", answer.results.len());
+    match failed {
+        0 => Ok(()),
+        count if count == answer.results.len() => Err(Failure::NotFound(message)),
+        _ => Err(Failure::Partial(message)),
+    }
+}
+
+fn text(result: &DocumentResult) -> Option<&str> {
+    let content = result.document.as_ref()?.content.as_ref()?;
+    Some(&content.text)
+}
+
+fn print_result(result: &DocumentResult, address: &str, terminal: &Terminal) -> Result<(), Failure> {
+    if let Some(error) = &result.error {
+        terminal.note(&format!("{}: {} ({})", one_line(address), one_line(&error.message), one_line(&error.code)));
+    }
+    let Some(document) = &result.document else { return Ok(()) };
+    print_warnings(&document.warnings, terminal);
+    match text(result) {
+        Some(text) => {
+            terminal.print(&format!("==> {} <==\n", heading(&document.doc)))?;
+            terminal.content(text)
+        }
+        None => {
+            terminal.note(&no_content(&document.doc, &document.warnings).to_string());
+            Ok(())
+        }
+    }
+}
+
 /// Reads the whole document. With `--json`, prints each response on its own line.
 async fn all(arguments: &Read, request: DocumentRequest, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let page_chars = arguments.max_chars.unwrap_or(ALL_PAGE_CHARS);
@@ -46,6 +112,9 @@ async fn all(arguments: &Read, request: DocumentRequest, client: &Client, termin
         let mut pages = client.pages(request, page_chars);
         while let Some(page) = pages.next_page().await? {
             terminal.json(&page.raw)?;
+            if page.content.is_none() {
+                return Err(no_content(&page.doc, &page.warnings));
+            }
         }
         return Ok(());
     }
@@ -54,14 +123,14 @@ async fn all(arguments: &Read, request: DocumentRequest, client: &Client, termin
     let expected = |code| code != WarningCode::ContentTruncated;
     let warnings: Vec<_> = whole.first.warnings.iter().filter(|warning| expected(warning.code)).cloned().collect();
     print_warnings(&warnings, terminal);
-    let Some(text) = &whole.text else { return Err(no_content(&whole.first)) };
+    let Some(text) = &whole.text else { return Err(no_content(&whole.first.doc, &whole.first.warnings)) };
     terminal.note(&heading(&whole.first.doc));
     terminal.content(text)
 }
 
-fn request(arguments: &Read) -> Result<DocumentRequest, Failure> {
+fn request(arguments: &Read, document: &str) -> Result<DocumentRequest, Failure> {
     let mut request = DocumentRequest::default();
-    let document = arguments.document.trim();
+    let document = document.trim();
     if parse_uuid(document).is_some() {
         request.doc_id = Some(document.to_owned());
     } else if document.contains("://") {
@@ -70,6 +139,8 @@ fn request(arguments: &Read) -> Result<DocumentRequest, Failure> {
         return Err(Failure::Usage(format!("`{document}` is not a doc_id or URL: add https:// to a URL")));
     }
     request.query = arguments.query.clone();
+    // The passages would repeat the content.
+    request.include = Some(vec![Section::Content]);
     let max_chars = arguments.max_chars.unwrap_or(DEFAULT_MAX_CHARS);
     let range = arguments.start.map(|start_char| ContentRange {
         start_char,
@@ -79,7 +150,11 @@ fn request(arguments: &Read) -> Result<DocumentRequest, Failure> {
     let selection = if arguments.query.is_some() { Selection::QueryRelevant } else { Selection::FullDocument };
     // With --all, the client sets the limit of each page.
     let max_chars = (!arguments.all).then_some(max_chars);
-    request.content = ContentRequest { selection, format: arguments.format, max_chars, range, ..Default::default() };
+    let (format, max_passages) = (arguments.format, arguments.max_passages);
+    request.content = ContentRequest { selection, format, max_chars, max_passages, range, ..Default::default() };
+    request.max_age_seconds = arguments.max_age;
+    request.cache_only = arguments.cached;
+    request.timeout_ms = arguments.timeout_ms;
     Ok(request)
 }
 
@@ -88,9 +163,9 @@ fn heading(doc: &DocumentBlock) -> String {
     format!("{title}{}", one_line(&doc.canonical_url))
 }
 
-fn no_content(response: &DocumentResponse) -> Failure {
-    let url = one_line(&response.doc.canonical_url);
-    let is_unmatched = response.warnings.iter().any(|warning| warning.code == WarningCode::NoMatch);
+fn no_content(doc: &DocumentBlock, warnings: &[Warning]) -> Failure {
+    let url = one_line(&doc.canonical_url);
+    let is_unmatched = warnings.iter().any(|warning| warning.code == WarningCode::NoMatch);
     Failure::NotFound(match is_unmatched {
         true => format!("no passage of `{url}` matches the query: rephrase it, or read without --query"),
         false => format!("`{url}` has no readable content"),

@@ -1,5 +1,6 @@
 //! `retrieval search`.
 
+use retrieval_client::types::search_request::DEFAULT_MAX_PASSAGES;
 use retrieval_client::types::{
     Filters, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest, SearchResponse,
     SearchResult, SearchScope, SourcePolicy, Verbosity,
@@ -19,28 +20,23 @@ const MAX_TEXT_WIDTH: usize = 100;
 
 pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Result<(), Failure> {
     let client = connection::client(common)?;
-    let request = request(arguments, workspace(arguments, common)?, terminal.json);
+    let workspace_id = match arguments.scope {
+        Scope::Web => None,
+        // Without one the client asks the service.
+        Scope::Workspace | Scope::All => connection::workspace_id(&arguments.workspace_id, common)?,
+    };
+    let request = request(arguments, workspace_id, terminal.json);
     let answer = client.search(&request).await?;
     if terminal.json {
         return terminal.json(&answer.raw);
     }
-    terminal.print(&render(&answer, arguments.passages, &terminal.appearance))?;
+    terminal.print(&render(&answer, shows_passages(arguments), &terminal.appearance))?;
+    if answer.degraded == Some(true) {
+        terminal.note("degraded: slow stages were skipped (--timeout-ms)");
+    }
     print_warnings(answer.warnings.as_deref().unwrap_or_default(), terminal);
     terminal.note(&format!("search {}  session {}", answer.search_id, answer.session_id));
     Ok(())
-}
-
-/// Returns the organization if the scope includes its workspace.
-fn workspace(arguments: &Search, common: &Common) -> Result<Option<String>, Failure> {
-    if arguments.scope == Scope::Web {
-        return Ok(None);
-    }
-    let missing = || {
-        let message = "no organization for the workspace search: use --workspace-id, RETRIEVAL_WORKSPACE_ID or \
-                       `retrieval login --workspace-id`";
-        Failure::Usage(message.to_owned())
-    };
-    connection::workspace_id(&arguments.workspace_id, common)?.map(Some).ok_or_else(missing)
 }
 
 fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> SearchRequest {
@@ -49,9 +45,17 @@ fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> Sear
     if let Some(max_results) = arguments.max_results {
         request.max_results = max_results;
     }
-    request.filters = Filters { country: country.clone(), language: language.clone(), exact_match: *exact };
-    request.freshness_policy =
-        FreshnessPolicy { published_after: arguments.published_after.clone(), freshness: arguments.freshness };
+    request.filters = Filters {
+        country: country.clone(),
+        language: language.clone(),
+        exact_match: *exact,
+        labels: arguments.labels.clone(),
+    };
+    request.freshness_policy = FreshnessPolicy {
+        published_after: arguments.published_after.clone(),
+        published_before: arguments.published_before.clone(),
+        freshness: arguments.freshness,
+    };
     request.source_policy = SourcePolicy {
         include_domains: domains.clone(),
         exclude_domains: exclude_domains.clone(),
@@ -64,15 +68,22 @@ fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> Sear
     };
     request.scope = SearchScope { indexes, workspace_id };
     // Avoids transferring passages that are not shown.
-    let default_verbosity = if json || arguments.passages { Verbosity::Standard } else { Verbosity::Compact };
+    let default_verbosity = if json || shows_passages(arguments) { Verbosity::Standard } else { Verbosity::Compact };
     let on_exceed = if arguments.strict_budget { OnExceed::Error } else { OnExceed::Shed };
     request.response = ResponseShape {
         verbosity: arguments.verbosity.clone().unwrap_or(default_verbosity),
         budget: ResponseBudget { max_chars_total: arguments.budget, on_exceed },
+        max_passages_per_result: arguments.max_passages.unwrap_or(DEFAULT_MAX_PASSAGES),
+        max_chars_per_result: arguments.max_chars_per_result,
     };
+    request.timeout_ms = arguments.timeout_ms;
     request.search_queries = (!arguments.rewrites.is_empty()).then(|| arguments.rewrites.clone());
     request.client_model = arguments.client_model.clone();
     request
+}
+
+fn shows_passages(arguments: &Search) -> bool {
+    arguments.passages || arguments.max_passages.is_some_and(|count| count > 0)
 }
 
 fn render(response: &SearchResponse, passages: bool, appearance: &Appearance) -> String {
@@ -110,6 +121,7 @@ fn render_result(result: &SearchResult, passages: bool, appearance: &Appearance)
 fn details_line(result: &SearchResult) -> String {
     let mut parts = vec![result.doc_id.to_string()];
     parts.extend(result.index.as_deref().map(one_line));
+    parts.extend(result.name.as_deref().map(one_line));
     let published = result.metadata.as_ref().and_then(|metadata| metadata.published_at.as_deref());
     parts.extend(published.map(|at| one_line(at.get(..10).unwrap_or(at))));
     parts.extend(result.score.map(|score| format!("score {:.3}", score.value)));

@@ -22,6 +22,7 @@ fn exit_status_follows_the_kind_of_error() {
         let plain = home.run_at(&server, &["search", "tides"]);
         assert_eq!((plain.code, plain.stdout.as_str()), (Some(exit), ""), "{plain:#?}");
         assert!(plain.stderr.starts_with("error: ") && plain.stderr.contains(code), "{plain:#?}");
+        assert_eq!(plain.stderr.contains("retrieval login"), status == 401, "{plain:#?}");
         let error = home.run_at(&server, &["search", "tides", "--json"]).error();
         assert_eq!((error["code"].as_str(), error["status"].as_u64()), (Some(code), Some(u64::from(status))));
         assert_eq!(
@@ -61,15 +62,18 @@ fn invalid_command_line_sends_no_request() {
         &["search", "x", "-n", "51"],
         &["search", "x", "-v", "loud"],
         &["search", "x", "--only-domains"],
-        &["search", "x", "--scope", "workspace"],
         &["search", "x", "--session", "mine"],
-        &["search", "x", "--base-url", "localhost:8080"],
+        &["search", "x", "--base-url", "somewhere"],
         &["read", "page"],
         &["read", "https://a.example/", "--all", "--query", "x"],
         &["feedback", "nice"],
         &["files", "add"],
         &["files", "add", "*.none"],
         &["files", "rm", ".."],
+        &["files", "get", ".."],
+        &["files", "get", "a/b.md"],
+        &["keys", "create"],
+        &["keys", "create", "--name", "a", "--limit-rps", "0"],
         &["nonsense"],
     ] {
         let done = home.run_at(&server, wrong);

@@ -155,3 +155,137 @@ fn interruption_names_the_next_step() {
     assert_eq!(done.code, Some(130));
     assert!(done.stderr.contains("retrieval files sync"), "{done:#?}");
 }
+
+/// Fake API with one file that its run cannot read, in two pages of outcomes.
+fn unreadable(listed: Value) -> MockServer {
+    MockServer::start(move |request: &Request, _| {
+        let base = format!("http://{}", request.header("host").unwrap());
+        let outcome = |name: &str, status: &str| json!({ "name": name, "doc_id": ID, "status": status });
+        match request.line.split_once(' ').unwrap() {
+            ("GET", "/v1/files") => Reply::json(200, &json!({ "request_id": ID, "files": listed })),
+            ("POST", "/v1/files/presign") => {
+                let name = request.json()["filename"].as_str().unwrap().to_owned();
+                let signed = json!({ "request_id": ID, "name": name, "url": format!("{base}/store/{name}"),
+                    "expires_in_seconds": 900, "max_object_bytes": 1000, "replaces": "an/other.md" });
+                Reply::json(200, &signed)
+            }
+            ("PUT", _) => Reply::Full(200, String::new(), Vec::new()),
+            ("POST", _) => Reply::json(202, &json!({ "request_id": ID, "sync_id": ID, "state": "queued" })),
+            ("GET", target) if target.contains("/files?") => {
+                let mut files = vec![outcome("a.md", "indexed")];
+                let mut body = json!({ "request_id": ID, "sync_id": ID });
+                if target.contains("cursor=next") {
+                    files.push(outcome("scan.pdf", "failed"));
+                    files[1]["reason"] = json!("needs_ocr: it has\u{1b}[31m images only");
+                } else {
+                    body["next_cursor"] = json!("next");
+                }
+                body["files"] = json!(files);
+                Reply::json(200, &body)
+            }
+            ("GET", _) => {
+                let mut run = run("completed");
+                run["stats"]["failed"] = json!(1);
+                Reply::json(200, &run)
+            }
+            _ => Reply::Close,
+        }
+    })
+}
+
+#[test]
+fn unreadable_files_are_named_with_their_reasons() {
+    let (home, server) = (home(&["a.md"]), unreadable(json!([])));
+    for arguments in [&["files", "sync"][..], &["files", "add", "notes"]] {
+        let done = home.run_at(&server, arguments);
+        assert_eq!(done.code, Some(7), "{done:#?}");
+        assert!(done.stderr.contains("failed: scan.pdf: needs_ocr: it has␛[31m images only"), "{done:#?}");
+        assert!(done.stderr.contains("error: 1 file could not be read"), "{done:#?}");
+        assert!(done.stdout.contains("completed") && !done.stderr.contains("a.md:"), "{done:#?}");
+    }
+    let done = home.run_at(&server, &["files", "sync", "--json"]);
+    assert_eq!((done.code, &done.error()["code"]), (Some(7), &json!("partial")));
+    let lines: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["event"], &lines[0]["name"]), (&json!("failed"), &json!("scan.pdf")));
+    assert_eq!(lines[1]["state"], "completed");
+    assert_eq!(home.run_at(&server, &["files", "sync", "--no-wait"]).code, Some(0));
+}
+
+#[test]
+fn unchanged_file_that_could_not_be_read_is_named_again() {
+    let listed = json!([{ "name": "a.md", "size": 4, "last_modified": "2999-01-01T00:00:00Z", "status": "failed",
+        "reason": "encrypted: it is locked" }]);
+    let (home, server) = (home(&["a.md"]), unreadable(listed));
+    let done = home.run_at(&server, &["files", "add", "notes", "--no-run"]);
+    assert_eq!(done.code, Some(7), "{done:#?}");
+    assert!(done.stderr.contains("failed: a.md: encrypted: it is locked"), "{done:#?}");
+    assert_eq!(puts(&server).len(), 0);
+}
+
+#[test]
+fn labels_are_sent_and_replaced_names_reported() {
+    let (home, server) = (home(&["a.md"]), unreadable(json!([])));
+    let arguments = ["files", "add", "notes", "--label", "finance", "--label", "Q3, 2026", "--no-run"];
+    let done = home.run_at(&server, &arguments);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(done.stderr.contains("a.md replaced `an/other.md`"), "{done:#?}");
+    let presigned = server.requests().into_iter().find(|request| request.line.contains("presign")).unwrap().json();
+    assert_eq!(presigned["labels"], json!(["finance", "Q3, 2026"]));
+    let events = home.run_at(&server, &[&arguments[..], &["--json"]].concat()).json();
+    assert_eq!(events[0]["replaces"], "an/other.md");
+}
+
+/// Fake API with one stored file.
+fn stored() -> MockServer {
+    MockServer::start(|request: &Request, _| {
+        let base = format!("http://{}", request.header("host").unwrap());
+        match request.line.as_str() {
+            "GET /v1/files/a%20b%2Emd" => Reply::json(
+                200,
+                &json!({ "request_id": ID, "name": "a b.md", "size": 4, "last_modified": "2026-01-05T10:00:00Z",
+                    "doc_id": ID, "status": "failed", "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
+            ),
+            "GET /v1/files/a%20b%2Emd/content" => {
+                let url = format!("{base}/store/1?signature=2");
+                Reply::json(200, &json!({ "request_id": ID, "url": url, "expires_in_seconds": 900 }))
+            }
+            "GET /store/1?signature=2" => Reply::Full(200, String::new(), b"te\0xt".to_vec()),
+            _ => Reply::error(404, "file_not_found"),
+        }
+    })
+}
+
+#[test]
+fn one_file_is_shown() {
+    let (home, server) = (home(&[]), stored());
+    let shown = home.run_at(&server, &["files", "show", "a b.md"]);
+    assert!(shown.stdout.contains("status         failed\nreason         encrypted: it is locked\n"), "{shown:#?}");
+    assert!(shown.stdout.contains("labels         x, y\n"), "{shown:#?}");
+    assert_eq!(home.run_at(&server, &["files", "show", "a b.md", "--json"]).json()[0]["status"], "failed");
+    assert_eq!(home.run_at(&server, &["files", "show", "c.md"]).code, Some(4));
+}
+
+#[test]
+fn original_is_downloaded_whole_or_not_at_all() {
+    let (home, server) = (home(&[]), stored());
+    let get = |arguments: &[&str]| home.run_at(&server, &[&["files", "get", "a b.md"], arguments].concat());
+    let local = || fs::read(home.path().join("a b.md"));
+    assert_eq!(get(&[]).code, Some(0));
+    assert_eq!(local().unwrap(), b"te\0xt");
+    let requests = server.requests();
+    let download = requests.iter().find(|request| request.line.contains("/store/")).unwrap();
+    assert!(download.headers.iter().all(|(_, value)| !value.contains(KEY)), "the key is not sent to storage");
+    // An existing file is kept.
+    fs::write(home.path().join("a b.md"), "mine").unwrap();
+    assert_eq!(get(&[]).code, Some(2));
+    assert_eq!(local().unwrap(), b"mine");
+    assert_eq!(get(&["--force"]).code, Some(0));
+    assert_eq!(local().unwrap(), b"te\0xt");
+    assert_eq!(get(&["--out", "-", "--quiet"]).stdout.as_bytes(), b"te\0xt");
+    assert_eq!(get(&["-o", "nowhere/a.md"]).code, Some(1));
+    assert_eq!(home.run_at(&server, &["files", "get", "c.md"]).code, Some(4));
+    let mut left: Vec<_> =
+        fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    left.retain(|name| name.contains(".md"));
+    assert_eq!(left, ["a b.md"], "no partial file is left");
+}

@@ -3,6 +3,7 @@
 
 mod errors;
 mod files;
+mod keys;
 mod login;
 mod mcp;
 #[expect(dead_code, reason = "the client's own tests use all of it")]
@@ -11,3 +12,4 @@ mod mock_server;
 mod output;
 mod program;
 mod terminal;
+mod unreachable;

@@ -112,7 +112,73 @@ fn piped_content_is_unchanged() {
     let done = Home::new().run_at(&server, &["read", ID]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), whole));
     assert!(done.stderr.contains("Tides  https://a.example/"), "{done:#?}");
-    assert_eq!(server.requests()[0].json(), json!({ "doc_id": ID, "content": { "max_chars": 20000 } }));
+    let expected = json!({ "doc_id": ID, "include": ["content"], "content": { "max_chars": 20000 } });
+    assert_eq!(server.requests()[0].json(), expected, "passages would repeat the content");
+}
+
+#[test]
+fn age_of_content_is_requested() {
+    let server = MockServer::start(|request, _| Reply::json(200, &document(request, "Tides.")));
+    let options = "--max-age 0 --cached --timeout-ms 500 --query tides --max-passages 2";
+    let arguments: Vec<&str> = ["read", ID].into_iter().chain(options.split(' ')).collect();
+    assert_eq!(Home::new().run_at(&server, &arguments).code, Some(0));
+    let body = server.requests()[0].json();
+    let expected = json!({ "doc_id": ID, "include": ["content"], "query": "tides", "max_age_seconds": 0,
+        "cache_only": true, "timeout_ms": 500,
+        "content": { "selection": "query_relevant", "max_chars": 20000, "max_passages": 2 } });
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn several_documents_are_read_in_one_request() {
+    let server = MockServer::start(|request, _| {
+        let documents = request.json()["documents"].as_array().cloned().unwrap_or_default();
+        let result = |target: &Value| match target["doc_id"].is_string() {
+            true => json!({ "status": "error", "error": { "code": "document_not_found", "message": "unknown" } }),
+            false => {
+                let url = &target["canonical_url"];
+                let doc = json!({ "doc_id": ID, "canonical_url": url, "source_url": url,
+                    "first_seen_at": "2026-01-05T10:00:00Z", "last_seen_at": "2026-01-05T10:00:00Z" });
+                let content = json!({ "selection": "full_document", "format": "markdown", "text": format!("On {url}"),
+                    "truncated": false, "char_count": 5 });
+                json!({ "status": "ok", "document": { "doc": doc, "content": content } })
+            }
+        };
+        let access = json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
+        let results: Vec<Value> = documents.iter().map(result).collect();
+        Reply::json(200, &json!({ "request_id": ID, "session_id": ID, "access": access, "results": results }))
+    });
+    let home = Home::new();
+    let (first, second) = ("https://a.example/1", "https://a.example/2");
+    let done = home.run_at(&server, &["read", first, second, "--max-chars", "9000"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let (one, two) = (done.stdout.find("On \"https://a.example/1"), done.stdout.find("On \"https://a.example/2"));
+    assert!(one.is_some() && one < two, "{done:#?}");
+    let expected = json!({ "documents": [{ "canonical_url": first }, { "canonical_url": second }],
+        "include": ["content"], "response": { "budget": { "max_chars_total": 9000 } } });
+    assert_eq!(server.requests()[0].json(), expected);
+    let done = home.run_at(&server, &["read", first, ID]);
+    assert_eq!(done.code, Some(7), "{done:#?}");
+    assert!(done.stdout.contains("On ") && done.stderr.contains("document_not_found"), "{done:#?}");
+    let done = home.run_at(&server, &["read", ID, ID, "--json"]);
+    assert_eq!((done.code, done.stdout.contains("document_not_found")), (Some(4), true), "{done:#?}");
+    assert_eq!(home.run_at(&server, &["read", first, second, "--all"]).code, Some(2));
+}
+
+#[test]
+fn limits_of_a_search_are_requested() {
+    let server = MockServer::start(|_, _| {
+        let body = json!({ "request_id": ID, "search_id": ID, "session_id": ID, "degraded": true, "results": [] });
+        Reply::json(200, &body)
+    });
+    let options = "--max-passages 1 --max-chars-per-result 900 --timeout-ms 250 --published-before 2026-01-05";
+    let arguments: Vec<&str> = ["search", "tides"].into_iter().chain(options.split(' ')).collect();
+    let done = Home::new().run_at(&server, &arguments);
+    assert!(done.code == Some(0) && done.stderr.contains("degraded"), "{done:#?}");
+    let expected = json!({ "query": "tides", "max_results": 10, "timeout_ms": 250,
+        "freshness_policy": { "published_before": "2026-01-05" },
+        "response": { "max_passages_per_result": 1, "max_chars_per_result": 900 } });
+    assert_eq!(server.requests()[0].json(), expected);
 }
 
 #[test]
@@ -140,6 +206,12 @@ fn document_without_content_is_not_found() {
     let done = Home::new().run_at(&server, &["read", "https://a.example/"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(4), ""));
     assert!(done.stderr.contains("content_unavailable"), "{done:#?}");
+    for arguments in [&["read", "https://a.example/", "--json"][..], &["read", ID, "--all", "--json"]] {
+        let done = Home::new().run_at(&server, arguments);
+        assert_eq!((done.code, &done.error()["exit_status"]), (Some(4), &json!(4)), "{done:#?}");
+        let printed: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(printed["warnings"][0]["code"], "content_unavailable", "the response is printed, too");
+    }
 }
 
 #[test]

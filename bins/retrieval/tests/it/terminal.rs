@@ -26,12 +26,16 @@ struct Pty {
 
 impl Pty {
     fn open() -> Self {
+        Self::of_width(COLUMNS)
+    }
+
+    fn of_width(columns: u16) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
         let name = ptsname(&keyboard, Vec::new()).unwrap();
         let screen = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-        tcsetwinsize(&screen, Winsize { ws_row: 24, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        tcsetwinsize(&screen, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         Self { keyboard: keyboard.into(), screen }
     }
 
@@ -92,9 +96,34 @@ fn interrupted_prompt_restores_the_terminal() {
 }
 
 #[test]
+fn help_fits_the_window() {
+    for arguments in
+        [&["--help"][..], &["search", "--help"], &["files", "add", "-h"], &["mcp", "--help"], &["help", "read"]]
+    {
+        let pty = Pty::of_width(80);
+        let mut child = pty.start(Home::new().command(arguments));
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let shown = pty.shown();
+        let plain: Vec<String> = shown.lines().map(without_escapes).collect();
+        assert!(plain.len() > 10, "{shown}");
+        for line in plain {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
+
+/// Removes the escape sequences of colours.
+fn without_escapes(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
 fn tables_fit_the_window_and_names_are_sanitized() {
-    let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z" },
-        { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z" }]);
+    let files = json!([{ "name": "潮".repeat(60), "size": 3, "last_modified": "2026-01-05T10:00:00Z",
+        "status": "failed", "reason": "encrypted: \u{1b}[2Jthe document is encrypted and cannot be read" },
+        { "name": "\u{1b}[2J.txt", "size": 3_500_000, "last_modified": "2026-01-05T10:00:00Z", "status": "indexed" }]);
     let server = MockServer::start(move |_, _| Reply::json(200, &json!({ "request_id": ID, "files": files })));
     let (home, pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command_at(&server, &["files", "list", "--color", "never"]));

@@ -16,6 +16,8 @@ async fn queue_of_an_organization_is_bounded_and_others_have_their_own() {
     waiting.iter_mut().for_each(|request| assert!(request.now_or_never().is_none()));
     let refused = semaphore.acquire(organization(1), 1).now_or_never().unwrap().err().unwrap();
     assert_eq!(refused, Overloaded { retry_after: Duration::from_secs(1) });
+    assert_eq!(semaphore.check(organization(1)), Err(refused));
+    assert_eq!(semaphore.check(organization(2)), Ok(()));
     assert!(semaphore.acquire(organization(2), 1).now_or_never().is_none(), "the other organization waits");
 }
 

@@ -33,6 +33,14 @@ impl KeyCache {
     pub fn new() -> Self {
         Self(Cache::builder().max_capacity(CACHED_KEYS).time_to_live(CACHE_TTL).build())
     }
+
+    /// Forgets a key, so that its next use reads the database.
+    pub async fn forget(&self, digest: &[u8]) {
+        if let Ok(digest) = digest.try_into() {
+            let digest: [u8; 32] = digest;
+            self.0.invalidate(&digest).await;
+        }
+    }
 }
 
 impl Default for KeyCache {

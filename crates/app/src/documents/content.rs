@@ -12,40 +12,63 @@ use super::{ContentView, ReadRequest, ReadWarning, Selection};
 /// Blank line between two selected passages.
 pub const SEPARATOR: &str = "\n\n";
 
-/// Renders the content block. Adds warnings for truncated content and stale ranges.
-pub fn render(
-    rendered: &Rendered<'_>,
-    chosen: &[usize],
+/// Part of the selected text that the request asks for.
+#[derive(Default)]
+pub struct Slice<'a> {
+    /// The selected text, as far as it was read.
+    pub full: Cow<'a, str>,
+    /// Range of the part in `full`.
+    pub bytes: Range<usize>,
+    char_count: usize,
+    truncated: bool,
+}
+
+/// Cuts the requested part out of the selected text.
+pub fn slice<'a>(rendered: &Rendered<'a>, chosen: &[usize], request: &ReadRequest) -> Slice<'a> {
+    let (full, before) = selected(rendered, chosen, request.selection);
+    let wanted = chars_of(request);
+    let start = chars::byte_offset(&full, wanted.start.saturating_sub(before));
+    let rest = &full[start..];
+    let (text, char_count) = chars::slice(rest, 0, wanted.end - wanted.start);
+    let truncated = text.len() < rest.len() || (request.selection == Selection::FullDocument && rendered.has_more());
+    let bytes = start..start + text.len();
+    Slice { full, bytes, char_count, truncated }
+}
+
+/// Builds the content block. Adds warnings for truncated content and stale ranges.
+pub fn view(
+    slice: &Slice<'_>,
     request: &ReadRequest,
     latest: CaptureId,
     warnings: &mut Vec<ReadWarning>,
 ) -> ContentView {
-    let (full, before) = selected(rendered, chosen, request.selection);
     let range = request.range.as_ref();
-    let start = range.map_or(0, |range| range.start_char);
+    let start_char = range.map_or(0, |range| range.start_char);
     if let Some(requested) = range.and_then(|range| range.capture_id)
-        && start > 0
+        && start_char > 0
         && requested != latest
     {
         warnings.push(ReadWarning::StaleRange { requested, latest });
     }
     let (field, limit) = limit(request);
-    let from = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(before);
-    let max_chars = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let rest = &full[chars::byte_offset(&full, from)..];
-    let (text, char_count) = chars::slice(rest, 0, max_chars);
-    let truncated = text.len() < rest.len() || (request.selection == Selection::FullDocument && rendered.has_more());
-    if truncated && let Some(max_chars) = limit {
+    if slice.truncated
+        && let Some(max_chars) = limit
+    {
         warnings.push(ReadWarning::ContentTruncated { field, max_chars });
     }
     ContentView {
         selection: request.selection,
         format: request.format,
-        text: text.to_owned(),
-        truncated,
-        char_count: char_count as u64,
-        start_char: start,
+        text: slice.full[slice.bytes.clone()].to_owned(),
+        truncated: slice.truncated,
+        char_count: slice.char_count as u64,
+        start_char,
     }
+}
+
+/// Returns true if the request asks for a part of the selected text.
+pub fn is_limited(request: &ReadRequest) -> bool {
+    chars_of(request) != (0..usize::MAX)
 }
 
 /// Returns the field with the maximum number of characters, and its value.
@@ -56,7 +79,7 @@ pub fn limit(request: &ReadRequest) -> (&'static str, Option<u64>) {
     }
 }
 
-/// Returns the characters of a whole document that the request wants.
+/// Returns the characters of the selected text that the request asks for.
 pub fn chars_of(request: &ReadRequest) -> Range<usize> {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let start = number(request.range.as_ref().map_or(0, |range| range.start_char));

@@ -16,7 +16,7 @@ pub struct CaptureLifetimes {
     pub document: Duration,
 }
 
-/// Returns true if the page must be fetched to answer the request.
+/// Returns true if the stored capture does not answer the request: the page must be fetched, if the request permits that.
 pub fn needs_fetch(
     visible: &VisibleDocument,
     capture: Option<&Capture>,
@@ -29,7 +29,7 @@ pub fn needs_fetch(
     }
     let Some(capture) = capture else { return true };
     let is_snippet = is_snippet(capture);
-    let lifetime = if is_snippet { lifetimes.snippet } else { lifetimes.document };
+    let lifetime = request.max_age.unwrap_or(if is_snippet { lifetimes.snippet } else { lifetimes.document });
     capture.content.trim().is_empty()
         || capture.captured_at + lifetime <= now
         || visible.stale_at.is_some_and(|stale_at| stale_at >= capture.captured_at)
@@ -49,6 +49,7 @@ mod tests {
 
     use super::super::{ContentFormat, Include, Target};
     use super::*;
+    use crate::Deadline;
 
     const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
     const LIFETIMES: CaptureLifetimes =
@@ -106,6 +107,10 @@ mod tests {
             include_offsets: false,
             passage_ids: Vec::new(),
             range: None,
+            max_passages: None,
+            max_age: None,
+            cache_only: false,
+            deadline: Deadline::default(),
         }
     }
 
@@ -130,6 +135,21 @@ mod tests {
             let part = request(Selection::TopPassages);
             assert_eq!(fetched(&document(), Some(&capture(CaptureFormat::Text, age)), &part), expected, "text {age}");
         }
+    }
+
+    #[test]
+    fn requested_age_replaces_the_lifetime() {
+        let aged =
+            |seconds| ReadRequest { max_age: Some(Duration::from_secs(seconds)), ..request(Selection::FullDocument) };
+        for (age, max_age, expected) in
+            [(0, 0, true), (60, 61, false), (60, 60, true), (100_000, 100_001, false), (100_000, u64::MAX, false)]
+        {
+            let stored = capture(CaptureFormat::Markdown, age);
+            assert_eq!(fetched(&document(), Some(&stored), &aged(max_age)), expected, "{age} {max_age}");
+        }
+        assert!(fetched(&document(), Some(&capture(CaptureFormat::Text, 1)), &aged(60)), "a snippet is no document");
+        let stale = VisibleDocument { stale_at: Some(NOW), ..document() };
+        assert!(fetched(&stale, Some(&capture(CaptureFormat::Markdown, 1)), &aged(60)));
     }
 
     #[test]

@@ -8,7 +8,11 @@ mod outcome;
 mod passages;
 mod reading;
 mod rendered;
+mod returned;
 mod selection;
+mod unread;
+
+use std::time::Duration;
 
 use docstore::{Document, StoredCapture, VisibleDocument};
 use ingest::PageError;
@@ -17,10 +21,11 @@ use model::{CaptureId, DocId, PassageId};
 use time::OffsetDateTime;
 
 use crate::error::Result;
-use crate::{App, Error, Viewer};
+use crate::{App, Deadline, Error, Viewer};
 pub use freshness::CaptureLifetimes;
 pub use ingest::pages::UnreadableReason;
 use outcome::outcome;
+pub use unread::Unread;
 
 /// Length of a text in bytes on which work takes less than a millisecond.
 const INLINE_BYTES: usize = 16 << 10;
@@ -88,6 +93,15 @@ pub struct ReadRequest {
     pub include_offsets: bool,
     pub passage_ids: Vec<String>,
     pub range: Option<Range>,
+    /// Maximum number of passages in the answer.
+    pub max_passages: Option<usize>,
+    /// Maximum age of a stored capture, instead of its lifetime. Zero also tries a page again that could not be read a moment
+    /// ago, unless its host asked for more time.
+    pub max_age: Option<Duration>,
+    /// Fetches nothing.
+    pub cache_only: bool,
+    /// Time after which stored content must do.
+    pub deadline: Deadline,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +120,8 @@ pub struct ReadOutcome {
 pub struct DocumentView {
     pub doc_id: DocId,
     pub canonical_url: String,
+    /// Name of the file; `None` for a web page.
+    pub name: Option<String>,
     pub source_url: String,
     pub title: Option<String>,
     pub meta_description: Option<String>,
@@ -152,12 +168,12 @@ pub struct CaptureView {
 pub enum ReadWarning {
     /// `reason` is `None` if the document is no web page.
     ContentUnavailable {
-        reason: Option<UnreadableReason>,
+        reason: Option<Unread>,
     },
-    /// The capture has expired, and the page could not be read again.
+    /// The capture is too old, and the page was not read again.
     StaleContent {
         capture_time: OffsetDateTime,
-        reason: UnreadableReason,
+        reason: Unread,
     },
     /// No passage matches the query.
     NoMatch,
@@ -181,14 +197,21 @@ impl App {
     pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
         let (mut visible, mut stored) = self.load_document(viewer, &request.target).await?;
         let mut failure = None;
-        if self.must_fetch(&visible, stored.as_ref(), &request) {
-            match self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request)).await {
-                Ok(()) => {}
-                Err(PageError::Unreadable(reason)) => failure = Some(reason),
-                Err(error @ PageError::Overloaded { retry_after }) => {
+        if !self.must_fetch(&visible, stored.as_ref(), &request) {
+            return self.answer(viewer, visible.document, stored, failure, request).await;
+        }
+        if request.cache_only {
+            failure = Some(Unread::NotStored);
+        } else {
+            let reading = self.pages.read(page_request(viewer, &visible, stored.as_ref(), &request));
+            match request.deadline.within(reading).await {
+                Some(Ok(())) => {}
+                Some(Err(PageError::Unreadable(reason))) => failure = Some(reason.into()),
+                Some(Err(error @ PageError::Overloaded { retry_after })) => {
                     return Err(Error::Overloaded { message: format!("the server is busy: {error}"), retry_after });
                 }
-                Err(error @ (PageError::Store(_) | PageError::Panicked)) => return Err(Error::internal(error)),
+                Some(Err(error @ (PageError::Store(_) | PageError::Panicked))) => return Err(Error::internal(error)),
+                None => failure = Some(Unread::TIMEOUT),
             }
             (visible, stored) = self.load_document(viewer, &request.target).await?;
             // Another read or an import may have succeeded meanwhile.
@@ -204,7 +227,7 @@ impl App {
         viewer: &Viewer,
         document: Document,
         stored: Option<StoredCapture>,
-        failure: Option<UnreadableReason>,
+        failure: Option<Unread>,
         request: ReadRequest,
     ) -> Result<ReadOutcome> {
         let Some(stored) = stored else { return Ok(outcome(&document, None, false, failure, &request)) };
@@ -243,5 +266,6 @@ fn page_request(
             Target::DocId(_) => None,
         },
         seen: stored.map(|stored| SeenCapture::from(&stored.capture)),
+        retries: request.max_age.is_some_and(|age| age.is_zero()),
     }
 }

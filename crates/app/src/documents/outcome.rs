@@ -2,23 +2,26 @@
 
 use docstore::{Capture, Document};
 use ingest::clock::to_date_time;
-use ingest::pages::UnreadableReason;
 use model::{CaptureFormat, Collection};
+use retrieval_core::url::parse_workspace_url;
 
 use super::captured_text::CapturedText;
+use super::content::Slice;
 use super::rendered::Rendered;
-use super::{CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target};
-use super::{content, freshness, passages, selection};
+use super::{
+    CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target, Unread,
+};
+use super::{content, freshness, passages, returned, selection};
 
 /// Builds the outcome. `has_text` is false for a capture without content. `failure` is the reason that a page which should have been fetched could not be read.
 pub fn outcome(
     document: &Document,
     reading: Option<&CapturedText>,
     has_text: bool,
-    failure: Option<UnreadableReason>,
+    failure: Option<Unread>,
     request: &ReadRequest,
 ) -> ReadOutcome {
-    let view = view(document, reading.map(|reading| &reading.capture), request);
+    let mut view = view(document, reading.map(|reading| &reading.capture), request);
     let Some(reading) = reading else { return without_capture(view, failure, request) };
     let mut warnings = Vec::new();
     let capture = capture_view(&reading.capture);
@@ -36,10 +39,21 @@ pub fn outcome(
     let chosen = selection::choose(&rendered, document.language.as_deref(), request, &mut warnings);
     let has_match = !warnings.contains(&ReadWarning::NoMatch);
     let wants_content = request.include.content && request.selection != Selection::None;
+    let slice = if wants_content || content::is_limited(request) {
+        content::slice(&rendered, &chosen, request)
+    } else {
+        Slice::default()
+    };
     let content = (is_available && has_match && wants_content)
-        .then(|| content::render(&rendered, &chosen, request, capture.capture_id, &mut warnings));
+        .then(|| content::view(&slice, request, capture.capture_id, &mut warnings));
+    let returned = returned::passages(&rendered, &chosen, &slice, request);
+    // Without a match the outline is all that there is to go on with.
+    if has_match && let Some(headings) = returned::headings(&rendered, &returned, &slice, request) {
+        view.headings = headings;
+    }
     let passages = request.include.passages.then(|| {
-        passages::views(&reading.excerpt, &chosen, request.include_offsets && capture.format == ContentFormat::Markdown)
+        let offsets = request.include_offsets && capture.format == ContentFormat::Markdown;
+        passages::views(&reading.excerpt, &returned, offsets)
     });
     ReadOutcome {
         document: view,
@@ -52,7 +66,7 @@ pub fn outcome(
 }
 
 /// Returns the `doc` block alone, with a warning unless only metadata was requested.
-fn without_capture(document: DocumentView, failure: Option<UnreadableReason>, request: &ReadRequest) -> ReadOutcome {
+fn without_capture(document: DocumentView, failure: Option<Unread>, request: &ReadRequest) -> ReadOutcome {
     let is_complete = request.include.metadata_only();
     let warnings = if is_complete { Vec::new() } else { vec![ReadWarning::ContentUnavailable { reason: failure }] };
     ReadOutcome { document, content: None, passages: None, capture_history: None, capture: None, warnings }
@@ -67,6 +81,7 @@ fn view(document: &Document, capture: Option<&Capture>, request: &ReadRequest) -
     DocumentView {
         doc_id: document.doc_id,
         canonical_url: document.canonical_url.clone(),
+        name: parse_workspace_url(&document.canonical_url).map(|(_, name)| name),
         source_url: source_url.to_owned(),
         title: document.title.clone(),
         meta_description: document.description.clone(),

@@ -1,16 +1,25 @@
 //! Views of passages that a response contains.
 
 use docstore::Passage;
+use retrieval_core::chars;
 
 use super::PassageView;
+use super::returned::ReturnedPassage;
 use crate::excerpt::Excerpt;
 
-pub fn views(excerpt: &Excerpt, chosen: &[usize], offsets: bool) -> Vec<PassageView> {
-    let view = |position: &usize| {
+pub fn views(excerpt: &Excerpt, returned: &[ReturnedPassage], offsets: bool) -> Vec<PassageView> {
+    let view = |ReturnedPassage { position, bytes }: &ReturnedPassage| {
         let passage = excerpt.passages().get(*position)?;
-        Some(passage_view(passage, excerpt.text(*position), offsets))
+        let (before, rest) = excerpt.text(*position).split_at_checked(bytes.start)?;
+        let text = rest.get(..bytes.len())?;
+        let mut view = passage_view(passage, text, offsets);
+        if text.len() < excerpt.text(*position).len() {
+            let start = unsigned(passage.char_start) + chars::count(before) as u64;
+            view.chars = offsets.then_some((start, start + chars::count(text) as u64));
+        }
+        Some(view)
     };
-    chosen.iter().filter_map(view).collect()
+    returned.iter().filter_map(view).collect()
 }
 
 fn passage_view(passage: &Passage, text: &str, offsets: bool) -> PassageView {

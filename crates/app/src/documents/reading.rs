@@ -65,8 +65,7 @@ impl App {
         request: &ReadRequest,
     ) -> Result<Vec<usize>> {
         let all = || (0..map.count()).collect();
-        // A shorter content is compared whole with the query, and all its passages are returned with a range. Of a longer
-        // one the parts with the most and rarest words are read, up to this length or what `max_chars` needs.
+        // A shorter content is compared whole with the query. Of a longer one the parts with the most and rarest words are read, up to this length or what `max_chars` needs.
         let selection_bytes = self.options.read_limits.selection_bytes;
         let is_long = map.end().byte > selection_bytes;
         let wants_content = request.include.content && request.selection != Selection::None;
@@ -76,9 +75,7 @@ impl App {
         match request.selection {
             Selection::None => Ok(all()),
             Selection::FullDocument => {
-                let is_sliced = wants_content
-                    && !converts(capture, document.mime.as_deref(), request.format)
-                    && (is_long || !request.include.passages);
+                let is_sliced = !converts(capture, document.mime.as_deref(), request.format);
                 Ok(if is_sliced { map.parts_of_chars(&content::chars_of(request)).collect() } else { all() })
             }
             Selection::PassageIds => {
@@ -94,7 +91,9 @@ impl App {
                 let (_, limit) = content::limit(request);
                 let chars = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(0).min(map.end().char);
                 let Some(query) = request.query.as_deref().filter(|query| !query.trim().is_empty()) else {
-                    let last = map.part_of_passage(MAX_SELECTED).max(map.parts_of_chars(&(0..chars)).end);
+                    let most = request.max_passages.unwrap_or(MAX_SELECTED).max(MAX_SELECTED);
+                    let last =
+                        map.part_of_passage(most.min(map.end().passage)).max(map.parts_of_chars(&(0..chars)).end);
                     return Ok((0..=last).take(map.count()).collect());
                 };
                 let query = SectionQuery::new(query, document.language.as_deref(), map.count());

@@ -32,6 +32,11 @@ impl<'a> Rendered<'a> {
         (content.into(), self.reading.start_char)
     }
 
+    /// Returns true if the marks of the content are removed.
+    pub fn converts(&self) -> bool {
+        self.converts
+    }
+
     /// Returns true if the document goes on after the content that was read.
     pub fn has_more(&self) -> bool {
         self.reading.has_more

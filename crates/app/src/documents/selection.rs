@@ -1,9 +1,7 @@
 //! Selection of the passages that a response contains.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use docstore::Passage;
 use model::PassageId;
 use retrieval_core::chars;
 
@@ -11,7 +9,7 @@ use super::rendered::Rendered;
 use super::{ReadRequest, ReadWarning, Selection, content};
 use crate::excerpt::Excerpt;
 
-/// Passages that `query_relevant` and `top_passages` select if the length is not limited.
+/// Passages that `query_relevant` and `top_passages` select if neither length nor number is limited.
 pub const MAX_SELECTED: usize = 5;
 
 /// Returns the positions of the selected passages in document order. Adds warnings for unknown passage ids and for a query
@@ -24,9 +22,8 @@ pub fn choose(
 ) -> Vec<usize> {
     let excerpt = &rendered.reading.excerpt;
     match request.selection {
-        Selection::FullDocument if rendered.reading.is_part => within(excerpt, &content::chars_of(request)),
         Selection::None | Selection::FullDocument => (0..excerpt.passages().len()).collect(),
-        Selection::PassageIds => by_ids(excerpt, &request.passage_ids, warnings),
+        Selection::PassageIds => by_ids(excerpt, request, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
             let ranked = ranked(excerpt, language, request.query.as_deref());
             let is_read = request.include.content || request.include.passages;
@@ -34,8 +31,8 @@ pub fn choose(
                 warnings.push(ReadWarning::NoMatch);
             }
             let mut best = match budget(request) {
-                Some(max_chars) => fitting(ranked, rendered, max_chars),
-                None => ranked.into_iter().take(MAX_SELECTED).collect(),
+                Some(max_chars) => fitting(ranked, rendered, max_chars, request.max_passages.unwrap_or(usize::MAX)),
+                None => ranked.into_iter().take(request.max_passages.unwrap_or(MAX_SELECTED)).collect(),
             };
             best.sort_unstable();
             best
@@ -51,14 +48,6 @@ fn ranked(excerpt: &Excerpt, language: Option<&str>, query: Option<&str>) -> Vec
     }
 }
 
-/// Returns the positions of the passages in a range of characters.
-fn within(excerpt: &Excerpt, chars: &Range<usize>) -> Vec<usize> {
-    let offset = |n: i32| usize::try_from(n).unwrap_or(0);
-    let is_within =
-        |passage: &Passage| offset(passage.char_start) < chars.end && offset(passage.char_end) > chars.start;
-    (0..excerpt.passages().len()).filter(|position| is_within(&excerpt.passages()[*position])).collect()
-}
-
 /// Returns the number of characters to fill with passages. A continuation continues the selection of unlimited length.
 fn budget(request: &ReadRequest) -> Option<usize> {
     let continues = request.range.as_ref().is_some_and(|range| range.start_char > 0);
@@ -67,7 +56,7 @@ fn budget(request: &ReadRequest) -> Option<usize> {
 }
 
 /// Returns the best passages that fit together; the best one alone if even that is too long.
-fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize) -> Vec<usize> {
+fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize, most: usize) -> Vec<usize> {
     let mut positions = ranked.clone();
     positions.sort_unstable();
     let lengths: HashMap<usize, usize> = positions
@@ -79,6 +68,9 @@ fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize) -> Vec
     let mut chosen: Vec<usize> = Vec::new();
     let mut left = max_chars;
     for position in ranked {
+        if chosen.len() == most {
+            break;
+        }
         let length = lengths.get(&position).copied().unwrap_or_default();
         let needed = if chosen.is_empty() { length } else { length + separator };
         match left.checked_sub(needed) {
@@ -91,12 +83,13 @@ fn fitting(ranked: Vec<usize>, rendered: &Rendered<'_>, max_chars: usize) -> Vec
     chosen
 }
 
-fn by_ids(excerpt: &Excerpt, wanted: &[String], warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
+fn by_ids(excerpt: &Excerpt, request: &ReadRequest, warnings: &mut Vec<ReadWarning>) -> Vec<usize> {
+    let most = request.max_passages.unwrap_or(usize::MAX);
     let positions: HashMap<PassageId, usize> =
         excerpt.passages().iter().enumerate().map(|(position, passage)| (passage.passage_id, position)).collect();
     let mut chosen = Vec::new();
     let mut stale = Vec::new();
-    for id in wanted {
+    for id in &request.passage_ids {
         match id.parse().ok().and_then(|id| positions.get(&id)) {
             Some(position) => chosen.push(*position),
             None => stale.push(id.clone()),
@@ -107,5 +100,6 @@ fn by_ids(excerpt: &Excerpt, wanted: &[String], warnings: &mut Vec<ReadWarning>)
     }
     chosen.sort_unstable();
     chosen.dedup();
+    chosen.truncate(most);
     chosen
 }

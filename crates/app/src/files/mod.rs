@@ -1,12 +1,16 @@
-//! Workspace files: uploads, listing, deletion and indexing runs.
+//! Workspace files: uploads, listing, downloads, deletion and indexing runs.
 
+mod cursor;
+mod find;
+pub mod labels;
+mod list;
+mod outcomes;
 pub(crate) mod quota;
 mod store;
-
-use std::collections::HashMap;
+mod view;
 
 use blobs::PresignPut;
-use docstore::{File, IndexRun, Withdrawal};
+use docstore::{File, IndexRun, ReplacedUpload, Strings, Withdrawal};
 use file_types::FileKind;
 use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
@@ -17,15 +21,18 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::{App, Error, Viewer};
-
-/// Rows per page of a listing.
-const PAGE: i64 = 5_000;
+pub use find::Download;
+pub use list::{FilesPage, PageRequest};
+pub use outcomes::{OutcomeView, OutcomesPage};
+pub use view::FileView;
 
 #[derive(Clone, Debug)]
 pub struct PresignRequest {
     pub filename: String,
     pub size: u64,
     pub content_type: Option<String>,
+    /// Labels of the file; `None` keeps those that it has.
+    pub labels: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +41,8 @@ pub struct Presigned {
     pub url: String,
     pub expires_in_seconds: u64,
     pub max_object_bytes: u64,
+    /// Name, as sent, of an earlier file that this one replaces although it was sent under another name.
+    pub replaces: Option<String>,
 }
 
 /// A name with a row, ready for its object.
@@ -41,6 +50,7 @@ struct Registered {
     name: String,
     object_key: String,
     at: Timestamp,
+    replaces: Option<String>,
 }
 
 /// A stored file and the run that indexes it.
@@ -48,13 +58,8 @@ struct Registered {
 pub struct Stored {
     pub name: String,
     pub run: RunView,
-}
-
-#[derive(Clone, Debug)]
-pub struct FileView {
-    pub name: String,
-    pub size: u64,
-    pub last_modified: OffsetDateTime,
+    /// As in [`Presigned::replaces`].
+    pub replaces: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,15 +89,15 @@ impl App {
     /// Returns a URL for one upload of exactly the declared size, under the sanitized name.
     ///
     /// # Errors
-    /// `Invalid` if no usable name remains, `FileTooLarge`, `UnsupportedFileType`, `QuotaExceeded`.
+    /// `Invalid` if no usable name remains or a label is invalid, `FileTooLarge`, `UnsupportedFileType`, `QuotaExceeded`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
         let (size, max_object_bytes) = (request.size, self.options.max_object_bytes);
-        let Registered { name, object_key, at } = self.register_name(viewer, request).await?;
+        let Registered { name, object_key, at, replaces } = self.register_name(viewer, request).await?;
         let lifetime = self.options.presign_lifetime;
         let nonce = Uuid::new_v4().simple().to_string();
         let put = PresignPut { key: &object_key, size, expires_in: lifetime, nonce: &nonce };
         let url = self.blobs.presign_put(&put, to_date_time(at))?;
-        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes })
+        Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes, replaces })
     }
 
     /// Creates the row of an upload under its sanitized name, which must exist before the object.
@@ -100,6 +105,7 @@ impl App {
         let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "`filename` has no usable characters"))?;
         check_type(&name)?;
+        let labels = request.labels.map(|labels| labels::normalize("labels", labels)).transpose()?;
         let max_object_bytes = self.options.max_object_bytes;
         if request.size > max_object_bytes {
             return Err(Error::FileTooLarge { size: request.size, max_object_bytes });
@@ -123,46 +129,29 @@ impl App {
             withdrawn_at: None,
             bytes: i64::try_from(request.size).unwrap_or(i64::MAX),
             upload_expires_at: Some(at + self.options.presign_lifetime),
+            labels: labels.map(Strings),
+            processed_at: None,
+            original_name: Some(request.filename),
         };
-        self.register_file(file).await?;
-        Ok(Registered { name, object_key, at })
+        let relabels = file.labels.is_some();
+        let replaced = self.register_file(file).await?;
+        if relabels && let Some(feeder) = &self.feeder {
+            feeder.wake();
+        }
+        let replaces = self.replaced_name(&object_key, replaced, at).await?;
+        Ok(Registered { name, object_key, at, replaces })
     }
 
-    /// Returns the files in storage, sorted by name.
-    pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>> {
-        let organization_id = viewer.organization_id;
-        let mut known: HashMap<String, File> = HashMap::new();
-        let mut after = None;
-        loop {
-            let page = self.store.list_files(organization_id, after.take(), PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.object_key.clone());
-            known.extend(page.into_iter().map(|file| (file.object_key.clone(), file)));
-        }
-        let mut files = Vec::with_capacity(known.len());
-        if known.is_empty() {
-            return Ok(files);
-        }
-        let prefix = objects::prefix(organization_id);
-        let mut next: Option<String> = None;
-        loop {
-            let page = self.blobs.list(&prefix, next.as_deref()).await?;
-            files.extend(page.objects.into_iter().filter_map(|object| {
-                let file = known.remove(&object.key)?;
-                let is_listed = !file.is_withdrawn(from_date_time(object.last_modified));
-                is_listed.then_some(FileView {
-                    name: file.name,
-                    size: object.size,
-                    last_modified: object.last_modified,
-                })
-            }));
-            match page.next {
-                Some(more) => next = Some(more),
-                None => break,
-            }
-        }
-        files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(files)
+    /// Returns the name of an earlier upload if its object exists or may still arrive.
+    async fn replaced_name(
+        &self,
+        object_key: &str,
+        replaced: Option<ReplacedUpload>,
+        now: Timestamp,
+    ) -> Result<Option<String>> {
+        let Some(ReplacedUpload { original_name, upload_expires_at }) = replaced else { return Ok(None) };
+        let is_file = upload_expires_at.is_some_and(|at| at > now) || self.blobs.head(object_key).await?.is_some();
+        Ok(is_file.then_some(original_name))
     }
 
     /// Deletes a file. Its document is hidden at once, even if storage fails; one run then removes its rows. Returns false

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobError, BlobStore};
-use docstore::{Docstore, File, Registration, StorageQuotas};
+use docstore::{Docstore, File, Registration, ReplacedUpload, StorageQuotas};
 use futures_util::{StreamExt, TryStreamExt};
 use model::{Clock, OrganizationId, Timestamp};
 
@@ -22,11 +22,11 @@ const BATCH: i64 = 500;
 const CONCURRENT: usize = 8;
 
 impl App {
-    /// Registers a file for upload within the quotas of its organization.
+    /// Registers a file for upload within the quotas of its organization. Returns the upload under another name that it replaces.
     ///
     /// # Errors
     /// `QuotaExceeded` if the organization has no room for it, even after its expired uploads were measured.
-    pub(super) async fn register_file(&self, file: File) -> Result<()> {
+    pub(super) async fn register_file(&self, file: File) -> Result<Option<ReplacedUpload>> {
         let (max_files, max_bytes) = (self.options.max_files_per_organization, self.options.max_bytes_per_organization);
         let quotas = StorageQuotas {
             files: i64::try_from(max_files).unwrap_or(i64::MAX),
@@ -40,7 +40,7 @@ impl App {
             registration = self.store.register_file(file, quotas).await?;
         }
         match registration {
-            Registration::Registered => Ok(()),
+            Registration::Registered { replaced } => Ok(replaced),
             Registration::TooManyFiles(totals) => {
                 Err(Error::QuotaExceeded(Quota::Files { used: unsigned(totals.files), limit: max_files }))
             }

@@ -14,10 +14,10 @@ impl App {
         if self.engine.is_none() {
             return Err(Error::NoRetrieval);
         }
-        let request = PresignRequest { filename, size: content.len() as u64, content_type: None };
-        let Registered { name, object_key, .. } = self.register_name(viewer, request).await?;
+        let request = PresignRequest { filename, size: content.len() as u64, content_type: None, labels: None };
+        let Registered { name, object_key, replaces, .. } = self.register_name(viewer, request).await?;
         self.blobs.put(&object_key, content.into()).await?;
         let run = self.start_run(viewer, RunMode::Incremental).await?;
-        Ok(Stored { name, run })
+        Ok(Stored { name, run, replaces })
     }
 }

@@ -102,7 +102,7 @@ impl CandidateList {
     pub fn best(mut self, policy: &SourcePolicy, max_results: usize) -> Vec<Candidate> {
         if policy.has_preference() {
             for candidate in &mut self.candidates {
-                if policy.prefers(&candidate.document.host) {
+                if policy.prefers(&candidate.document) {
                     candidate.score *= PREFERENCE;
                 }
             }
@@ -124,8 +124,8 @@ mod tests {
     use docstore::DocumentState;
     use model::{CaptureId, DocId, OrganizationId, Timestamp};
     use retrieval_core::analysis::Analyzers;
-    use retrieval_core::domain::Domain;
     use retrieval_core::rerank::{DocumentText, TermVector};
+    use retrieval_core::site::Site;
     use uuid::Uuid;
 
     use super::*;
@@ -143,6 +143,7 @@ mod tests {
                 published_at: None,
                 content_digest: format!("sha256:{}", position / 2).into(),
                 host: format!("host{position}.example").into(),
+                path: "/".into(),
                 terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
             };
             Candidate {
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn preferred_domain_wins_against_near_equals_only() {
-        let include_domains = vec![Domain::parse("host2.example").unwrap()];
+        let include_domains = vec![Site::parse("host2.example").unwrap()];
         let policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
         let best = |score| positions(&workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, score)]).best(&policy, 3));
         assert_eq!(best(0.7), [2, 0, 1]);

@@ -54,6 +54,11 @@ impl App {
                 }
             }
         }
+        if !others.is_empty() && search.is_out_of_time() {
+            // What is not decided counts as in a content that is too long to decide.
+            kept.extend(others.into_iter().filter(|_| verified_by_engine));
+            return Ok(kept);
+        }
         let places = self.find_places(search, &others, hits).await?;
         let mut matching: HashSet<DocId> = HashSet::new();
         if verified_by_engine {

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use model::{CaptureId, Collection, DocId, PassageId, Timestamp};
 use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::url::parse_workspace_url;
 
-use super::quote::{PASSAGES_PER_HIT, QuoteSource};
+use super::quote::QuoteSource;
 use super::{Detail, SearchRequest};
 use crate::excerpt::Excerpt;
 
@@ -19,6 +20,8 @@ pub struct SearchHit {
     pub doc_id: DocId,
     pub collection: Collection,
     pub canonical_url: String,
+    /// Name of the file; `None` for a web page.
+    pub name: Option<String>,
     /// The address before normalization.
     pub source_url: String,
     /// Stored object of a workspace document.
@@ -66,7 +69,7 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
         String::new()
     };
     let passages = if request.detail >= Detail::Passages {
-        best.iter().take(PASSAGES_PER_HIT).filter_map(|position| quote(&excerpt, *position)).collect()
+        best.iter().take(request.passages_per_hit).filter_map(|position| quote(&excerpt, *position)).collect()
     } else {
         Vec::new()
     };
@@ -75,6 +78,7 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
         score: candidate.score,
         doc_id: candidate.document.doc_id(),
         collection: candidate.collection,
+        name: parse_workspace_url(&document.canonical_url).map(|(_, name)| name),
         canonical_url: document.canonical_url,
         source_url: document.source_url,
         source_uri: document.source_uri,

@@ -14,13 +14,14 @@ pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docstore::Grant;
 use engine::SearchEngine;
 pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::snippet::Snippets;
@@ -28,7 +29,7 @@ use uuid::Uuid;
 
 use crate::content_budget::steps;
 use crate::error::Result;
-use crate::{App, Charge, Error, Viewer};
+use crate::{App, Charge, Deadline, Error, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
@@ -38,6 +39,10 @@ pub use source_policy::SourcePolicy;
 
 /// Time that a search waits for its record, which is then written later.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Time that a search with a deadline waits at least for its first results, and then for its record.
+const LEAST_TIME: Duration = Duration::from_millis(500);
+const LEAST_RECORD_TIME: Duration = Duration::from_millis(50);
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -52,11 +57,18 @@ pub struct SearchRequest {
     pub language: Option<String>,
     pub country: Option<String>,
     pub exact_match: bool,
+    /// Labels of which a result must have one. Empty: any result.
+    pub labels: Vec<String>,
     pub session_id: SessionId,
     pub published_after: Option<Timestamp>,
+    pub published_before: Option<Timestamp>,
     pub source_policy: SourcePolicy,
     /// Amount of text to prepare for each hit.
     pub detail: Detail,
+    /// Maximum number of passages of each hit.
+    pub passages_per_hit: usize,
+    /// Time after which the remaining stages are skipped.
+    pub deadline: Deadline,
 }
 
 /// Amount of text that the answer shows; no more is read or computed.
@@ -85,6 +97,8 @@ pub struct SearchOutcome {
     pub unknown_values: UnknownValues,
     /// Searched indexes without documents. Empty if there are hits.
     pub empty_indexes: Vec<IndexName>,
+    /// True if a stage was skipped for lack of time.
+    pub degraded: bool,
     /// Bytes of stored contents that were read.
     pub read_bytes: usize,
 }
@@ -94,12 +108,26 @@ struct Search<'a> {
     organization_id: OrganizationId,
     request: &'a Arc<SearchRequest>,
     read_bytes: AtomicUsize,
+    degraded: AtomicBool,
 }
 
 impl Search<'_> {
     /// Counts contents that were read.
     fn count_read(&self, bytes: impl Iterator<Item = usize>) {
         self.read_bytes.fetch_add(bytes.sum(), Ordering::Relaxed);
+    }
+
+    /// Returns true if the next stage is to be skipped.
+    fn is_out_of_time(&self) -> bool {
+        let is_over = self.request.deadline.is_over();
+        if is_over {
+            self.degrade();
+        }
+        is_over
+    }
+
+    fn degrade(&self) {
+        self.degraded.store(true, Ordering::Relaxed);
     }
 }
 
@@ -134,9 +162,13 @@ impl App {
     ) -> Result<SearchOutcome> {
         let mut watch = Stopwatch::start();
         let organization_id = viewer.organization_id;
-        let search = Search { organization_id, request: &request, read_bytes: AtomicUsize::new(0) };
-        let retrieving = collections.iter().map(|collection| self.retrieve(engine.as_ref(), &search, *collection));
-        let lists = try_join_all(retrieving).await?;
+        let search = Search {
+            organization_id,
+            request: &request,
+            read_bytes: AtomicUsize::new(0),
+            degraded: AtomicBool::new(false),
+        };
+        let lists = self.retrieve_all(engine.as_ref(), &search, collections).await?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
@@ -161,8 +193,40 @@ impl App {
             filtered_results,
             unknown_values,
             empty_indexes,
+            degraded: search.degraded.load(Ordering::Relaxed),
             read_bytes,
         })
+    }
+
+    /// Returns the candidates of each collection. When the time is over, those of the collections that are done, at least of
+    /// one.
+    async fn retrieve_all(
+        &self,
+        engine: &dyn SearchEngine,
+        search: &Search<'_>,
+        collections: &[Collection],
+    ) -> Result<Vec<CandidateList>> {
+        let deadline = search.request.deadline;
+        let retrieving = collections.iter().map(|collection| self.retrieve(engine, search, *collection));
+        let Some(left) = deadline.left() else { return try_join_all(retrieving).await };
+        let mut retrieving: FuturesUnordered<_> = retrieving.collect();
+        let mut lists = Vec::with_capacity(collections.len());
+        let first = tokio::time::timeout(left.max(LEAST_TIME), retrieving.next()).await;
+        let late =
+            |elapsed: tokio::time::error::Elapsed| Error::Unavailable { backend: "search", source: elapsed.into() };
+        lists.extend(first.map_err(late)?.transpose()?);
+        while !retrieving.is_empty() {
+            match deadline.within(retrieving.next()).await {
+                Some(next) => lists.extend(next.transpose()?),
+                None => {
+                    search.degrade();
+                    break;
+                }
+            }
+        }
+        // The web first, in whatever order they ended.
+        lists.sort_by_key(|list| list.collection != Collection::Web);
+        Ok(lists)
     }
 
     /// Ranks the candidates and blends the best of each collection into one list.
@@ -177,7 +241,10 @@ impl App {
             }
         });
         let mut lists = ranking.await?;
-        let order = self.second_stage.order(&request.query, &mut lists, &self.rerank_failures).await;
+        let order = self.second_stage.order(&request.query, &mut lists, request.deadline, &self.rerank_failures).await;
+        if order.skipped {
+            search.degrade();
+        }
         let best = lists.into_iter().map(|list| list.best(&request.source_policy, request.max_results));
         // Between equals the organization's own document comes first.
         let best = best
@@ -232,7 +299,8 @@ impl App {
         };
         let granted: Vec<Grant> =
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
-        match tokio::time::timeout(RECORD_TIMEOUT, self.searches.record(row, granted.clone())).await {
+        let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));
+        match tokio::time::timeout(time, self.searches.record(row, granted.clone())).await {
             Ok(Ok(())) => return,
             Ok(Err(error)) => {
                 tracing::warn!(%search_id, error = &error as &dyn std::error::Error, "the search was not recorded");

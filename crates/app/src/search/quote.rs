@@ -13,9 +13,6 @@ use crate::App;
 use crate::error::Result;
 use crate::excerpt::Excerpt;
 
-/// Passages that a hit quotes.
-pub const PASSAGES_PER_HIT: usize = 3;
-
 /// Bytes that are read of one document to find passages: about 10 ms of computation.
 const DOCUMENT_BYTES: usize = 512 << 10;
 
@@ -122,15 +119,17 @@ impl App {
         let mut plans = HashMap::new();
         let mut left = self.options.read_limits.search_bytes;
         let mut searched = Vec::new();
-        if search.request.detail == Detail::Ids {
+        let is_long = |(_, loaded): &(Candidate, LoadedDocument)| loaded.capture.parts.is_some();
+        if search.request.detail == Detail::Ids || !candidates.iter().any(is_long) || search.is_out_of_time() {
             return Ok(plans);
         }
         for (candidate, LoadedDocument { document, capture, .. }) in candidates {
             let Some(map) = &capture.parts else { continue };
             let same = candidate.document.state.capture_id == capture.capture_id;
             if candidate.complete && same {
-                let ranked =
-                    candidate.passages.iter().take(PASSAGES_PER_HIT).map(|ordinal| map.part_of_passage(*ordinal));
+                // The snippet comes from the best passage, even if none is quoted.
+                let quoted = search.request.passages_per_hit.max(1);
+                let ranked = candidate.passages.iter().take(quoted).map(|ordinal| map.part_of_passage(*ordinal));
                 let parts = take_within(ranked, map, &mut left);
                 plans.insert(capture.capture_id, Plan { parts, is_searched: false });
             } else {

@@ -7,11 +7,13 @@ use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::candidate::{Candidate, CandidateList};
-use super::quote::PASSAGES_PER_HIT;
 use crate::excerpt::span;
 
 /// Characters of one text that models read; they would truncate the rest.
 const MODEL_CHARS: usize = 2_000;
+
+/// Passages in one text that models read.
+const MODEL_PASSAGES: usize = 3;
 
 /// Scores the candidates of all lists on one scale, and finds their best passages.
 ///
@@ -48,7 +50,7 @@ pub fn model_texts(list: &CandidateList) -> Vec<String> {
 fn model_text(loaded: &LoadedDocument, best: &[usize]) -> String {
     let LoadedDocument { document, capture, passages } = loaded;
     let mut text = document.title.clone().unwrap_or_default();
-    for passage in best.iter().filter_map(|position| passages.get(*position)).take(PASSAGES_PER_HIT) {
+    for passage in best.iter().filter_map(|position| passages.get(*position)).take(MODEL_PASSAGES) {
         text.push('\n');
         text.push_str(span(passage).text(&capture.content));
     }

@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use admission::{Permit, Stop};
 use docstore::{LoadedDocument, LoadedPart, WantedParts};
+use engine::indexing;
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
+use file_types::label;
 use model::{CaptureId, Collection, DocId};
-use retrieval_core::domain::Domain;
 use retrieval_core::rerank;
+use retrieval_core::site::Site;
 
 use super::candidate::{Candidate, CandidateList};
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
@@ -50,17 +52,17 @@ impl App {
             });
         }
         if policy.drops() {
-            let required: &[Domain] = if policy.require_domain_match { &policy.include_domains } else { &[] };
+            let required: &[Site] = if policy.require_domain_match { &policy.include_domains } else { &[] };
             let kept = with_domains(&base, required, &policy.exclude_domains);
             let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
             let filtered = count_dropped(&unfiltered, &kept, request.max_results);
-            let kept = self.with_preferred(engine, &base, kept, policy).await?;
+            let kept = self.with_preferred(engine, search, &base, kept, policy).await?;
             return Ok(CandidateList { filtered, ..self.load(engine, search, kept, collection).await? });
         }
         let started = Instant::now();
         let answer = self.ask(engine, &base).await?;
         tracing::debug!(asked = ?started.elapsed(), "first stage");
-        let answer = self.with_preferred(engine, &base, answer, policy).await?;
+        let answer = self.with_preferred(engine, search, &base, answer, policy).await?;
         self.load(engine, search, answer, collection).await
     }
 
@@ -68,11 +70,12 @@ impl App {
     async fn with_preferred(
         &self,
         engine: &dyn SearchEngine,
+        search: &Search<'_>,
         base: &FirstStageRequest,
         mut answer: FirstStageResponse,
         policy: &SourcePolicy,
     ) -> Result<FirstStageResponse> {
-        if !policy.has_preference() {
+        if !policy.has_preference() || search.is_out_of_time() {
             return Ok(answer);
         }
         let preferred = self.ask(engine, &with_domains(base, &policy.include_domains, &policy.exclude_domains)).await?;
@@ -127,11 +130,16 @@ impl App {
             loaded = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
         }
         let mut loaded = self.analyse(search, loaded, limit).await?;
+        let policy = Some(&request.source_policy).filter(|_| collection == Collection::Web);
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
             let (document, loaded) = match known.remove(doc_id) {
                 Some(document) => (document, None),
                 None => loaded.remove(doc_id).map(|(document, loaded)| (document, Some(loaded)))?,
             };
+            // Engines compare only the beginning of long paths.
+            if policy.is_some_and(|policy| !policy.admits(&document)) {
+                return None;
+            }
             Some(Candidate {
                 document,
                 loaded,
@@ -283,16 +291,20 @@ fn filters(request: &SearchRequest, collection: Collection) -> Filters {
         // Countries are markets of web pages; files have none.
         country: request.country.clone().filter(|_| collection == Collection::Web),
         published_after: request.published_after,
+        published_before: request.published_before,
+        // Pages have none in the index, so a search for labels finds files only.
+        labels: request.labels.iter().map(|text| label::fold(text)).collect(),
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }
 }
 
-fn with_domains(base: &FirstStageRequest, include: &[Domain], exclude: &[Domain]) -> FirstStageRequest {
-    let names = |domains: &[Domain]| domains.iter().map(|domain| domain.as_str().to_owned()).collect();
+fn with_domains(base: &FirstStageRequest, include: &[Site], exclude: &[Site]) -> FirstStageRequest {
     let mut request = base.clone();
-    request.filters.include_domains = names(include);
-    request.filters.exclude_domains = names(exclude);
+    request.filters.include_domains = include.iter().map(Site::to_string).collect();
+    // An engine that compares only the beginning of a path would exclude too much.
+    let exclude = exclude.iter().map(Site::to_string).filter(|site| indexing::Site::of(site).is_exact);
+    request.filters.exclude_domains = exclude.collect();
     request
 }
 

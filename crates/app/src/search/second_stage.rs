@@ -9,6 +9,7 @@ use retrieval_core::rerank::RANKER_VERSION;
 
 use super::candidate::CandidateList;
 use super::rank;
+use crate::Deadline;
 
 /// Name of the index's own order, the fallback if no ranker is available.
 const FIRST_STAGE_ORDER: &str = "first_stage_order_v1";
@@ -32,6 +33,8 @@ pub struct Order {
     pub ranker_version: String,
     /// No ranker was available; the results keep the order of the index.
     pub unavailable: bool,
+    /// The model was skipped for lack of time; the results are in the order of the lexical ranker.
+    pub skipped: bool,
 }
 
 /// Time of the last log entry about a failing model.
@@ -46,26 +49,29 @@ impl SecondStage {
 
     /// Sorts the candidates, which the lexical ranker has sorted, into their final order. The same ranker sorts all lists,
     /// and their scores are comparable.
-    pub async fn order(&self, query: &str, lists: &mut [CandidateList], log: &FailureLog) -> Order {
+    pub async fn order(&self, query: &str, lists: &mut [CandidateList], deadline: Deadline, log: &FailureLog) -> Order {
+        let lexical = |skipped| Order { ranker_version: RANKER_VERSION.to_owned(), unavailable: false, skipped };
         match self {
-            SecondStage::Lexical => return Order { ranker_version: RANKER_VERSION.to_owned(), unavailable: false },
+            SecondStage::Lexical => return lexical(false),
             SecondStage::None => {}
-            SecondStage::Model(model) => match score(model.as_ref(), query, lists).await {
-                Ok(scores) => {
+            SecondStage::Model(model) => match deadline.within(score(model.as_ref(), query, lists)).await {
+                None => return lexical(true),
+                Some(Ok(scores)) => {
                     let mut probabilities = probabilities(&scores);
                     for list in lists {
                         list.sort_by_model(probabilities.by_ref());
                     }
-                    return Order { ranker_version: model.version().to_owned(), unavailable: false };
+                    let ranker_version = model.version().to_owned();
+                    return Order { ranker_version, unavailable: false, skipped: false };
                 }
-                Err(error) => log.record(&error),
+                Some(Err(error)) => log.record(&error),
             },
         }
         let is_blended = lists.iter().filter(|list| !list.candidates.is_empty()).count() > 1;
         for list in lists {
             if is_blended { list.restore_first_stage_order() } else { list.sort_by_first_stage() }
         }
-        Order { ranker_version: FIRST_STAGE_ORDER.to_owned(), unavailable: true }
+        Order { ranker_version: FIRST_STAGE_ORDER.to_owned(), unavailable: true, skipped: false }
     }
 }
 

@@ -1,12 +1,14 @@
-//! Domains that a caller includes, excludes or requires.
+//! Sites that a caller includes, excludes or requires.
 
-use retrieval_core::domain::Domain;
+use retrieval_core::site::Site;
 
-/// Domain rules of a search. They apply to web results only.
+use super::vectors::RankedDocument;
+
+/// Site rules of a search. They apply to web results only.
 #[derive(Clone, Debug, Default)]
 pub struct SourcePolicy {
-    pub include_domains: Vec<Domain>,
-    pub exclude_domains: Vec<Domain>,
+    pub include_domains: Vec<Site>,
+    pub exclude_domains: Vec<Site>,
     /// Removes results outside `include_domains`; otherwise those domains are preferred.
     pub require_domain_match: bool,
 }
@@ -22,8 +24,18 @@ impl SourcePolicy {
         !self.require_domain_match && !self.include_domains.is_empty()
     }
 
-    /// Returns true if the policy prefers this host.
-    pub(super) fn prefers(&self, host: &str) -> bool {
-        self.has_preference() && self.include_domains.iter().any(|domain| domain.contains(host))
+    /// Returns true if the policy prefers this document.
+    pub(super) fn prefers(&self, document: &RankedDocument) -> bool {
+        self.has_preference() && is_on(&self.include_domains, document)
     }
+
+    /// Returns true unless the policy removes this document.
+    pub(super) fn admits(&self, document: &RankedDocument) -> bool {
+        !is_on(&self.exclude_domains, document)
+            && (!self.require_domain_match || is_on(&self.include_domains, document))
+    }
+}
+
+fn is_on(sites: &[Site], document: &RankedDocument) -> bool {
+    sites.iter().any(|site| site.contains(&document.host, &document.path))
 }

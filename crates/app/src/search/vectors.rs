@@ -23,6 +23,8 @@ pub struct RankedDocument {
     pub published_at: Option<Timestamp>,
     pub content_digest: Box<str>,
     pub host: Box<str>,
+    /// Path of the canonical URL; empty for a file.
+    pub path: Box<str>,
     pub terms: TermVector,
 }
 
@@ -40,12 +42,14 @@ impl RankedDocument {
         };
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
-        let host = CanonicalUrl::parse(&document.canonical_url).map(|url| url.host().into()).unwrap_or_default();
+        let url = CanonicalUrl::parse(&document.canonical_url);
+        let (host, path) = url.map(|url| (url.host().into(), url.path().into())).unwrap_or_default();
         Self {
             state: state(loaded),
             published_at: document.published_at,
             content_digest: capture.content_digest.as_str().into(),
             host,
+            path,
             terms,
         }
     }
@@ -79,7 +83,7 @@ pub struct VectorCache(moka::sync::Cache<DocId, Arc<RankedDocument>>);
 impl VectorCache {
     pub fn new() -> Self {
         let weight = |_: &DocId, document: &Arc<RankedDocument>| {
-            let text = document.content_digest.len() + document.host.len();
+            let text = document.content_digest.len() + document.host.len() + document.path.len();
             u32::try_from(document.terms.memory() + text + size_of::<RankedDocument>()).unwrap_or(u32::MAX)
         };
         Self(moka::sync::Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use app::search::{SearchOutcome, SearchRequest, SecondStage, SourcePolicy};
 use app::web::WebPage;
 use model::{IndexName, RunMode};
-use retrieval_core::domain::Domain;
+use retrieval_core::site::Site;
 use test_support::{Setup, Tenant, TestApp, TestReranker, page};
 
 use crate::search::{urls, workspace_search};
@@ -62,7 +62,7 @@ async fn scores_never_rise_with_the_rank() {
         let (world, tenant) = start(stage, &PAGES, &["The tide.", ANSWER, "A gauge for wires."]).await;
         for preferred in [None, Some("page-5.example")] {
             for max_results in [1, 2, 3, 5, 20] {
-                let include_domains = preferred.iter().map(|domain| Domain::parse(domain).unwrap()).collect();
+                let include_domains = preferred.iter().map(|domain| Site::parse(domain).unwrap()).collect();
                 let source_policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
                 let request = SearchRequest { max_results, source_policy, ..both(&tenant, QUERY) };
                 let outcome = world.app.search(&tenant.viewer, request).await.unwrap();

@@ -12,7 +12,7 @@ use crate::accounts::refused_field;
 use crate::search::workspace_search;
 
 fn presign(filename: &str, size: u64) -> PresignRequest {
-    PresignRequest { filename: filename.to_owned(), size, content_type: None }
+    PresignRequest { filename: filename.to_owned(), size, content_type: None, labels: None }
 }
 
 async fn names(world: &TestApp, tenant: &Tenant) -> Vec<String> {

@@ -21,7 +21,7 @@ async fn uploads_and_runs_are_refused_and_searches_continue() {
     let world = TestApp::with(setup).await;
     let tenant = world.tenant().await;
     for _ in 0..10 {
-        let request = PresignRequest { filename: "a.txt".to_owned(), size: 1, content_type: None };
+        let request = PresignRequest { filename: "a.txt".to_owned(), size: 1, content_type: None, labels: None };
         let error = world.app.presign_file(&tenant.viewer, request).await.unwrap_err();
         assert!(matches!(error, Error::QuotaExceeded(Quota::Disk)), "{error:?}");
     }

@@ -16,7 +16,7 @@ fn setup() -> Setup {
 }
 
 async fn presign(world: &TestApp, tenant: &Tenant, filename: &str, size: u64) -> Result<(), Error> {
-    let request = PresignRequest { filename: filename.to_owned(), size, content_type: None };
+    let request = PresignRequest { filename: filename.to_owned(), size, content_type: None, labels: None };
     world.app.presign_file(&tenant.viewer, request).await.map(|_| ())
 }
 

@@ -153,7 +153,7 @@ mod freshness {
         let url = site.put("/a", Page::status(500));
         world.import_one(WebPage { extent: Extent::Snippet, ..page(&url, "A snippet.") }).await;
         let outcome = read(&world, &tenant, read_url(&url)).await;
-        let reason = Some(UnreadableReason::HttpStatus(500));
+        let reason = Some(UnreadableReason::HttpStatus(500).into());
         assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable { reason }]);
         assert!(outcome.content.is_none());
         assert_eq!(outcome.passages.unwrap().len(), 1, "the passages of the snippet remain");
@@ -171,7 +171,7 @@ mod freshness {
             let outcome = read(&world, &tenant, read_url(&url)).await;
             assert!(text(&outcome).contains("six"));
             let capture_time = outcome.capture.unwrap().capture_time;
-            let reason = UnreadableReason::HttpStatus(500);
+            let reason = UnreadableReason::HttpStatus(500).into();
             assert_eq!(outcome.warnings, [ReadWarning::StaleContent { capture_time, reason }]);
         }
         assert_eq!(site.hits("/a"), 2, "the failure and its reason are remembered");
@@ -187,7 +187,7 @@ mod freshness {
         let outcome = read(&world, &tenant, read_url(&url)).await;
         assert_eq!(text(&outcome), MARKDOWN);
         let capture_time = outcome.capture.unwrap().capture_time;
-        let reason = UnreadableReason::HttpStatus(404);
+        let reason = UnreadableReason::HttpStatus(404).into();
         assert_eq!(outcome.warnings, [ReadWarning::StaleContent { capture_time, reason }]);
     }
 
@@ -197,7 +197,7 @@ mod freshness {
         let url = site.url("/missing");
         for _ in 0..2 {
             let outcome = read(&world, &tenant, read_url(&url)).await;
-            let reason = Some(UnreadableReason::HttpStatus(404));
+            let reason = Some(UnreadableReason::HttpStatus(404).into());
             assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable { reason }]);
             assert!(outcome.content.is_none() && outcome.capture.is_none());
         }
@@ -274,7 +274,7 @@ mod freshness {
         ] {
             for _ in 0..2 {
                 let warnings = read(&world, &tenant, read_url(&url)).await.warnings;
-                assert_eq!(warnings, [ReadWarning::ContentUnavailable { reason: Some(reason) }], "{url}");
+                assert_eq!(warnings, [ReadWarning::ContentUnavailable { reason: Some(reason.into()) }], "{url}");
             }
         }
     }

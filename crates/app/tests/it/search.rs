@@ -97,6 +97,19 @@ async fn detail_bounds_what_is_prepared() {
 }
 
 #[tokio::test]
+async fn number_of_passages_is_limited() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let section = |n: usize| format!("# Part {n}\n\n{}\n\n", "The tides come and go. ".repeat(30));
+    world.import_one(page("https://a.example/", &(0..12).map(section).collect::<String>())).await;
+    for (passages_per_hit, expected) in [(0, 0), (1, 1), (3, 3), (10, 10)] {
+        let outcome = found(&world, &tenant, SearchRequest { passages_per_hit, ..search("tides") }).await;
+        assert_eq!(outcome.hits[0].passages.len(), expected);
+        assert!(!outcome.hits[0].snippet.is_empty());
+    }
+}
+
+#[tokio::test]
 async fn filters_hold_for_every_hit() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
@@ -123,6 +136,9 @@ async fn filters_hold_for_every_hit() {
         ..search("tides")
     };
     assert_eq!(urls(&found(&world, &tenant, filtered).await), ["https://all.example/"]);
+    let before =
+        SearchRequest { published_before: Some(from_date_time(datetime!(2026-01-05 00:00 UTC))), ..search("tides") };
+    assert_eq!(urls(&found(&world, &tenant, before).await), ["https://old.example/"]);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use app::search::{SearchOutcome, SearchRequest, SourcePolicy};
 use model::{Collection, IndexName, RunMode};
-use retrieval_core::domain::Domain;
+use retrieval_core::site::Site;
 use test_support::{Tenant, TestApp, page, search};
 
 use crate::search::urls;
@@ -17,7 +17,7 @@ async fn start() -> (TestApp, Tenant) {
 }
 
 fn policy(include: &[&str], exclude: &[&str], require_domain_match: bool) -> SearchRequest {
-    let owned = |domains: &[&str]| domains.iter().map(|domain| Domain::parse(domain).unwrap()).collect();
+    let owned = |domains: &[&str]| domains.iter().map(|domain| Site::parse(domain).unwrap()).collect();
     let source_policy =
         SourcePolicy { include_domains: owned(include), exclude_domains: owned(exclude), require_domain_match };
     SearchRequest { source_policy, ..search("tides") }
@@ -88,4 +88,56 @@ async fn the_policy_does_not_concern_files() {
     let outcome = world.app.search(&tenant.viewer, request).await.unwrap();
     assert_eq!(outcome.hits.len(), 1);
     assert_eq!(outcome.hits[0].collection, Collection::Workspace(tenant.organization_id));
+}
+
+/// Pages at these addresses, alike but for their number.
+async fn with_pages(urls: &[&str]) -> (TestApp, Tenant) {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.import(urls.iter().enumerate().map(|(n, url)| page(url, &format!("The tides, part {n}.")))).await;
+    (world, tenant)
+}
+
+#[tokio::test]
+async fn sites_may_have_paths() {
+    let deep = format!("https://a.example{}", "/x".repeat(12));
+    let deeper = format!("https://a.example{}/y", "/x".repeat(11));
+    let started = with_pages(&[
+        "https://a.example/docs",
+        "https://www.a.example:8443/docs/guide?x=1",
+        "https://a.example/docs-old/",
+        "https://a.example/Docs/",
+        "https://b.example/docs/",
+        &deep,
+        &deeper,
+    ])
+    .await;
+    let inside = ["https://a.example/docs", "https://www.a.example:8443/docs/guide?x=1"];
+    for site in ["A.example/docs", "a.example/docs/", "a.example/x/../docs", "a.example/%64ocs"] {
+        let outcome = found(&started, policy(&[site], &[], true)).await;
+        assert_eq!((sorted(&outcome), outcome.filtered_results), (inside.to_vec(), 5), "{site}");
+        let outcome = found(&started, policy(&[], &[site], false)).await;
+        assert_eq!((outcome.hits.len(), outcome.filtered_results), (5, 2), "{site}");
+        assert!(!urls(&outcome).iter().any(|url| inside.contains(url)));
+        let outcome = found(&started, policy(&[site], &[], false)).await;
+        assert!(inside.contains(&urls(&outcome)[0]) && outcome.hits.len() == 7, "{site} is preferred");
+    }
+    let site = deep.trim_start_matches("https://");
+    assert_eq!(
+        urls(&found(&started, policy(&[site], &[], true)).await),
+        [deep.as_str()],
+        "deeper than engines compare"
+    );
+    let outcome = found(&started, policy(&[], &[site], false)).await;
+    assert!(urls(&outcome).contains(&deeper.as_str()) && !urls(&outcome).contains(&deep.as_str()));
+}
+
+#[tokio::test]
+async fn results_below_a_path_are_found_behind_many_others() {
+    let others: Vec<String> = (0..120).map(|n| format!("https://a.example/blog/{n}")).collect();
+    let mut all: Vec<&str> = others.iter().map(String::as_str).collect();
+    all.push("https://a.example/docs/last");
+    let started = with_pages(&all).await;
+    let outcome = found(&started, policy(&["a.example/docs"], &[], true)).await;
+    assert_eq!(urls(&outcome), ["https://a.example/docs/last"]);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use blobs::{BlobStore, PresignPut};
+use blobs::{BlobStore, PresignGet, PresignPut};
 use s3_server::S3ServerOptions;
 use time::OffsetDateTime;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -198,4 +198,57 @@ async fn full_disk_refuses_uploads_without_using_up_their_url() {
     assert_eq!(fixture.stored("k").await, None);
     full.store(false, Ordering::Relaxed);
     assert_eq!(fixture.put(&url, "hello").await, 200);
+}
+
+/// Presigns a download that is valid from `now`.
+fn download(fixture: &Fixture, key: &str, now: OffsetDateTime) -> String {
+    let disposition = "attachment; filename=\"a b.html\"; filename*=UTF-8''a%20b.html";
+    let content_type = "application/octet-stream";
+    let request = PresignGet { key, disposition, content_type, expires_in: Duration::from_secs(900) };
+    fixture.store.presign_get(&request, now).unwrap()
+}
+
+#[tokio::test]
+async fn a_download_is_an_attachment_that_no_browser_interprets() {
+    let fixture = Fixture::start().await;
+    let key = "odd/a b+c%2F&=";
+    fixture.store.put(key, "<script>".into()).await.unwrap();
+    let url = download(&fixture, key, OffsetDateTime::now_utc());
+    for range in ["bytes=0-100", "bytes=1-6"] {
+        let response = fixture.http.get(&url).header("range", range).send().await.unwrap();
+        assert_eq!(response.status(), 206);
+        let headers = response.headers().clone();
+        assert_eq!(headers["content-disposition"], "attachment; filename=\"a b.html\"; filename*=UTF-8''a%20b.html");
+        assert_eq!(headers["content-type"], "application/octet-stream");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert!(headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
+    }
+    let whole = fixture.http.get(&url).send().await.unwrap();
+    assert_eq!((whole.status().as_u16(), whole.text().await.unwrap().as_str()), (200, "<script>"));
+    let missing = download(&fixture, "missing", OffsetDateTime::now_utc());
+    assert_eq!(fixture.http.get(&missing).send().await.unwrap().status(), 404);
+}
+
+#[tokio::test]
+async fn a_download_authorizes_nothing_else() {
+    let fixture = Fixture::start().await;
+    for key in ["k", "other"] {
+        fixture.store.put(key, "text".into()).await.unwrap();
+    }
+    let now = OffsetDateTime::now_utc();
+    let url = download(&fixture, "k", now);
+    let get = async |url: &str| fixture.http.get(url).send().await.unwrap().status().as_u16();
+    assert_eq!(get(&url).await, 200);
+    for changed in [
+        url.replace("/k?", "/other?"),
+        url.replace("octet-stream", "xhtml%2Bxml"),
+        url.replace("=attachment", "=inline"),
+        download(&fixture, "k", now - time::Duration::seconds(905)),
+    ] {
+        assert_ne!(changed, url);
+        assert_eq!(get(&changed).await, 403, "{changed}");
+    }
+    assert_eq!(fixture.put(&url, "new").await, 403);
+    assert_eq!(fixture.http.delete(&url).send().await.unwrap().status(), 403);
+    assert_eq!(fixture.stored("k").await.as_deref(), Some(&b"text"[..]));
 }

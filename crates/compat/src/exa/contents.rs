@@ -92,8 +92,8 @@ impl ForeignRead for ContentsRequest {
         let (urls, contents) = (self.urls(), self.contents());
         check_count("urls", &urls)?;
         let read = |url: &String| {
-            let text = contents.text().map(|text| options::read_text(url, &text));
-            let highlights = contents.highlights().map(|highlights| options::read_highlights(url, &highlights));
+            let text = contents.text().map(|text| contents.read_text(url, &text));
+            let highlights = contents.highlights().map(|highlights| contents.read_highlights(url, &highlights));
             text.into_iter().chain(highlights).collect()
         };
         Ok(urls.iter().map(read).collect())

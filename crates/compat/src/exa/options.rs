@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::ReadOutcome;
-use crate::document::{self, check_age, cut, passage_texts};
+use crate::document::{self, Freshness, check_age, cut, passage_texts};
 use crate::request::Switch;
 
 /// Contents of a result.
@@ -18,6 +18,8 @@ pub struct Contents {
     pub text: Option<Switch<Text>>,
     pub highlights: Option<Switch<Highlights>>,
     livecrawl: Option<String>,
+    /// Milliseconds.
+    livecrawl_timeout: Option<i64>,
     max_age_hours: Option<i64>,
 }
 
@@ -63,6 +65,29 @@ impl Contents {
         }
     }
 
+    /// Returns the age of stored copies from which a page is read again.
+    fn freshness(&self) -> Freshness {
+        let mut freshness = match (self.max_age_hours, self.livecrawl.as_deref()) {
+            (Some(-1), _) | (None, Some("never")) => Freshness { cache_only: true, ..Freshness::default() },
+            // A stored copy will do if the page cannot be read.
+            (None, Some("preferred")) => Freshness { max_age: Some(Duration::ZERO), ..Freshness::default() },
+            _ => Freshness { max_age: self.max_age(), ..Freshness::default() },
+        };
+        freshness.timeout_ms = self.livecrawl_timeout;
+        freshness
+    }
+
+    /// A read of the text of a document.
+    pub fn read_text(&self, address: &str, text: &Text) -> DocumentRequest {
+        let max_chars = text.max_characters.filter(|max| *max > 0);
+        self.freshness().apply(document::whole(address, ContentFormat::Markdown, max_chars))
+    }
+
+    /// A read of the highlights of a document.
+    pub fn read_highlights(&self, address: &str, highlights: &Highlights) -> DocumentRequest {
+        self.freshness().apply(document::passages(address, highlights.query.as_deref()))
+    }
+
     /// Returns the options of the text; `None` if no text is asked for.
     pub fn text(&self) -> Option<Text> {
         Switch::options(&self.text)
@@ -79,16 +104,6 @@ impl Contents {
         let text = document::text(&outcome).unwrap_or_default();
         result.insert("text".to_owned(), text.into());
     }
-}
-
-/// A read of the text of a document.
-pub(super) fn read_text(address: &str, text: &Text) -> DocumentRequest {
-    document::whole(address, ContentFormat::Markdown, text.max_characters.filter(|max| *max > 0))
-}
-
-/// A read of the highlights of a document.
-pub(super) fn read_highlights(address: &str, highlights: &Highlights) -> DocumentRequest {
-    document::passages(address, highlights.query.as_deref())
 }
 
 /// Adds `highlights` to a result.

@@ -11,6 +11,9 @@ use crate::document::chunks;
 use crate::request::Switch;
 use crate::{ForeignRequest, ForeignSearch, Hit, Moment, Refusal, Refused, SearchPlan, Unsupported};
 
+/// Most passages of a hit.
+const MAX_HIGHLIGHTS: usize = 10;
+
 /// The body of `POST /search`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,7 +62,10 @@ impl ForeignSearch for SearchRequest {
             plan.request.freshness_policy.published_after = Some(start);
         }
         if let Some(end) = &self.end_published_date {
-            plan.published_before = Some(dates::parse("endPublishedDate", end)?.at);
+            plan.published_before(dates::parse("endPublishedDate", end)?.at);
+        }
+        if let Some(count) = self.contents().highlights().and_then(|highlights| highlights.highlights_per_url) {
+            plan.request.response.max_passages_per_result = i64::try_from(count.clamp(1, MAX_HIGHLIGHTS)).unwrap_or(1);
         }
         let additional = self.additional_queries.as_deref().unwrap_or_default();
         match self.include_text.as_deref().unwrap_or_default() {
@@ -88,10 +94,10 @@ impl ForeignSearch for SearchRequest {
 
     fn reads(&self, hit: &SearchResult) -> Vec<DocumentRequest> {
         let (contents, doc_id) = (self.contents(), hit.doc_id.to_string());
-        let text = contents.text().map(|text| options::read_text(&doc_id, &text));
+        let text = contents.text().map(|text| contents.read_text(&doc_id, &text));
         // Without a query of their own, highlights are the passages of the hit.
         let highlights = contents.highlights().filter(|highlights| highlights.query.is_some());
-        let highlights = highlights.map(|highlights| options::read_highlights(&doc_id, &highlights));
+        let highlights = highlights.map(|highlights| contents.read_highlights(&doc_id, &highlights));
         text.into_iter().chain(highlights).collect()
     }
 

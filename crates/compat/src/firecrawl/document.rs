@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::document::{self, Failure, check_age};
+use crate::document::{self, Failure, Freshness, check_age};
 use crate::{ReadOutcome, Refusal};
 
 /// Options of a scrape.
@@ -18,6 +18,10 @@ pub struct ScrapeOptions {
     formats: Option<Vec<Format>>,
     /// Maximum age of the content in milliseconds.
     max_age: Option<u64>,
+    /// Milliseconds.
+    timeout: Option<i64>,
+    /// Stored copies only.
+    lockdown: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -58,7 +62,9 @@ impl ScrapeOptions {
     }
 
     pub fn read(&self, address: &str) -> DocumentRequest {
-        document::whole(address, ContentFormat::Markdown, None)
+        let max_age = self.max_age.map(Duration::from_millis);
+        let freshness = Freshness { max_age, cache_only: self.lockdown == Some(true), timeout_ms: self.timeout };
+        freshness.apply(document::whole(address, ContentFormat::Markdown, None))
     }
 
     /// Returns the document with its markdown.

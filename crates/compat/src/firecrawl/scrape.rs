@@ -21,7 +21,6 @@ pub(super) const UNSUPPORTED_OPTIONS: &[Unsupported] = &[
     Unsupported { field: "headers", reason: "no headers are sent to pages" },
     Unsupported { field: "actions", reason: "pages are not operated" },
     Unsupported { field: "minAge", reason: "pages are read if there is no stored copy" },
-    Unsupported { field: "lockdown", reason: "pages are read if there is no stored copy" },
     Unsupported { field: "redactPII", reason: "pages are returned as they are" },
     Unsupported { field: "checkPromptInjection", reason: "pages are returned as they are" },
     Unsupported { field: "threatProtection", reason: "pages are returned as they are" },

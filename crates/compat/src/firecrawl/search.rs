@@ -87,7 +87,9 @@ impl ForeignSearch for SearchRequest {
         if let Some(tbs) = self.tbs.as_deref().filter(|tbs| !tbs.trim().is_empty()) {
             let window = tbs::parse(tbs, now)?;
             plan.request.freshness_policy.published_after = window.after.map(api_types::timestamp::rfc3339);
-            plan.published_before = window.before;
+            if let Some(before) = window.before {
+                plan.published_before(before);
+            }
         }
         Ok(plan)
     }

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{CHUNK_SEPARATOR, Tavily};
-use crate::document::{self, check_count, passage_texts};
+use crate::document::{self, Freshness, check_count, passage_texts};
 use crate::request::OneOrMany;
 use crate::{Answered, ForeignRead, ForeignRequest, Moment, ReadOutcome, Refusal};
 
@@ -18,6 +18,8 @@ pub struct ExtractRequest {
     query: Option<String>,
     chunks_per_source: Option<usize>,
     include_usage: Option<bool>,
+    /// Seconds.
+    timeout: Option<f64>,
 }
 
 impl ExtractRequest {
@@ -35,6 +37,10 @@ impl ExtractRequest {
             Some("text") => Ok(ContentFormat::Text),
             Some(_) => Err(Refusal::new("format", "format must be `markdown` or `text`")),
         }
+    }
+
+    fn timeout_ms(&self) -> Option<i64> {
+        self.timeout.map(|seconds| (seconds * 1_000.0) as i64)
     }
 
     fn raw_content(&self, outcome: &ReadOutcome) -> Result<String, document::Failure> {
@@ -55,9 +61,13 @@ impl ForeignRead for ExtractRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         let (urls, format) = (self.urls(), self.format()?);
         check_count("urls", &urls)?;
-        let read = |url: &String| match self.query() {
-            Some(query) => vec![document::passages(url, Some(query))],
-            None => vec![document::whole(url, format, None)],
+        let freshness = Freshness { timeout_ms: self.timeout_ms(), ..Freshness::default() };
+        let read = |url: &String| {
+            let read = match self.query() {
+                Some(query) => document::passages(url, Some(query)),
+                None => document::whole(url, format, None),
+            };
+            vec![freshness.apply(read)]
         };
         Ok(urls.iter().map(read).collect())
     }

@@ -114,6 +114,7 @@ impl ForeignSearch for SearchRequest {
             plan.request.source_policy.require_domain_match = false;
         }
         plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
+        plan.request.response.max_passages_per_result = i64::try_from(self.chunks()).unwrap_or(1);
         plan.request.freshness_policy.freshness = self.window()?;
         // The clients send a number of days with every search; it applies to news.
         let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
@@ -125,7 +126,7 @@ impl ForeignSearch for SearchRequest {
             plan.request.freshness_policy.published_after = Some(dates::parse("start_date", start)?.start());
         }
         if let Some(end) = self.end_date.as_deref().filter(|date| !date.is_empty()) {
-            plan.published_before = Some(dates::parse("end_date", end)?.end());
+            plan.published_before(dates::parse("end_date", end)?.end());
         }
         if let Some(phrase) = self.phrase()? {
             plan.request.search_queries = Some(vec![phrase.to_owned()]);

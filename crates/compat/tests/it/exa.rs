@@ -89,3 +89,29 @@ fn content_older_than_asked_is_an_error() {
         assert_eq!(body["statuses"][0]["status"], status, "{option} {value}");
     }
 }
+
+#[test]
+fn demands_on_the_age_of_contents_are_mapped() {
+    for (options, max_age_seconds, cache_only, timeout_ms) in [
+        (json!({}), None, false, None),
+        (json!({"maxAgeHours": 2}), Some(7_200), false, None),
+        (json!({"maxAgeHours": 0, "livecrawl": "never"}), Some(0), false, None),
+        (json!({"maxAgeHours": -1}), None, true, None),
+        (json!({"livecrawl": "always", "livecrawlTimeout": 5_000}), Some(0), false, Some(5_000)),
+        (json!({"livecrawl": "preferred", "livecrawlTimeout": 900_000}), Some(0), false, Some(60_000)),
+        (json!({"livecrawl": "never"}), None, true, None),
+        (json!({"livecrawl": "fallback"}), None, false, None),
+    ] {
+        let mut body = options.clone();
+        body["urls"] = json!([URL]);
+        let reads = asked::<ContentsRequest>(body).unwrap().reads().unwrap();
+        let read = &reads[0][0];
+        let mapped = (read.max_age_seconds, read.cache_only, read.timeout_ms);
+        assert_eq!(mapped, (max_age_seconds, cache_only, timeout_ms), "{options}");
+    }
+    let bounded = search::<SearchRequest>(json!({"query": "q", "endPublishedDate": "2026-01-05T00:00:00.000Z"}));
+    assert_eq!(bounded.freshness_policy.published_before.as_deref(), Some("2026-01-05T00:00:00Z"));
+    let contents = json!({"highlights": {"highlightsPerUrl": 7}});
+    let mapped = search::<SearchRequest>(json!({"query": "q", "contents": contents}));
+    assert_eq!(mapped.response.max_passages_per_result, 7);
+}

@@ -68,3 +68,22 @@ fn an_unreadable_page_is_an_error() {
         assert_eq!((answered.status, &answered.body["success"]), (status, &json!(status == 200)), "{}", answered.body);
     }
 }
+
+#[test]
+fn demands_on_the_age_of_a_scrape_are_mapped() {
+    for (options, max_age_seconds, cache_only, timeout_ms) in [
+        (json!({}), None, false, None),
+        (json!({"maxAge": 0, "timeout": 30_000}), Some(0), false, Some(30_000)),
+        (json!({"maxAge": 90_500, "timeout": 300_000}), Some(90), false, Some(60_000)),
+        (json!({"lockdown": true}), None, true, None),
+    ] {
+        let mut body = options.clone();
+        body["url"] = json!(URL);
+        let reads = asked::<ScrapeRequest>(body).unwrap().reads().unwrap();
+        let read = &reads[0][0];
+        let mapped = (read.max_age_seconds, read.cache_only, read.timeout_ms);
+        assert_eq!(mapped, (max_age_seconds, cache_only, timeout_ms), "{options}");
+    }
+    let bounded = search::<SearchRequest>(json!({"query": "q", "tbs": "cdr:1,cd_max:1/31/2026"}));
+    assert_eq!(bounded.freshness_policy.published_before.as_deref(), Some("2026-02-01T00:00:00Z"));
+}

@@ -28,7 +28,10 @@ fn dates_are_mapped() {
     assert_eq!(after(json!({"query": "q", "days": 7, "topic": "general"})), None);
     assert_eq!(after(json!({"query": "q", "days": i64::MAX, "topic": "news"})), None, "before all times");
     let bounded = search::<SearchRequest>(json!({"query": "q", "end_date": "2026-01-05"}));
-    assert_eq!(bounded.max_results, 50, "some results will be dropped");
+    assert_eq!(bounded.freshness_policy.published_before.as_deref(), Some("2026-01-06T00:00:00Z"), "with that day");
+    assert_eq!((bounded.max_results, bounded.response.max_passages_per_result), (5, 1));
+    let paths = search::<SearchRequest>(json!({"query": "q", "include_domains": ["https://a.example/docs/"]}));
+    assert_eq!(paths.source_policy.include_domains, ["a.example/docs"]);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use model::{ApiKeyId, OrganizationId, Timestamp};
 use super::balances::post_balance_entry;
 use super::{Conn, audit};
 use crate::error::Result;
-use crate::rows::{ApiKey, AuditEntry, BalanceEntry, Organization, OrganizationSize, StorageTotals};
+use crate::rows::{ApiKey, AuditEntry, BalanceEntry, KeyCreation, Organization, OrganizationSize, StorageTotals};
 use crate::schema::{api_keys, documents, organizations, storage_totals};
-use crate::types::Bind;
+use crate::types::{Bind, bind_all};
 
 pub async fn ping(connection: &mut Conn) -> Result<()> {
     let _: Option<OrganizationId> =
@@ -83,6 +83,66 @@ pub async fn find_organization(connection: &mut Conn, organization_id: Organizat
 pub async fn create_api_key(connection: &mut Conn, key: ApiKey, entry: AuditEntry) -> Result<()> {
     diesel::insert_into(api_keys::table).values(key).execute(connection).await?;
     audit::record(connection, entry).await
+}
+
+pub async fn create_organization_key(
+    connection: &mut Conn,
+    key: ApiKey,
+    creator: Option<ApiKeyId>,
+    max_valid: i64,
+    max_invalid: i64,
+    entry: AuditEntry,
+) -> Result<KeyCreation> {
+    let (organization_id, now) = (key.organization_id, key.created_at);
+    // Locked until the end of the transaction, so that concurrent requests cannot exceed the maximum.
+    let organization: Option<Organization> =
+        lock_rows!(organizations::table.find(Bind(organization_id)).select(Organization::as_select()))
+            .first(connection)
+            .await
+            .optional()?;
+    if organization.is_none_or(|organization| organization.deleted_at.is_some()) {
+        return Ok(KeyCreation::Refused);
+    }
+    let keys = || api_keys::table.filter(api_keys::organization_id.eq(Bind(organization_id)));
+    let is_valid = || {
+        let unexpired = api_keys::expires_at.is_null().or(api_keys::expires_at.gt(Bind(now)));
+        api_keys::revoked_at.is_null().and(unexpired.assume_not_null())
+    };
+    if let Some(creator) = creator {
+        let found: i64 =
+            keys().filter(api_keys::id.eq(Bind(creator))).filter(is_valid()).count().get_result(connection).await?;
+        if found == 0 {
+            return Ok(KeyCreation::Refused);
+        }
+    }
+    let valid: i64 = keys().filter(is_valid()).count().get_result(connection).await?;
+    if valid >= max_valid {
+        return Ok(KeyCreation::TooMany(valid));
+    }
+    let invalid: Vec<ApiKeyId> = keys()
+        .filter(api_keys::revoked_at.is_not_null().or(api_keys::expires_at.le(Bind(now)).assume_not_null()))
+        .order((api_keys::created_at.desc(), api_keys::id.desc()))
+        .offset(max_invalid)
+        .limit(max_valid)
+        .select(api_keys::id)
+        .load(connection)
+        .await?;
+    diesel::delete(keys().filter(api_keys::id.eq_any(bind_all(invalid)))).execute(connection).await?;
+    create_api_key(connection, key, entry).await?;
+    Ok(KeyCreation::Created)
+}
+
+pub async fn revoke_organization_key(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    key_id: ApiKeyId,
+    now: Timestamp,
+    entry: AuditEntry,
+) -> Result<Option<ApiKey>> {
+    if find_api_key(connection, organization_id, key_id).await?.is_none() {
+        return Ok(None);
+    }
+    revoke_api_key(connection, key_id, now, entry).await
 }
 
 pub async fn list_api_keys(connection: &mut Conn, organization_id: OrganizationId) -> Result<Vec<ApiKey>> {

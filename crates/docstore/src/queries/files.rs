@@ -1,26 +1,22 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{FileOutcome, OrganizationId, SyncId, Timestamp};
+use model::{DocId, FileOutcome, IndexName, OrganizationId, SyncId, Timestamp};
 
-use super::{Conn, documents, runs, storage_totals};
+use super::outbox::enqueue_documents_of;
+use super::{Conn, documents, lock_documents, runs, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::nul::strip_nul;
-use crate::rows::{File, IndexRun, Registration, StorageQuotas, StorageTotals, Withdrawal};
-use crate::schema::files;
-use crate::types::Bind;
+use crate::rows::{File, IndexRun, Registration, ReplacedUpload, StorageQuotas, StorageTotals, Withdrawal};
+use crate::schema::{documents as document_rows, files};
+use crate::types::{Bind, Strings};
 
 pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuotas) -> Result<Registration> {
     let organization_id = file.organization_id;
     let totals = storage_totals::lock(connection, organization_id).await?;
-    let known: Option<(Option<Timestamp>, i64)> = files::table
-        .find(file.object_key.clone())
-        .filter(files::organization_id.eq(Bind(organization_id)))
-        .select((files::withdrawn_at, files::bytes))
-        .first(connection)
-        .await
-        .optional()?;
-    let (is_counted, known_bytes) = known.map_or((false, 0), |(withdrawn_at, bytes)| (withdrawn_at.is_none(), bytes));
+    let known = find_file(connection, organization_id, file.object_key.clone()).await?;
+    let (is_counted, known_bytes) =
+        known.as_ref().map_or((false, 0), |known| (known.withdrawn_at.is_none(), known.bytes));
     // The object remains until another one replaces it.
     let bytes = known_bytes.max(file.bytes);
     let added = StorageTotals { files: i64::from(!is_counted), bytes: bytes - known_bytes };
@@ -33,15 +29,24 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
     {
         return Ok(Registration::TooManyBytes(totals));
     }
-    let file = File { content_type: file.content_type.map(strip_nul), bytes, ..file };
-    let content_type = file.content_type.clone();
-    let (created_at, upload_expires_at) = (file.created_at, file.upload_expires_at);
+    let labels = file.labels.or_else(|| known.as_ref().and_then(|known| known.labels.clone()));
+    let file = File {
+        content_type: file.content_type.map(strip_nul),
+        original_name: file.original_name.map(strip_nul),
+        labels: labels.clone(),
+        bytes,
+        ..file
+    };
+    let (content_type, original_name) = (file.content_type.clone(), file.original_name.clone());
+    let (doc_id, created_at, upload_expires_at) = (file.doc_id, file.created_at, file.upload_expires_at);
     let upsert = diesel::insert_into(files::table).values(file).on_conflict(files::object_key).do_update().set((
         files::content_type.eq(content_type),
         files::created_at.eq(Bind(created_at)),
         files::withdrawn_at.eq(Bind(None::<Timestamp>)),
         files::bytes.eq(bytes),
         files::upload_expires_at.eq(Bind(upload_expires_at)),
+        files::labels.eq(Bind(labels.clone())),
+        files::original_name.eq(original_name.clone()),
     ));
     // Fully qualified: `filter` of an upsert comes from another trait than that of the prelude.
     let registered =
@@ -52,7 +57,38 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
         return Err(StoreError::Conflict);
     }
     storage_totals::add(connection, organization_id, added).await?;
-    Ok(Registration::Registered)
+    let Some(known) = known else { return Ok(Registration::Registered { replaced: None }) };
+    let (before, after) = (known.labels.unwrap_or_default(), labels.unwrap_or_default());
+    if before != after {
+        relabel_document(connection, organization_id, doc_id, &before, &after, created_at).await?;
+    }
+    let replaced = known.original_name.filter(|earlier| is_counted && Some(earlier) != original_name.as_ref());
+    let replaced =
+        replaced.map(|original_name| ReplacedUpload { original_name, upload_expires_at: known.upload_expires_at });
+    Ok(Registration::Registered { replaced })
+}
+
+/// Replaces the labels of the owner in a document: the last ones, after those of its content.
+async fn relabel_document(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    before: &Strings,
+    after: &Strings,
+    now: Timestamp,
+) -> Result<()> {
+    lock_documents(connection, &[doc_id]).await?;
+    let document = || {
+        document_rows::table.find(Bind(doc_id)).filter(document_rows::organization_id.eq(Bind(Some(organization_id))))
+    };
+    let stored: Option<Strings> = document().select(document_rows::labels).first(connection).await.optional()?;
+    let Some(Strings(mut labels)) = stored else { return Ok(()) };
+    if labels.ends_with(&before.0) {
+        labels.truncate(labels.len() - before.0.len());
+    }
+    labels.extend(after.0.iter().cloned());
+    diesel::update(document()).set(document_rows::labels.eq(Strings(labels))).execute(connection).await?;
+    enqueue_documents_of(connection, IndexName::Workspace, Some(organization_id), vec![doc_id], now).await
 }
 
 pub async fn find_file(
@@ -83,6 +119,24 @@ pub async fn list_files(
         .into_boxed();
     if let Some(after) = after {
         query = query.filter(files::object_key.gt(after));
+    }
+    Ok(query.load(connection).await?)
+}
+
+pub async fn list_files_by_name(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    after: Option<String>,
+    limit: i64,
+) -> Result<Vec<File>> {
+    let mut query = files::table
+        .filter(files::organization_id.eq(Bind(organization_id)))
+        .order(files::name)
+        .limit(limit)
+        .select(File::as_select())
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(files::name.gt(after));
     }
     Ok(query.load(connection).await?)
 }
@@ -128,6 +182,8 @@ pub async fn withdraw_file(
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(Bind(None::<FileOutcome>)),
             files::reason.eq(None::<String>),
+            files::processed_at.eq(Bind(None::<Timestamp>)),
+            files::labels.eq(Bind(None::<Strings>)),
             files::bytes.eq(kept),
         ))
         .execute(connection)

@@ -18,6 +18,7 @@ pub mod page_reads;
 pub mod parts;
 pub mod removal;
 pub mod retention;
+pub mod run_files;
 pub mod runs;
 pub mod storage_totals;
 pub mod usage;

@@ -1,17 +1,20 @@
+use std::collections::HashMap;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
+use model::{DocId, FileOutcome, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
 use super::deliveries::announce;
 use super::documents::purge_workspace_documents;
+use super::run_files::record_run_files;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
-use crate::rows::{IndexRun, NewWebhookEvent};
+use crate::rows::{IndexRun, NewWebhookEvent, RunFile};
 use crate::schema::{files, index_runs};
-use crate::types::{Bind, bind_all};
+use crate::types::{Bind, Strings, bind_all};
 
 /// Attempts to queue a run. An attempt fails if another request queues a run and a worker claims it in between.
 const REQUEST_ATTEMPTS: usize = 5;
@@ -200,22 +203,67 @@ pub async fn record_file_results(
     }
     let mut documents = Vec::with_capacity(results.len());
     let mut unreadable = Vec::new();
-    for result in results {
-        diesel::update(files::table.find(result.object_key).filter(files::organization_id.eq(Bind(organization_id))))
-            .set(result.changes)
+    let mut processed = Vec::with_capacity(results.len());
+    for FileResult { object_key, doc_id, changes, content, counts: _ } in results {
+        processed.push((object_key.clone(), changes.outcome, changes.reason.clone()));
+        diesel::update(files::table.find(object_key).filter(files::organization_id.eq(Bind(organization_id))))
+            .set((changes, files::processed_at.eq(Bind(now))))
             .execute(connection)
             .await?;
-        match result.content {
+        match content {
             FileContent::Replace(document) => documents.push(*document),
-            FileContent::Remove => unreadable.push(result.doc_id),
+            FileContent::Remove => unreadable.push(doc_id),
             FileContent::Keep => {}
         }
+    }
+    // Read after the updates, which lock the rows: labels that a registration changes later reach the documents with it.
+    let mut labels = record_outcomes(connection, organization_id, sync_id, processed, now).await?;
+    for new in &mut documents {
+        new.document.labels.0.extend(labels.remove(&new.document.doc_id).unwrap_or_default());
     }
     save_documents(connection, documents, now).await?;
     if !unreadable.is_empty() {
         purge_workspace_documents(connection, organization_id, unreadable, now).await?;
     }
     Ok(true)
+}
+
+/// Records the outcomes of files in a run, given by object key. Returns the labels of the files by document.
+async fn record_outcomes(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    sync_id: SyncId,
+    processed: Vec<(String, Option<FileOutcome>, Option<String>)>,
+    now: Timestamp,
+) -> Result<HashMap<DocId, Vec<String>>> {
+    let mut labels = HashMap::with_capacity(processed.len());
+    let mut recorded = Vec::with_capacity(processed.len());
+    for chunk in processed.chunks(MAX_VALUES_PER_STATEMENT) {
+        let keys: Vec<String> = chunk.iter().map(|(object_key, ..)| object_key.clone()).collect();
+        let rows: Vec<(String, DocId, String, Option<Strings>)> = files::table
+            .filter(files::organization_id.eq(Bind(organization_id)))
+            .filter(files::object_key.eq_any(keys))
+            .select((files::object_key, files::doc_id, files::name, files::labels))
+            .load(connection)
+            .await?;
+        let mut rows: HashMap<String, (DocId, String, Option<Strings>)> =
+            rows.into_iter().map(|(object_key, doc_id, name, labels)| (object_key, (doc_id, name, labels))).collect();
+        for (object_key, outcome, reason) in chunk {
+            let Some((doc_id, name, of_file)) = rows.remove(object_key) else { continue };
+            labels.insert(doc_id, of_file.unwrap_or_default().0);
+            let run_file = |outcome| RunFile {
+                sync_id,
+                name,
+                organization_id,
+                outcome,
+                reason: reason.clone(),
+                processed_at: now,
+            };
+            recorded.extend(outcome.map(run_file));
+        }
+    }
+    record_run_files(connection, sync_id, recorded).await?;
+    Ok(labels)
 }
 
 pub async fn record_deletions(

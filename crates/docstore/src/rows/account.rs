@@ -50,6 +50,16 @@ row! {
     }
 }
 
+/// Outcome of creating a key on behalf of a credential.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum KeyCreation {
+    Created,
+    /// The organization has this number of valid keys already. Nothing changed.
+    TooMany(i64),
+    /// The organization was deleted, or the creating key was revoked or has expired. Nothing changed.
+    Refused,
+}
+
 row! {
     #[derive(Clone, Debug, Insertable, Queryable, Selectable)]
     #[diesel(table_name = balance_entries, treat_none_as_default_value = false)]

@@ -1,8 +1,8 @@
 use diesel::prelude::*;
 use model::{DocId, FileOutcome, OrganizationId, SyncId, Timestamp};
 
-use crate::schema::files;
-use crate::types::row;
+use crate::schema::{files, run_files};
+use crate::types::{Strings, row};
 
 row! {
     /// File name registered for upload. The object itself may not exist yet; object storage is authoritative.
@@ -29,6 +29,27 @@ row! {
         pub bytes: i64,
         /// End of the last upload URL; `None` once the object was measured after it.
         pub upload_expires_at: Option<Timestamp>,
+        /// Labels of the owner. `None` in a registration keeps those of the file.
+        pub labels: Option<Strings>,
+        /// Time of the outcome.
+        pub processed_at: Option<Timestamp>,
+        /// Name as sent with the last upload, before it was sanitized.
+        pub original_name: Option<String>,
+    }
+}
+
+row! {
+    /// Outcome of one file in one run.
+    #[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
+    #[diesel(table_name = run_files, treat_none_as_default_value = false)]
+    pub struct RunFile {
+        pub sync_id: SyncId,
+        pub name: String,
+        pub organization_id: OrganizationId,
+        pub outcome: FileOutcome,
+        /// Reason of a failure.
+        pub reason: Option<String>,
+        pub processed_at: Timestamp,
     }
 }
 
@@ -54,16 +75,32 @@ impl StorageQuotas {
 }
 
 /// Outcome of registering a file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Registration {
-    Registered,
+    Registered {
+        /// Upload under another name that has the same sanitized name.
+        replaced: Option<ReplacedUpload>,
+    },
     /// The file would exceed the quota of files. Nothing changed.
     TooManyFiles(StorageTotals),
     /// The file would exceed the quota of bytes. Nothing changed.
     TooManyBytes(StorageTotals),
 }
 
+/// Earlier upload that a registration replaces.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ReplacedUpload {
+    pub original_name: String,
+    /// End of its upload URL; `None` once the object was measured after it.
+    pub upload_expires_at: Option<Timestamp>,
+}
+
 impl File {
+    /// Returns the labels of the owner.
+    pub fn labels(&self) -> &[String] {
+        self.labels.as_ref().map_or(&[], |labels| &labels.0)
+    }
+
     /// Returns true if an object with this modification time is the one that the owner deleted, not a later upload.
     pub fn is_withdrawn(&self, last_modified: Timestamp) -> bool {
         self.withdrawn_at.is_some_and(|at| last_modified <= at)

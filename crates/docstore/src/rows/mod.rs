@@ -11,11 +11,11 @@ mod run;
 mod usage;
 mod webhook;
 
-pub use account::{ApiKey, BalanceEntry, Organization, OrganizationSize};
+pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
-pub use file::{File, FileChanges, Registration, StorageQuotas, StorageTotals, Withdrawal};
+pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
 pub use run::IndexRun;

@@ -1,6 +1,6 @@
 //! Organizations and API keys.
 
-use docstore::{ApiKey, StoreError};
+use docstore::{ApiKey, KeyCreation, StoreError};
 use model::{ApiKeyId, OrganizationId, Scope};
 use uuid::Uuid;
 
@@ -13,6 +13,12 @@ on_both_backends!(
     duplicate_digest_conflicts,
     key_of_unknown_organization_is_rejected,
     last_use_is_monotonic,
+    unknown_scopes_are_ignored,
+    keys_of_an_organization_are_limited,
+    concurrent_keys_stay_within_the_limit,
+    invalid_credentials_create_no_keys,
+    oldest_invalid_keys_are_deleted,
+    keys_are_revoked_by_their_own_organization,
 );
 
 /// Returns a key whose digest repeats one byte.
@@ -117,4 +123,97 @@ async fn last_use_is_monotonic(db: Database) {
     for (key, expected) in [(one, Some(at(5))), (other, Some(at(2))), (unused, None)] {
         assert_eq!(db.find_key_by_digest(key.digest).await.unwrap().unwrap().0.last_used_at, expected);
     }
+}
+
+/// A newer server that was rolled back may have stored scopes that this one does not know.
+async fn unknown_scopes_are_ignored(db: Database) {
+    let organization_id = new_organization(&db).await;
+    db.create_api_key(key(organization_id, 1), audit_entry()).await.unwrap();
+    for (stored, known) in
+        [("search:read future:write files:read", &[Scope::SearchRead, Scope::FilesRead][..]), ("x", &[])]
+    {
+        db.execute(&format!("UPDATE api_keys SET scopes = '{stored}'")).await;
+        assert_eq!(db.find_key_by_digest(vec![1; 32]).await.unwrap().unwrap().0.scopes, known);
+        assert_eq!(db.list_api_keys(organization_id).await.unwrap()[0].scopes, known);
+    }
+}
+
+const MAX_INVALID: i64 = 2;
+
+async fn create(db: &Database, key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64) -> KeyCreation {
+    db.create_organization_key(key, creator, max_valid, MAX_INVALID, audit_entry()).await.unwrap()
+}
+
+async fn keys_of_an_organization_are_limited(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let lasting = |organization_id, digest| ApiKey { expires_at: None, ..key(organization_id, digest) };
+    assert_eq!(create(&db, lasting(theirs, 9), None, 1).await, KeyCreation::Created);
+    let first = lasting(ours, 1);
+    assert_eq!(create(&db, first.clone(), None, 2).await, KeyCreation::Created);
+    assert_eq!(create(&db, key(ours, 2), Some(first.id), 2).await, KeyCreation::Created);
+    assert_eq!(create(&db, lasting(ours, 3), Some(first.id), 2).await, KeyCreation::TooMany(2));
+    // The second key has expired by then.
+    let later = ApiKey { created_at: at(1), ..lasting(ours, 3) };
+    assert_eq!(create(&db, later, Some(first.id), 2).await, KeyCreation::Created);
+    assert_eq!(db.list_api_keys(ours).await.unwrap().len(), 3);
+}
+
+async fn concurrent_keys_stay_within_the_limit(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let creating: Vec<_> = (0..8)
+        .map(|digest| {
+            let db = db.clone();
+            tokio::spawn(async move { create(&db, key(organization_id, digest), None, 3).await })
+        })
+        .collect();
+    let mut created = 0;
+    for creating in creating {
+        created += usize::from(creating.await.unwrap() == KeyCreation::Created);
+    }
+    assert_eq!((created, db.count("api_keys").await), (3, 3));
+}
+
+async fn invalid_credentials_create_no_keys(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let (revoked, expiring, foreign) = (key(ours, 1), key(ours, 2), key(theirs, 3));
+    for key in [&revoked, &expiring, &foreign] {
+        db.create_api_key(key.clone(), audit_entry()).await.unwrap();
+    }
+    db.revoke_api_key(revoked.id, NOW, audit_entry()).await.unwrap();
+    for (creator, now) in [(revoked.id, NOW), (expiring.id, at(1)), (foreign.id, NOW), (Uuid::new_v4().into(), NOW)] {
+        let new = ApiKey { created_at: now, ..key(ours, 4) };
+        assert_eq!(create(&db, new, Some(creator), 10).await, KeyCreation::Refused);
+    }
+    db.mark_organization_deleted(ours, NOW, audit_entry()).await.unwrap();
+    assert_eq!(create(&db, key(ours, 4), None, 10).await, KeyCreation::Refused);
+    assert_eq!(db.count("api_keys").await, 3);
+}
+
+async fn oldest_invalid_keys_are_deleted(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    for (organization_id, digest) in [(ours, 1), (ours, 2), (ours, 3), (theirs, 4), (theirs, 5), (theirs, 6)] {
+        let old = ApiKey { created_at: at(-i64::from(digest)), ..key(organization_id, digest) };
+        db.create_api_key(old.clone(), audit_entry()).await.unwrap();
+        db.revoke_api_key(old.id, NOW, audit_entry()).await.unwrap();
+    }
+    assert_eq!(create(&db, key(ours, 7), None, 10).await, KeyCreation::Created);
+    let digests = |keys: Vec<ApiKey>| keys.into_iter().map(|key| key.digest[0]).collect::<Vec<u8>>();
+    assert_eq!(digests(db.list_api_keys(ours).await.unwrap()), [2, 1, 7]);
+    assert_eq!(digests(db.list_api_keys(theirs).await.unwrap()), [6, 5, 4]);
+}
+
+async fn keys_are_revoked_by_their_own_organization(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let our_key = key(ours, 1);
+    db.create_api_key(our_key.clone(), audit_entry()).await.unwrap();
+    let revoke = async |organization_id, now| {
+        db.revoke_organization_key(organization_id, our_key.id, now, audit_entry()).await.unwrap()
+    };
+    assert!(revoke(theirs, at(1)).await.is_none());
+    assert_eq!(db.list_api_keys(ours).await.unwrap()[0].revoked_at, None);
+    let audited = db.count("audit_entries").await;
+    for now in [at(2), at(3)] {
+        assert_eq!(revoke(ours, now).await.unwrap().revoked_at, Some(at(2)));
+    }
+    assert_eq!(db.count("audit_entries").await, audited + 1);
 }

@@ -1,14 +1,18 @@
 //! Files registered for upload.
 
-use docstore::{File, IndexRun, StorageQuotas, StoreError, Withdrawal};
-use model::{FileOutcome, OrganizationId, RunMode};
+use docstore::{File, IndexRun, Registration, StorageQuotas, StoreError, Strings, Withdrawal};
+use model::{FileOutcome, IndexName, OrganizationId, RunMode};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization};
+use crate::support::{Database, NOW, at, documents_in, new_organization, workspace_document};
 
 on_both_backends!(
     registering_again_renews_upload_and_keeps_state,
     files_are_listed_in_key_order,
+    files_are_listed_in_order_of_names,
+    labels_are_kept_replaced_and_cleared,
+    changed_labels_reach_the_document,
+    another_name_of_the_same_file_is_reported,
     files_are_isolated_by_organization,
     deleted_files_are_gone,
     large_deletion_of_files_succeeds,
@@ -31,6 +35,9 @@ fn file(organization_id: OrganizationId, object_key: &str) -> File {
         withdrawn_at: None,
         bytes: 0,
         upload_expires_at: None,
+        labels: None,
+        processed_at: None,
+        original_name: None,
     }
 }
 
@@ -154,4 +161,96 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(at(1)));
     db.register_file(file(ours, "indexed"), StorageQuotas::NONE).await.unwrap();
     assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW));
+}
+
+async fn files_are_listed_in_order_of_names(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    // The order of keys is another one.
+    let mut names = ["b", "B", "a b", "é", "日本", "🦀", "_", "\u{FFFD}"].map(str::to_owned);
+    for (key, name) in names.iter().enumerate() {
+        let named = File { name: name.clone(), ..file(ours, &format!("{ours}/{key}")) };
+        db.register_file(named, StorageQuotas::NONE).await.unwrap();
+    }
+    db.register_file(file(theirs, "theirs"), StorageQuotas::NONE).await.unwrap();
+    names.sort_unstable();
+    for limit in [1, 3, 100] {
+        let mut listed: Vec<String> = Vec::new();
+        loop {
+            let page = db.list_files_by_name(ours, listed.last().cloned(), limit).await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            listed.extend(page.into_iter().map(|file| file.name));
+        }
+        assert_eq!(listed, names);
+    }
+}
+
+fn labels(labels: &[&str]) -> Option<Strings> {
+    Some(Strings(labels.iter().map(|label| (*label).to_owned()).collect()))
+}
+
+async fn labels_are_kept_replaced_and_cleared(db: Database) {
+    let ours = new_organization(&db).await;
+    let stored = async || db.find_file(ours, "a".to_owned()).await.unwrap().unwrap().labels().to_vec();
+    for (given, expected) in
+        [(labels(&["x", "y"]), &["x", "y"][..]), (None, &["x", "y"]), (labels(&["z"]), &["z"]), (labels(&[]), &[])]
+    {
+        db.register_file(File { labels: given, ..file(ours, "a") }, StorageQuotas::NONE).await.unwrap();
+        assert_eq!(stored().await, expected);
+    }
+    // A later file of this name starts without the labels of the deleted one.
+    db.register_file(File { labels: labels(&["x"]), ..file(ours, "a") }, StorageQuotas::NONE).await.unwrap();
+    let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, NOW);
+    db.withdraw_file(ours, "a".to_owned(), run, at(1)).await.unwrap();
+    db.register_file(file(ours, "a"), StorageQuotas::NONE).await.unwrap();
+    assert!(stored().await.is_empty());
+}
+
+async fn changed_labels_reach_the_document(db: Database) {
+    let ours = new_organization(&db).await;
+    let new = workspace_document(ours, "a", "some text");
+    let doc_id = new.document.doc_id;
+    let of_content = new.document.labels.0.clone();
+    db.save_documents(vec![new], NOW).await.unwrap();
+    let pending = async || db.pending_outbox(IndexName::Workspace, 100).await.unwrap();
+    db.complete_outbox(pending().await.iter().map(|entry| entry.id).collect()).await.unwrap();
+    for (given, expected, queued) in [
+        (labels(&["x", "y"]), &["x", "y"][..], 0),
+        // The first registration of the file knows nothing of its document.
+        (labels(&["y"]), &["y"], 1),
+        (labels(&["y"]), &["y"], 0),
+        (None, &["y"], 0),
+        (labels(&[]), &[], 1),
+    ] {
+        db.register_file(File { doc_id, labels: given, ..file(ours, "a") }, StorageQuotas::NONE).await.unwrap();
+        let entries = pending().await;
+        assert_eq!(documents_in(&entries), vec![doc_id; queued]);
+        db.complete_outbox(entries.iter().map(|entry| entry.id).collect()).await.unwrap();
+        if queued > 0 {
+            let document = db.load_for_indexing(vec![doc_id]).await.unwrap().remove(0).0;
+            let all: Vec<&str> = of_content.iter().map(String::as_str).chain(expected.iter().copied()).collect();
+            assert_eq!(document.labels.0, all);
+        }
+    }
+}
+
+async fn another_name_of_the_same_file_is_reported(db: Database) {
+    let ours = new_organization(&db).await;
+    let register = async |original: &str, expires| {
+        let named =
+            File { original_name: Some(original.to_owned()), upload_expires_at: Some(at(expires)), ..file(ours, "a") };
+        match db.register_file(named, StorageQuotas::NONE).await.unwrap() {
+            Registration::Registered { replaced } => {
+                replaced.map(|replaced| (replaced.original_name, replaced.upload_expires_at))
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(register("/a", 1).await, None);
+    assert_eq!(register("/a", 2).await, None);
+    assert_eq!(register("a", 3).await, Some(("/a".to_owned(), Some(at(2)))));
+    let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, NOW);
+    db.withdraw_file(ours, "a".to_owned(), run, at(4)).await.unwrap();
+    assert_eq!(register("/a", 5).await, None, "a deleted file is not replaced");
 }

@@ -18,6 +18,8 @@ on_both_backends!(
 /// End of the upload URLs of these tests.
 const EXPIRY: i64 = 900_000;
 
+const REGISTERED: Registration = Registration::Registered { replaced: None };
+
 const QUOTAS: StorageQuotas = StorageQuotas { files: 3, bytes: Some(100) };
 
 fn upload(organization_id: OrganizationId, name: &str, bytes: i64) -> File {
@@ -36,6 +38,9 @@ fn upload(organization_id: OrganizationId, name: &str, bytes: i64) -> File {
         withdrawn_at: None,
         bytes,
         upload_expires_at: Some(at(EXPIRY)),
+        labels: None,
+        processed_at: None,
+        original_name: None,
     }
 }
 
@@ -54,21 +59,21 @@ fn run(organization_id: OrganizationId) -> IndexRun {
 
 async fn upload_beyond_a_quota_is_refused(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    assert_eq!(register(&db, ours, "a", 60).await, Registration::Registered);
+    assert_eq!(register(&db, ours, "a", 60).await, REGISTERED);
     let full = StorageTotals { files: 1, bytes: 60 };
     assert_eq!(register(&db, ours, "b", 41).await, Registration::TooManyBytes(full));
-    assert_eq!(register(&db, ours, "b", 40).await, Registration::Registered);
-    assert_eq!(register(&db, ours, "c", 0).await, Registration::Registered);
+    assert_eq!(register(&db, ours, "b", 40).await, REGISTERED);
+    assert_eq!(register(&db, ours, "c", 0).await, REGISTERED);
     assert_eq!(register(&db, ours, "d", 0).await, Registration::TooManyFiles(StorageTotals { files: 3, bytes: 100 }));
     assert_eq!(totals(&db, ours).await, (3, 100));
     assert_eq!(db.count("files").await, 3, "nothing was stored");
-    assert_eq!(register(&db, theirs, "a", 100).await, Registration::Registered);
+    assert_eq!(register(&db, theirs, "a", 100).await, REGISTERED);
 }
 
 async fn replacement_counts_the_larger_object(db: Database) {
     let ours = new_organization(&db).await;
     for (bytes, counted) in [(60, 60), (20, 60), (90, 90)] {
-        assert_eq!(register(&db, ours, "a", bytes).await, Registration::Registered);
+        assert_eq!(register(&db, ours, "a", bytes).await, REGISTERED);
         assert_eq!(totals(&db, ours).await, (1, counted));
     }
     assert!(matches!(register(&db, ours, "a", 101).await, Registration::TooManyBytes(_)));
@@ -85,7 +90,7 @@ async fn concurrent_uploads_do_not_exceed_the_quota(db: Database) {
     });
     let mut registered = 0;
     for upload in uploads.collect::<Vec<_>>() {
-        registered += usize::from(upload.await.unwrap() == Registration::Registered);
+        registered += usize::from(upload.await.unwrap() == REGISTERED);
     }
     assert_eq!((registered, totals(&db, ours).await), (3, (3, 90)));
 }
@@ -93,7 +98,7 @@ async fn concurrent_uploads_do_not_exceed_the_quota(db: Database) {
 async fn expired_upload_counts_its_object(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     for (name, bytes) in [("came", 50), ("never", 40)] {
-        assert_eq!(register(&db, ours, name, bytes).await, Registration::Registered);
+        assert_eq!(register(&db, ours, name, bytes).await, REGISTERED);
     }
     let key = |name: &str| format!("{ours}/{name}");
     let measured = || vec![(key("came"), 50), (key("never"), 0)];

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument, StorageQuotas};
+use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument, StorageQuotas, Strings};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
@@ -28,6 +28,9 @@ on_both_backends!(
     failed_write_is_rolled_back,
     large_deletion_succeeds,
     finished_run_is_final,
+    outcomes_of_a_run_outlive_later_runs,
+    outcomes_are_pruned_by_age,
+    labels_of_the_file_are_added_to_its_document,
 );
 
 fn new_run(organization_id: OrganizationId, mode: RunMode, requested_at: Timestamp) -> IndexRun {
@@ -69,6 +72,9 @@ async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocum
         withdrawn_at: None,
         bytes: 0,
         upload_expires_at: None,
+        labels: None,
+        processed_at: None,
+        original_name: None,
     };
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
 }
@@ -453,4 +459,76 @@ async fn leases_are_extended_together(db: Database) {
     assert_eq!(find(&db, kept).await.lease_expires_at, Some(at(30)));
     assert_eq!(find(&db, &lost).await.lease_expires_at, Some(at(21)));
     assert!(db.extend_run_leases(Vec::new(), at(40)).await.unwrap().is_empty());
+}
+
+/// Returns the outcomes that the run recorded, in pages of `limit`.
+async fn outcomes(db: &Database, run: &IndexRun, limit: i64) -> Vec<(String, FileOutcome, Option<String>)> {
+    let mut listed: Vec<(String, FileOutcome, Option<String>)> = Vec::new();
+    loop {
+        let after = listed.last().map(|(name, ..)| name.clone());
+        let page = db.list_run_files(run.organization_id, run.sync_id, after, limit).await.unwrap();
+        if page.is_empty() {
+            return listed;
+        }
+        listed.extend(page.into_iter().map(|file| (file.name, file.outcome, file.reason)));
+    }
+}
+
+async fn outcomes_of_a_run_outlive_later_runs(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let file = |name: &str| workspace_document(organization_id, name, name);
+    for name in ["a", "b", "c"] {
+        register(&db, organization_id, &file(name), name).await;
+    }
+    let read = |name: &str| result(name, file(name).document.doc_id, &run, Some(file(name)));
+    let unread = |name: &str, run: &IndexRun| result(name, file(name).document.doc_id, run, None);
+    assert!(record(&db, &run, "worker", vec![unread("b", &run), read("a")]).await);
+    // Processed once more, as after a crash; and a file that has been deleted since.
+    assert!(record(&db, &run, "worker", vec![read("b"), unread("c", &run), read("gone")]).await);
+    let failed = Some("no text".to_owned());
+    let expected = [
+        ("a".to_owned(), FileOutcome::Indexed, None),
+        ("b".to_owned(), FileOutcome::Indexed, None),
+        ("c".to_owned(), FileOutcome::Failed, failed.clone()),
+    ];
+    assert_eq!(outcomes(&db, &run, 100).await, expected);
+    db.finish_run(run.sync_id, "worker".to_owned(), None, NOW, run_event).await.unwrap();
+    request(&db, organization_id, at(1)).await;
+    let later = claim(&db, "worker", at(1)).await.unwrap();
+    assert!(record(&db, &later, "worker", vec![unread("a", &later)]).await);
+    assert_eq!(outcomes(&db, &run, 1).await, expected);
+    assert_eq!(outcomes(&db, &later, 1).await, [("a".to_owned(), FileOutcome::Failed, failed)]);
+    let stranger = IndexRun { organization_id: new_organization(&db).await, ..run };
+    assert_eq!(outcomes(&db, &stranger, 100).await, []);
+}
+
+async fn outcomes_are_pruned_by_age(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    for name in ["a", "b", "c"] {
+        let new = workspace_document(organization_id, name, name);
+        register(&db, organization_id, &new, name).await;
+        assert!(record(&db, &run, "worker", vec![result(name, new.document.doc_id, &run, Some(new))]).await);
+    }
+    assert_eq!(db.prune_run_files(NOW, 100).await.unwrap(), 0);
+    assert_eq!(db.prune_run_files(at(1), 2).await.unwrap(), 2);
+    assert_eq!(outcomes(&db, &run, 100).await.len(), 1);
+}
+
+/// The labels may change while a run reads the file.
+async fn labels_of_the_file_are_added_to_its_document(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "some text");
+    let doc_id = new.document.doc_id;
+    let mut expected = new.document.labels.0.clone();
+    register(&db, organization_id, &new, "a").await;
+    let mut file = db.find_file(organization_id, "a".to_owned()).await.unwrap().unwrap();
+    file.labels = Some(Strings(vec!["finance".to_owned()]));
+    db.register_file(file, StorageQuotas::NONE).await.unwrap();
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", vec![result("a", doc_id, &run, Some(new.clone()))]).await);
+    }
+    expected.push("finance".to_owned());
+    assert_eq!(db.load_for_indexing(vec![doc_id]).await.unwrap()[0].0.labels.0, expected);
+    let file = db.find_file(organization_id, "a".to_owned()).await.unwrap().unwrap();
+    assert_eq!(file.processed_at, Some(NOW));
 }

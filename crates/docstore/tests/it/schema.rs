@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use docstore::{
-    ApiKey, BalanceEntry, Feedback, File, Grant, IndexRun, Search, StorageQuotas, UsageEvent, WebhookDelivery,
+    ApiKey, BalanceEntry, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun, Search, StorageQuotas,
+    UsageEvent, WebhookDelivery,
 };
-use model::{BalanceReason, DocId, FeedbackEvent, Generation, IndexName, OrganizationId, RunMode};
+use model::{
+    BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
+};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, audit_entry, divided, new_organization, new_webhook, page, workspace_document};
+use crate::support::{Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document};
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
@@ -171,10 +174,28 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         withdrawn_at: None,
         bytes: 0,
         upload_expires_at: None,
+        labels: None,
+        processed_at: None,
+        original_name: None,
     };
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
-    db.request_run(run).await.unwrap();
+    db.request_run(run.clone()).await.unwrap();
+    db.claim_run("worker".to_owned(), NOW, at(1)).await.unwrap();
+    let result = FileResult {
+        object_key: organization_id.to_string(),
+        doc_id: own_id,
+        changes: FileChanges {
+            processed_etag: None,
+            processed_size: None,
+            outcome: Some(FileOutcome::Failed),
+            reason: None,
+            last_run_id: Some(run.sync_id),
+        },
+        content: FileContent::Keep,
+        counts: RunStats::default(),
+    };
+    db.record_file_results(owner, run.sync_id, "worker".to_owned(), vec![result], NOW).await.unwrap();
     let webhook = new_webhook(db, owner, &[]).await;
     let delivery = WebhookDelivery {
         delivery_id: new_id().into(),

@@ -31,7 +31,7 @@ impl Server {
 
     /// Deletes all indexes under this prefix, as an operator might by mistake.
     pub async fn delete_indexes(&self) {
-        for name in ["web-v1", "workspace-v1", "generations-v1"] {
+        for name in ["web-v2", "workspace-v2", "generations-v2"] {
             let url = format!("{}/indexes/{}{name}", self.options.url, self.options.prefix);
             let mut request = reqwest::Client::new().delete(url);
             if let Some(key) = &self.options.api_key {

@@ -56,6 +56,63 @@ pub async fn published_after_is_strict(engine: &dyn SearchEngine) {
     check(engine, after(i64::MIN), &[1, 2, 3, 5]).await;
 }
 
+pub async fn published_before_is_strict(engine: &dyn SearchEngine) {
+    let at = |number, published_at: Option<i64>| IndexDocument {
+        published_at: published_at.map(Timestamp::from_millis),
+        ..page(number, "some word")
+    };
+    put_web(engine, vec![at(1, Some(999)), at(2, Some(1000)), at(3, Some(1001)), at(4, None), at(5, Some(-5))]).await;
+    let within = |after: Option<i64>, before: i64| Filters {
+        published_after: after.map(Timestamp::from_millis),
+        published_before: Some(Timestamp::from_millis(before)),
+        ..Filters::default()
+    };
+    check(engine, within(None, 1000), &[1, 5]).await;
+    check(engine, within(None, 1001), &[1, 2, 5]).await;
+    check(engine, within(Some(-5), 1001), &[1, 2]).await;
+    check(engine, within(Some(1000), 1001), &[]).await;
+    check(engine, within(Some(2000), 1000), &[]).await;
+    check(engine, within(None, i64::MIN), &[]).await;
+    check(engine, within(None, i64::MAX), &[1, 2, 3, 5]).await;
+    let filters = within(None, 1000);
+    let lacking = UnknownValues { published_at: 1, ..UnknownValues::default() };
+    assert_eq!(unknown(engine, Collection::Web, filters).await, lacking);
+}
+
+pub async fn paths_match_at_borders_of_segments(engine: &dyn SearchEngine) {
+    let at = |number, host: &str, path: &str| IndexDocument {
+        host: host.to_owned(),
+        path: path.to_owned(),
+        ..page(number, "some word")
+    };
+    let deep = "/a".repeat(9);
+    put_web(
+        engine,
+        vec![
+            at(1, "example.com", "/docs"),
+            at(2, "www.example.com", "/docs/guide/"),
+            at(3, "example.com", "/docs2"),
+            at(4, "example.com", "/a/docs"),
+            at(5, "other.org", "/docs/x"),
+            at(6, "example.com", "/"),
+            at(7, "example.com", &deep),
+        ],
+    )
+    .await;
+    let include = |list: &[&str]| Filters { include_domains: domains(list), ..Filters::default() };
+    let exclude = |list: &[&str]| Filters { exclude_domains: domains(list), ..Filters::default() };
+    check(engine, include(&["example.com/docs"]), &[1, 2]).await;
+    check(engine, include(&["example.com/docs/guide"]), &[2]).await;
+    check(engine, include(&["example.com/docs", "other.org"]), &[1, 2, 5]).await;
+    check(engine, include(&["example.com/Docs"]), &[]).await;
+    // Of a deep path only the beginning is compared.
+    check(engine, include(&[&format!("example.com{deep}")]), &[7]).await;
+    check(engine, exclude(&["example.com/docs"]), &[3, 4, 5, 6, 7]).await;
+    check(engine, exclude(&["example.com/docs", "other.org/docs"]), &[3, 4, 6, 7]).await;
+    let both = Filters { exclude_domains: domains(&["example.com/docs/guide"]), ..include(&["example.com/docs"]) };
+    check(engine, both, &[1]).await;
+}
+
 pub async fn domains_match_subdomains_only(engine: &dyn SearchEngine) {
     let on = |number, host: &str| IndexDocument { host: host.to_owned(), ..page(number, "some word") };
     put_web(
@@ -93,6 +150,79 @@ pub async fn excluded_domains_take_precedence(engine: &dyn SearchEngine) {
     check(engine, filters(&["docs.example.com"], &["example.com"]), &[]).await;
 }
 
+/// Returns a filter on any of these labels.
+fn labelled(labels: &[&str]) -> Filters {
+    Filters { labels: domains(labels), ..Filters::default() }
+}
+
+pub async fn labels_match_exactly(engine: &dyn SearchEngine) {
+    let (ours, theirs) = (organization(1), organization(2));
+    let odd = "a \"b\" \\ AND c = [1], été 日本";
+    let with =
+        |number, owner, labels: &[&str]| IndexDocument { labels: domains(labels), ..file(number, owner, "some word") };
+    let documents = vec![
+        with(1, ours, &["finance", "2026"]),
+        with(2, ours, &["finance team"]),
+        with(3, ours, &[odd]),
+        with(4, ours, &[]),
+        with(5, theirs, &["finance"]),
+        with(6, ours, &["ete"]),
+    ];
+    put(engine, IndexName::Workspace, documents).await;
+    for (filters, expected) in [
+        (labelled(&["finance"]), &[1][..]),
+        (labelled(&["finance", odd]), &[1, 3]),
+        (labelled(&["finance team", "2026", "absent"]), &[1, 2]),
+        (labelled(&["Finance"]), &[]),
+        (labelled(&["été"]), &[]),
+        (labelled(&["team"]), &[]),
+        (labelled(&[]), &[1, 2, 3, 4, 6]),
+    ] {
+        let collection = Collection::Workspace(ours);
+        let searched = FirstStageRequest { collection, filters: filters.clone(), ..request("word") };
+        let response = search(engine, &searched).await;
+        let mut hits: Vec<_> = response.hits.iter().map(|hit| hit.doc_id).collect();
+        hits.sort();
+        let mut expected: Vec<_> = expected.iter().map(|number| id(*number)).collect();
+        expected.sort();
+        assert_eq!(hits, expected, "{filters:?}");
+        assert_eq!(response.statistics.documents, 5);
+        let phrase = FirstStageRequest { exact_phrase: true, ..searched };
+        assert_eq!(found(engine, &phrase).await.len(), expected.len(), "{filters:?}");
+    }
+    // Replaced and removed with the document.
+    put(engine, IndexName::Workspace, vec![with(1, ours, &["other"])]).await;
+    for (label, expected) in [("finance", 0), ("other", 1)] {
+        let filters = labelled(&[label]);
+        let searched = FirstStageRequest { collection: Collection::Workspace(ours), filters, ..request("word") };
+        assert_eq!(found(engine, &searched).await.len(), expected, "{label}");
+    }
+}
+
+pub async fn labels_combine_with_other_filters(engine: &dyn SearchEngine) {
+    let labelled = |number, language: Option<&str>, label: &str| IndexDocument {
+        language: language.map(str::to_owned),
+        labels: domains(&[label]),
+        ..page(number, "some word")
+    };
+    put_web(
+        engine,
+        vec![
+            labelled(1, Some("en"), "a"),
+            labelled(2, Some("de"), "a"),
+            labelled(3, Some("en"), "b"),
+            labelled(4, None, "a"),
+            labelled(5, None, "b"),
+        ],
+    )
+    .await;
+    let filters = Filters { language: Some("en".into()), labels: domains(&["a"]), ..Filters::default() };
+    check(engine, filters.clone(), &[1]).await;
+    // Only the fourth page lacks nothing but the language.
+    let counted = unknown(engine, Collection::Web, filters).await;
+    assert_eq!(counted, UnknownValues { language: 1, ..UnknownValues::default() });
+}
+
 pub async fn filters_combine(engine: &dyn SearchEngine) {
     let full = |number, language: &str, country: &str, published_at| IndexDocument {
         language: Some(language.to_owned()),
@@ -109,8 +239,10 @@ pub async fn filters_combine(engine: &dyn SearchEngine) {
         language: Some("en".into()),
         country: Some("us".into()),
         published_after: Some(Timestamp::from_millis(7)),
+        published_before: Some(Timestamp::from_millis(11)),
         include_domains: domains(&["example.com"]),
         exclude_domains: domains(&["example.org"]),
+        ..Filters::default()
     };
     check(engine, filters, &[1]).await;
 }

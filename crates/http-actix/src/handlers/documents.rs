@@ -1,213 +1,133 @@
-use api_types::timestamp::rfc3339;
-use api_types::validation::parse_uuid;
 use api_types::{
-    CaptureEntry, Content, ContentFormat, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest,
-    DocumentResponse, Passage, Section, Selection, Warning, WarningCode,
+    DocumentRequest, DocumentResponse, DocumentResult, DocumentsRequest, DocumentsResponse, ReadDocument, ReadStatus,
+    Selection,
 };
 use app::Work;
-use app::documents::{
-    CaptureView, ContentView, DocumentView, Include, PassageView, Range, ReadOutcome, ReadRequest, ReadWarning, Target,
-    UnreadableReason,
-};
-use model::{CaptureId, DocId};
+use app::documents::ReadRequest;
+use futures_util::{StreamExt, stream};
 use openapi::{Input, operations};
-use serde_json::{Map, Value, json};
 
 use crate::call::Context;
+use crate::documents::{budget, request, view};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
-use crate::numbers::wire_int;
+use crate::pipeline::caught;
+use crate::reply::log;
+
+/// Concurrent reads of one request.
+const CONCURRENT: usize = 8;
+
+/// Maximum characters of the texts of one response, which is built in memory.
+const MAX_CHARS: i64 = 8_000_000;
 
 impl Endpoint for operations::ReadDocument {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
         let session_id = context.session(None);
-        let request = read_request(input.body)?;
-        let outcome = context
-            .run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await })
-            .await?;
-        Ok(document_response(context, session_id, outcome))
+        let document = read(context, request::convert(input.body)?).await?;
+        let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = document;
+        Ok(DocumentResponse {
+            schema: context.schema::<DocumentResponse>(),
+            request_id: context.request_id,
+            session_id,
+            access: context.access.clone(),
+            doc,
+            content,
+            passages,
+            capture_history,
+            provenance,
+            usage: context.usage(),
+            warnings,
+        })
     }
 }
 
-fn read_request(body: DocumentRequest) -> Result<ReadRequest, Failure> {
-    let target = match (body.doc_id.as_deref().and_then(parse_uuid), body.canonical_url) {
-        (Some(doc_id), _) => Target::DocId(DocId(doc_id)),
-        (None, Some(url)) => Target::Url(url),
-        (None, None) => {
-            return Err(Failure::invalid("doc_id", "either doc_id or canonical_url is required"));
+impl Endpoint for operations::ReadDocuments {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentsResponse, Failure> {
+        let session_id = context.session(None);
+        let budget = input.body.response.budget.clone();
+        let is_capped = is_capped(&input.body);
+        let mut results = read_all(context, limited(input.body)).await?;
+        if let (Some(max_chars), false) = (budget.max_chars_total, is_capped) {
+            let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
+            documents.for_each(|document| budget::claim_cut(document, max_chars));
+        }
+        let response = DocumentsResponse {
+            schema: context.schema::<DocumentsResponse>(),
+            request_id: context.request_id,
+            session_id,
+            access: context.access.clone(),
+            results,
+            truncated: None,
+            usage: context.usage(),
+            warnings: Vec::new(),
+        };
+        budget::fit(response, &budget).await
+    }
+}
+
+async fn read(context: &Context, request: ReadRequest) -> Result<ReadDocument, Failure> {
+    let outcome =
+        context.run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await }).await?;
+    Ok(view::read_document(outcome))
+}
+
+/// Returns true if the request limits the text of each document itself.
+fn is_capped(body: &DocumentsRequest) -> bool {
+    let range = body.content.range.as_ref().and_then(|range| range.max_chars);
+    body.content.max_chars.or(range).is_some()
+}
+
+/// Limits the texts of whole documents to what the response can hold. Selected passages are few.
+fn limited(mut body: DocumentsRequest) -> DocumentsRequest {
+    let content = &mut body.content;
+    if content.selection == Selection::FullDocument {
+        let count = i64::try_from(body.documents.len()).unwrap_or(1).max(1);
+        // A short document leaves its share of the budget to the others.
+        let most = body.response.budget.max_chars_total.unwrap_or(i64::MAX).min(MAX_CHARS / count);
+        content.max_chars = Some(content.max_chars.map_or(most, |max| max.min(most)));
+        if let Some(range) = &mut content.range {
+            range.max_chars = range.max_chars.map(|max| max.min(most));
+        }
+    }
+    body
+}
+
+/// Reads documents, a few at a time. Each has its own outcome; only if the server failed at all of them, the request fails.
+async fn read_all(context: &Context, body: DocumentsRequest) -> Result<Vec<DocumentResult>, Failure> {
+    let targets: Vec<(usize, DocumentRequest)> = request::single(body).into_iter().enumerate().collect();
+    // Their time starts together.
+    let requests = targets.into_iter().map(|(index, target)| (index, request::convert(target)));
+    let requests: Vec<(usize, Result<ReadRequest, Failure>)> = requests.collect();
+    let reading = stream::iter(requests).map(async |(index, request)| {
+        let outcome = match request {
+            Ok(request) => caught(read(context, request)).await.and_then(|outcome| outcome),
+            Err(failure) => Err(failure),
+        };
+        outcome.map_err(|failure| named(failure, index))
+    });
+    let mut outcomes: Vec<Result<ReadDocument, Failure>> = reading.buffered(CONCURRENT).collect().await;
+    let is_fault =
+        |outcome: &Result<ReadDocument, Failure>| outcome.as_ref().is_err_and(|failure| failure.code.status() >= 500);
+    if outcomes.iter().all(is_fault)
+        && let Some(Err(failure)) = outcomes.pop()
+    {
+        return Err(failure);
+    }
+    let result = |outcome: Result<ReadDocument, Failure>| match outcome {
+        Ok(document) => DocumentResult { status: ReadStatus::Ok, document: Some(Box::new(document)), error: None },
+        Err(failure) => {
+            log(&failure, context.request_id, "POST /v1/documents");
+            DocumentResult { status: ReadStatus::Error, document: None, error: Some(failure.body()) }
         }
     };
-    let ContentRequest { selection, format, max_chars, include_offsets, passage_ids, range } = body.content;
-    Ok(ReadRequest {
-        target,
-        include: include(body.include.as_deref()),
-        query: body.query,
-        selection: match selection {
-            Selection::None => app::documents::Selection::None,
-            Selection::QueryRelevant => app::documents::Selection::QueryRelevant,
-            Selection::TopPassages => app::documents::Selection::TopPassages,
-            Selection::PassageIds => app::documents::Selection::PassageIds,
-            Selection::FullDocument => app::documents::Selection::FullDocument,
-        },
-        format: match format {
-            ContentFormat::Text => app::documents::ContentFormat::Text,
-            ContentFormat::Markdown => app::documents::ContentFormat::Markdown,
-        },
-        max_chars: max_chars.and_then(positive),
-        include_offsets,
-        passage_ids,
-        range: range.map(|range| Range {
-            start_char: u64::try_from(range.start_char).unwrap_or(0),
-            max_chars: range.max_chars.and_then(positive),
-            capture_id: range.capture_id.as_deref().and_then(parse_uuid).map(CaptureId),
-        }),
-    })
+    Ok(outcomes.into_iter().map(result).collect())
 }
 
-fn positive(number: i64) -> Option<u64> {
-    u64::try_from(number).ok()
-}
-
-/// Converts the allowlist of sections; absent means all.
-fn include(sections: Option<&[Section]>) -> Include {
-    let Some(sections) = sections else { return Include::ALL };
-    Include {
-        metadata: sections.contains(&Section::Metadata),
-        passages: sections.contains(&Section::Passages),
-        capture_history: sections.contains(&Section::CaptureHistory),
-        content: sections.contains(&Section::Content),
+/// Names the invalid field by its place in the request.
+fn named(mut failure: Failure, index: usize) -> Failure {
+    if let Some(field) = failure.details.get("field").and_then(|field| field.as_str()) {
+        let field = format!("documents[{index}].{field}");
+        failure.details.insert("field".to_owned(), field.into());
     }
-}
-
-fn document_response(context: &Context, session_id: String, outcome: ReadOutcome) -> DocumentResponse {
-    DocumentResponse {
-        schema: context.schema::<DocumentResponse>(),
-        request_id: context.request_id,
-        session_id,
-        access: context.access.clone(),
-        doc: document(outcome.document),
-        content: outcome.content.map(content),
-        passages: outcome.passages.map(|passages| passages.into_iter().map(passage).collect()),
-        provenance: outcome.capture.map(|capture| DocumentProvenance {
-            capture_id: capture.capture_id.0,
-            capture_time: rfc3339(capture.capture_time),
-        }),
-        capture_history: outcome.capture_history.map(|captures| captures.into_iter().map(capture).collect()),
-        usage: context.usage(),
-        warnings: outcome.warnings.into_iter().map(warning).collect(),
-    }
-}
-
-fn document(view: DocumentView) -> DocumentBlock {
-    DocumentBlock {
-        doc_id: view.doc_id.0,
-        canonical_url: view.canonical_url,
-        source_url: view.source_url,
-        title: view.title,
-        meta_description: view.meta_description,
-        headings: view.headings,
-        content_digest: view.content_digest,
-        latest_capture_id: view.latest_capture_id.map(|id| id.0),
-        published_at: view.published_at.map(rfc3339),
-        first_seen_at: rfc3339(view.first_seen_at),
-        last_seen_at: rfc3339(view.last_seen_at),
-    }
-}
-
-fn content(view: ContentView) -> Content {
-    Content {
-        selection: match view.selection {
-            app::documents::Selection::None => Selection::None,
-            app::documents::Selection::QueryRelevant => Selection::QueryRelevant,
-            app::documents::Selection::TopPassages => Selection::TopPassages,
-            app::documents::Selection::PassageIds => Selection::PassageIds,
-            app::documents::Selection::FullDocument => Selection::FullDocument,
-        },
-        format: format(view.format),
-        text: view.text,
-        truncated: view.truncated,
-        char_count: wire_int(view.char_count),
-        start_char: wire_int(view.start_char),
-    }
-}
-
-fn format(format: app::documents::ContentFormat) -> ContentFormat {
-    match format {
-        app::documents::ContentFormat::Text => ContentFormat::Text,
-        app::documents::ContentFormat::Markdown => ContentFormat::Markdown,
-    }
-}
-
-fn passage(view: PassageView) -> Passage {
-    let (char_start, char_end) = view.chars.map(|(start, end)| (wire_int(start), wire_int(end))).unzip();
-    Passage {
-        passage_id: view.passage_id.0,
-        doc_id: view.doc_id.0,
-        ordinal: i64::from(view.ordinal),
-        text: view.text,
-        char_start,
-        char_end,
-        section_heading: view.section_heading,
-        section_path: (!view.section_path.is_empty()).then_some(view.section_path),
-    }
-}
-
-fn capture(view: CaptureView) -> CaptureEntry {
-    CaptureEntry {
-        capture_id: view.capture_id.0,
-        capture_time: rfc3339(view.capture_time),
-        content_digest: view.content_digest,
-        content_format: Some(format(view.format)),
-    }
-}
-
-fn reason_details(reason: UnreadableReason) -> Map<String, Value> {
-    let mut details = Map::from_iter([("reason".to_owned(), reason.as_str().into())]);
-    if let Some(status) = reason.status() {
-        details.insert("status".to_owned(), status.into());
-    }
-    details
-}
-
-fn warning(warning: ReadWarning) -> Warning {
-    let (code, message, details) = match warning {
-        ReadWarning::ContentUnavailable { reason: None } => {
-            (WarningCode::ContentUnavailable, "the document has no content".to_owned(), Value::Null)
-        }
-        ReadWarning::ContentUnavailable { reason: Some(reason) } => (
-            WarningCode::ContentUnavailable,
-            format!("the content could not be fetched: {reason}"),
-            Value::Object(reason_details(reason)),
-        ),
-        ReadWarning::StaleContent { capture_time, reason } => {
-            let capture_time = rfc3339(capture_time);
-            let message = format!("the content is as of {capture_time} and could not be read again: {reason}");
-            let mut details = reason_details(reason);
-            details.insert("capture_time".to_owned(), capture_time.into());
-            (WarningCode::StaleContent, message, Value::Object(details))
-        }
-        ReadWarning::NoMatch => {
-            (WarningCode::NoMatch, "no passage of the document matches the query".to_owned(), Value::Null)
-        }
-        ReadWarning::ContentTruncated { field, max_chars } => (
-            WarningCode::ContentTruncated,
-            format!("the content is longer than the {max_chars} characters of {field}"),
-            json!({"field": field, "max_chars": max_chars}),
-        ),
-        ReadWarning::StaleRange { requested, latest } => (
-            WarningCode::StaleRange,
-            "the range was read from the latest capture, which is not the requested one".to_owned(),
-            json!({"requested_capture_id": requested.0, "latest_capture_id": latest.0}),
-        ),
-        ReadWarning::StalePassageIds { passage_ids } => (
-            WarningCode::StalePassageId,
-            format!("{} of the requested passages are not in the latest capture", passage_ids.len()),
-            json!({"passage_ids": passage_ids}),
-        ),
-    };
-    let details = match details {
-        Value::Object(details) => details,
-        _ => Map::new(),
-    };
-    Warning { code, message, details }
+    failure
 }

@@ -1,17 +1,18 @@
 use api_types::timestamp::rfc3339;
 use api_types::{
-    FileDeleteResponse, FileEntry, FileListResponse, IndexMode, IndexStartResponse, IndexStats, IndexStatusResponse,
-    PresignResponse,
+    FileContentResponse, FileDeleteResponse, FileEntry, FileListResponse, FileResponse, IndexFilesResponse, IndexMode,
+    IndexStartResponse, IndexStats, IndexStatusResponse, IndexedFile, PresignResponse,
 };
 use app::Work;
-use app::files::{FileView, PresignRequest};
-use model::{RunMode, RunState, RunStats};
-use openapi::parameters::{FileName, SyncId};
+use app::files::{FileView, FilesPage, OutcomeView, PresignRequest};
+use model::{FileStatus, RunMode, RunState, RunStats};
+use openapi::parameters::{FileName, PageQuery, SyncId};
 use openapi::{Input, operations};
 
 use crate::call::Context;
 use crate::endpoint::Endpoint;
-use crate::failure::Failure;
+use crate::failure::{Failure, clipped};
+use crate::handlers::page;
 use crate::numbers::wire_int;
 
 impl Endpoint for operations::PresignFile {
@@ -20,6 +21,7 @@ impl Endpoint for operations::PresignFile {
             filename: input.body.filename,
             size: u64::try_from(input.body.size).unwrap_or(0),
             content_type: input.body.content_type,
+            labels: input.body.labels,
         };
         let presigned = context
             .run(Work::Small, |service, viewer| async move { service.presign_file(&viewer, request).await })
@@ -31,18 +33,70 @@ impl Endpoint for operations::PresignFile {
             url: presigned.url,
             expires_in_seconds: wire_int(presigned.expires_in_seconds),
             max_object_bytes: wire_int(presigned.max_object_bytes),
+            replaces: presigned.replaces,
         })
     }
 }
 
 impl Endpoint for operations::ListFiles {
-    async fn handle(context: &Context, _: Input<Self>) -> Result<FileListResponse, Failure> {
-        let files =
-            context.run(Work::Small, |service, viewer| async move { service.list_files(&viewer).await }).await?;
+    async fn handle(context: &Context, input: Input<Self>) -> Result<FileListResponse, Failure> {
+        let page = match input.query {
+            PageQuery { cursor: None, limit: None } => None,
+            query => Some(page::request(query)?),
+        };
+        let listing = context.run(Work::Small, |service, viewer| async move {
+            match page {
+                Some(page) => service.list_files_page(&viewer, page).await,
+                None => Ok(FilesPage { files: service.list_files(&viewer).await?, next_cursor: None }),
+            }
+        });
+        let FilesPage { files, next_cursor } = listing.await?;
         Ok(FileListResponse {
             schema: context.schema::<FileListResponse>(),
             request_id: context.request_id,
             files: files.into_iter().map(entry).collect(),
+            next_cursor,
+        })
+    }
+}
+
+impl Endpoint for operations::GetFile {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<FileResponse, Failure> {
+        let FileName(name) = input.path;
+        let file =
+            context.run(Work::Small, |service, viewer| async move { service.find_file(&viewer, &name).await }).await?;
+        Ok(FileResponse { schema: context.schema::<FileResponse>(), request_id: context.request_id, file: entry(file) })
+    }
+}
+
+impl Endpoint for operations::GetFileContent {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<FileContentResponse, Failure> {
+        let FileName(name) = input.path;
+        let download = context
+            .run(Work::Small, |service, viewer| async move { service.download_file(&viewer, &name).await })
+            .await?;
+        Ok(FileContentResponse {
+            schema: context.schema::<FileContentResponse>(),
+            request_id: context.request_id,
+            url: download.url,
+            expires_in_seconds: wire_int(download.expires_in_seconds),
+        })
+    }
+}
+
+impl Endpoint for operations::ListIndexRunFiles {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<IndexFilesResponse, Failure> {
+        let SyncId(sync_id) = input.path;
+        let page = page::request(input.query)?;
+        let outcomes = context
+            .run(Work::Small, |service, viewer| async move { service.list_outcomes(&viewer, &sync_id, page).await })
+            .await?;
+        Ok(IndexFilesResponse {
+            schema: context.schema::<IndexFilesResponse>(),
+            request_id: context.request_id,
+            sync_id: outcomes.sync_id.to_string(),
+            files: outcomes.files.into_iter().map(outcome).collect(),
+            next_cursor: outcomes.next_cursor,
         })
     }
 }
@@ -98,7 +152,34 @@ impl Endpoint for operations::GetIndexRun {
 }
 
 fn entry(file: FileView) -> FileEntry {
-    FileEntry { name: file.name, size: wire_int(file.size), last_modified: rfc3339(file.last_modified) }
+    FileEntry {
+        name: file.name,
+        size: wire_int(file.size),
+        last_modified: rfc3339(file.last_modified),
+        doc_id: Some(file.doc_id.0),
+        status: Some(status(file.status)),
+        reason: file.reason.map(clipped),
+        indexed_at: file.indexed_at.map(rfc3339),
+        labels: file.labels,
+    }
+}
+
+fn outcome(file: OutcomeView) -> IndexedFile {
+    IndexedFile {
+        name: file.name,
+        doc_id: file.doc_id.0,
+        status: status(file.status),
+        reason: file.reason.map(clipped),
+    }
+}
+
+fn status(status: FileStatus) -> api_types::FileStatus {
+    match status {
+        FileStatus::Pending => api_types::FileStatus::Pending,
+        FileStatus::Indexed => api_types::FileStatus::Indexed,
+        FileStatus::Failed => api_types::FileStatus::Failed,
+        FileStatus::Unsupported => api_types::FileStatus::Unsupported,
+    }
 }
 
 pub(crate) fn state(state: RunState) -> api_types::RunState {

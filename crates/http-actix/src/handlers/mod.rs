@@ -3,8 +3,10 @@
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
+pub(crate) mod keys;
 pub(crate) mod mcp;
 pub(crate) mod me;
+pub(crate) mod page;
 pub(crate) mod published;
 pub(crate) mod schemas;
 pub(crate) mod searches;

@@ -1,24 +1,63 @@
-//! The published contract: the OpenAPI document and its reference page.
+//! The published contract: the OpenAPI document, its reference page, `llms.txt`, and the way to them.
 
 use std::sync::LazyLock;
 
-use actix_web::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    ACCEPT, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::{HttpRequest, HttpResponse, web};
-use openapi::reference;
+use openapi::{llms, reference};
+use serde_json::json;
+use uuid::Uuid;
 
 use crate::State;
+use crate::accept::prefers_html;
 use crate::handlers::unmatched::without_admission;
 use crate::query::refuse_unknown_parameters;
+use crate::reply::{Reply, respond};
 use crate::static_file::StaticFile;
+
+const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// Built at the first request, since most servers never receive one.
 static OPENAPI: LazyLock<StaticFile> =
     LazyLock::new(|| StaticFile::new("application/json", format!("{:#}\n", openapi::document())));
 
-static DOCS: LazyLock<StaticFile> =
-    LazyLock::new(|| StaticFile::new("text/html; charset=utf-8", reference::page(&openapi::document())));
+/// The reference page without a base URL.
+static DOCS: LazyLock<String> = LazyLock::new(|| reference::page(&openapi::document()));
 
-/// `GET /openapi/public.json`, without authentication.
+static STYLE: LazyLock<StaticFile> = LazyLock::new(|| StaticFile::new("text/css; charset=utf-8", reference::STYLE));
+
+static SCRIPT: LazyLock<StaticFile> =
+    LazyLock::new(|| StaticFile::new("text/javascript; charset=utf-8", reference::SCRIPT));
+
+/// `GET /`, without authentication: the reference for browsers, links for programs.
+pub(crate) async fn root(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    let (request_id, base) = (Uuid::now_v7(), state.published.for_request(&request));
+    if prefers_html(request.headers()) {
+        // A proxy may serve the API below a path.
+        let docs = format!("{}/docs", base.path());
+        let mut response = HttpResponse::Found();
+        response.insert_header((LOCATION, docs)).insert_header((VARY, ACCEPT.as_str()));
+        return response.insert_header(("X-Request-ID", request_id.to_string())).finish();
+    }
+    let url = base.as_str();
+    let links = json!({
+        "name": "Retrieval API",
+        "docs": format!("{url}/docs"),
+        "openapi": format!("{url}/openapi/public.json"),
+        "llms": format!("{url}/llms.txt"),
+        "mcp": format!("{url}/mcp"),
+        "request_id": request_id,
+    });
+    let mut response = respond(&state, &request, request_id, "GET /", Reply::json(StatusCode::OK, &links), None).await;
+    response.headers_mut().append(VARY, ACCEPT.into());
+    response
+}
+
+/// `GET /openapi/public.json` and `GET /openapi.json`, without authentication.
 pub(crate) async fn openapi(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     if let Err(failure) = refuse_unknown_parameters(&request, |_| false) {
         return without_admission(&request, &state, Err(failure)).await;
@@ -27,12 +66,36 @@ pub(crate) async fn openapi(request: HttpRequest, state: web::Data<State>) -> Ht
 }
 
 /// `GET /docs`, without authentication. Query parameters are ignored.
-pub(crate) async fn docs(request: HttpRequest) -> HttpResponse {
-    DOCS.answer_with(&request, |response| {
-        response
-            .insert_header((CONTENT_SECURITY_POLICY, reference::CONTENT_SECURITY_POLICY))
-            .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-            .insert_header((REFERRER_POLICY, "no-referrer"));
-    })
-    .await
+pub(crate) async fn docs(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    let base = state.published.for_request(&request);
+    let page = || StaticFile::new(HTML, base.fill(&DOCS));
+    if state.published.is_configured(&base) {
+        return state.docs.get_or_init(page).answer_with(&request, protect).await;
+    }
+    page().answer_with(&request, protect).await
+}
+
+fn protect(response: &mut actix_web::HttpResponseBuilder) {
+    response
+        .insert_header((CONTENT_SECURITY_POLICY, reference::CONTENT_SECURITY_POLICY))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((REFERRER_POLICY, "no-referrer"));
+}
+
+/// `GET /docs/reference.css`.
+pub(crate) async fn style(request: HttpRequest) -> HttpResponse {
+    STYLE.answer_with(&request, protect).await
+}
+
+/// `GET /docs/reference.js`.
+pub(crate) async fn script(request: HttpRequest) -> HttpResponse {
+    SCRIPT.answer_with(&request, protect).await
+}
+
+/// `GET /llms.txt`, without authentication.
+pub(crate) async fn llms(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    let skills = state.skills.iter().flat_map(|files| &files.published.skills);
+    let skills = skills.map(|skill| (skill.name.as_str(), skill.description.as_str()));
+    let text = llms::text(&state.published.for_request(&request), skills);
+    StaticFile::new(MARKDOWN, text).answer(&request).await
 }

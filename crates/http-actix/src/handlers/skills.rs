@@ -51,11 +51,6 @@ pub(crate) async fn discovery(request: HttpRequest, state: web::Data<State>) -> 
     serve(&request, &state, |files| Some(&files.discovery)).await
 }
 
-/// `GET /llms.txt`.
-pub(crate) async fn llms(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    serve(&request, &state, |files| Some(&files.llms)).await
-}
-
 async fn serve(
     request: &HttpRequest,
     state: &State,

@@ -32,8 +32,8 @@ impl Backend for InProcess<'_> {
         self.context.viewer.may(scope)
     }
 
-    fn workspace_id(&self) -> Option<Uuid> {
-        Some(self.context.viewer.organization_id.0)
+    async fn workspace_id(&self) -> Result<Option<Uuid>, mcp::Failure> {
+        Ok(Some(self.context.viewer.organization_id.0))
     }
 
     fn begin(&self, operation: &'static Spec) -> Result<(), mcp::Failure> {
@@ -48,7 +48,7 @@ impl Backend for InProcess<'_> {
         });
         let stored = caught(store).await.and_then(|outcome| outcome).map_err(|failure| self.refusal(&failure))?;
         let (sync_id, state) = (stored.run.sync_id.to_string(), files::state(stored.run.state));
-        Ok(Uploaded { name: stored.name, sync_id, state })
+        Ok(Uploaded { name: stored.name, sync_id, state, replaces: stored.replaces })
     }
 }
 

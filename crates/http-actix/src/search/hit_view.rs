@@ -4,7 +4,7 @@ use api_types::Score;
 use app::clock::to_date_time;
 use app::search::{HitPassage, SearchHit};
 use model::Timestamp;
-use retrieval_core::shape::{Field, Fields, HitLengths, HitPlan, Length, Verbosity, WHOLE};
+use retrieval_core::shape::{Field, Fields, HitLengths, HitPlan, Length, WHOLE};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -20,6 +20,8 @@ pub(crate) struct HitView<'a> {
     rank: u32,
     doc_id: Uuid,
     canonical_url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,7 @@ impl<'a> HitView<'a> {
             rank: hit.rank,
             doc_id: hit.doc_id.0,
             canonical_url: &hit.canonical_url,
+            name: hit.name.as_deref().filter(|_| shows(Field::Name)),
             title: hit.title.as_deref().filter(|_| shows(Field::Title)),
             description: hit.description.as_deref().filter(|_| shows(Field::Description)),
             snippet: shows(Field::Snippet).then(|| hit.snippet.get(..plan.snippet).unwrap_or(&hit.snippet)),
@@ -76,16 +79,16 @@ impl<'a> HitView<'a> {
     }
 }
 
-/// Measures the parts of a hit that `verbosity` shows, as [`HitView`] writes them. A comma follows the hit.
-pub(crate) fn measure(hit: &SearchHit, verbosity: Verbosity) -> Result<HitLengths<'_>, Failure> {
+/// Measures these parts of a hit, as [`HitView`] writes them. A comma follows the hit.
+pub(crate) fn measure(hit: &SearchHit, shown: Fields) -> Result<HitLengths<'_>, Failure> {
     let length = |fields| length_of(&HitView::new(hit, HitPlan { fields, snippet: WHOLE, passages: 0 }));
     let base = length(Fields::NONE)?;
     let mut fields = [Length::default(); Field::ALL.len()];
-    for field in verbosity.fields().iter() {
+    for field in shown.iter() {
         fields[field as usize] = length(Fields::NONE.with(field))? - base;
     }
     let mut passages = Vec::new();
-    if verbosity.fields().contains(Field::Passages) && !hit.passages.is_empty() {
+    if shown.contains(Field::Passages) && !hit.passages.is_empty() {
         for passage in PassageList::new(hit, WHOLE).views() {
             passages.push(length_of(&passage)? + COMMA);
         }

@@ -1,6 +1,7 @@
 //! Searches on the wire: conversion of the request, and the answer in its preset and budget.
 
 mod hit_view;
+mod limit;
 pub(crate) mod request;
 pub(crate) mod response;
 #[cfg(test)]

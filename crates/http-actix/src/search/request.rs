@@ -1,12 +1,14 @@
 use api_types::validation::parse_uuid;
 use api_types::{OnExceed, SearchIndex, Verbosity};
 use app::clock::from_date_time;
+use app::files::labels;
 use app::search::{Detail, SearchRequest, SourcePolicy};
 use model::{IndexName, OrganizationId, SessionId};
-use retrieval_core::domain::Domain;
 use retrieval_core::shape;
+use retrieval_core::site::Site;
 use time::OffsetDateTime;
 
+use crate::documents::request::{deadline, positive};
 use crate::failure::Failure;
 use crate::times;
 
@@ -16,7 +18,10 @@ pub(crate) struct Shaping {
     pub verbosity: shape::Verbosity,
     /// An unknown preset as sent, for the warning.
     pub unrecognized_verbosity: Option<String>,
+    /// False if the caller wants no passages, whatever the preset.
+    pub passages: bool,
     pub max_chars: Option<u64>,
+    pub max_chars_per_result: Option<u64>,
     pub on_exceed: OnExceed,
 }
 
@@ -34,9 +39,11 @@ pub(crate) fn convert(
         Verbosity::Unrecognized(value) => (shape::Verbosity::Standard, Some(value)),
     };
     let indexes = body.scope.indexes.filter(|indexes| !indexes.is_empty()).unwrap_or_else(|| vec![SearchIndex::Web]);
+    let passages_per_hit = usize::try_from(body.response.max_passages_per_result).unwrap_or_default();
     let published_after = times::published_after(&body.freshness_policy, now)?;
-    let include_domains = domains("include_domains", &body.source_policy.include_domains)?;
-    let exclude_domains = domains("exclude_domains", &body.source_policy.exclude_domains)?;
+    let published_before = times::published_before(&body.freshness_policy)?;
+    let include_domains = sites("include_domains", &body.source_policy.include_domains)?;
+    let exclude_domains = sites("exclude_domains", &body.source_policy.exclude_domains)?;
     let request = SearchRequest {
         query: body.query,
         // A blank rewrite would replace the query with nothing.
@@ -52,8 +59,10 @@ pub(crate) fn convert(
         language: two_letters("filters.language", body.filters.language)?,
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
+        labels: labels::normalize("filters.labels", body.filters.labels)?,
         session_id,
         published_after: published_after.map(from_date_time),
+        published_before: published_before.map(from_date_time),
         source_policy: SourcePolicy {
             include_domains,
             exclude_domains,
@@ -62,13 +71,18 @@ pub(crate) fn convert(
         detail: match verbosity {
             shape::Verbosity::IdsOnly => Detail::Ids,
             shape::Verbosity::Compact => Detail::Snippets,
+            shape::Verbosity::Standard | shape::Verbosity::Full if passages_per_hit == 0 => Detail::Snippets,
             shape::Verbosity::Standard | shape::Verbosity::Full => Detail::Passages,
         },
+        passages_per_hit,
+        deadline: deadline(body.timeout_ms),
     };
     let shaping = Shaping {
         verbosity,
         unrecognized_verbosity,
-        max_chars: body.response.budget.max_chars_total.and_then(|chars| u64::try_from(chars).ok()),
+        passages: passages_per_hit > 0,
+        max_chars: body.response.budget.max_chars_total.and_then(positive),
+        max_chars_per_result: body.response.max_chars_per_result.and_then(positive),
         on_exceed: body.response.budget.on_exceed,
     };
     Ok((request, shaping))
@@ -91,9 +105,9 @@ fn two_letters(field: &str, code: Option<String>) -> Result<Option<String>, Fail
     }
 }
 
-fn domains(list: &str, values: &[String]) -> Result<Vec<Domain>, Failure> {
+fn sites(list: &str, values: &[String]) -> Result<Vec<Site>, Failure> {
     let parse = |(index, value): (usize, &String)| {
-        Domain::parse(value).map_err(|error| {
+        Site::parse(value).map_err(|error| {
             let field = format!("source_policy.{list}[{index}]");
             Failure::invalid(field.clone(), format!("{field}: {error}"))
         })

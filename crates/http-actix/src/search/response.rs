@@ -1,13 +1,13 @@
 use api_types::{Access, ErrorCode, IntegrationResults, OnExceed, Ranking, SearchResponse, Usage, Warning};
 use app::search::{SearchHit, SearchOutcome};
 use model::IndexName;
-use retrieval_core::shape::{HitPlan, Length, Measure, PagePlan, Plan};
+use retrieval_core::shape::{Field, HitPlan, Length, Measure, PagePlan, Plan};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::hit_view::{self, COMMA, HitView};
 use super::request::Shaping;
-use super::warnings;
+use super::{limit, warnings};
 use crate::failure::Failure;
 use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
@@ -34,7 +34,7 @@ impl Page {
     ///
     /// # Errors
     /// `response_too_large` if the budget cannot be met and the caller asked for an error in that case.
-    pub fn shape(self) -> Result<ShapedPage, Failure> {
+    pub fn shape(mut self) -> Result<ShapedPage, Failure> {
         let plan = self.plan()?;
         if plan.page.unsatisfiable && self.shaping.on_exceed == OnExceed::Error {
             return Err(self.too_large());
@@ -42,11 +42,22 @@ impl Page {
         Ok(ShapedPage { page: self, plan })
     }
 
-    fn plan(&self) -> Result<Plan, Failure> {
-        let (hits, verbosity) = (&self.outcome.hits, self.shaping.verbosity);
-        let Some(max_chars) = self.shaping.max_chars else { return Ok(Plan::complete(verbosity, hits.len())) };
-        let lengths: Result<Vec<_>, Failure> = hits.iter().map(|hit| hit_view::measure(hit, verbosity)).collect();
-        Ok(Plan::within(max_chars, verbosity, &lengths?, self))
+    fn plan(&mut self) -> Result<Plan, Failure> {
+        let Shaping { verbosity, passages, max_chars, max_chars_per_result, .. } = self.shaping;
+        let hits = &mut self.outcome.hits;
+        let mut plan = Plan::complete(verbosity, hits.len());
+        for (hit, plan) in hits.iter_mut().zip(&mut plan.hits) {
+            if !passages {
+                plan.fields = plan.fields.without(Field::Passages);
+            }
+            if let Some(max_chars) = max_chars_per_result {
+                plan.fields = limit::limit(hit, plan.fields, max_chars)?;
+            }
+        }
+        let Some(max_chars) = max_chars else { return Ok(plan) };
+        let hits = self.outcome.hits.iter().zip(&plan.hits);
+        let lengths: Result<Vec<_>, Failure> = hits.map(|(hit, plan)| hit_view::measure(hit, plan.fields)).collect();
+        Ok(plan.fit(max_chars, &lengths?, self))
     }
 
     fn too_large(&self) -> Failure {
@@ -73,6 +84,7 @@ impl Page {
                 score_scope: SCORE_SCOPE.to_owned(),
             }),
             truncated: (!page.shed.is_empty()).then_some(true),
+            degraded: self.outcome.degraded.then_some(true),
             usage: Usage { requests: 1, bytes_returned: 0 },
             warnings: (!warnings.is_empty()).then_some(warnings),
         }
@@ -148,6 +160,8 @@ struct ResponseView<'a> {
     ranking: Option<Ranking>,
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    degraded: Option<bool>,
     usage: Usage,
     warnings: Option<Vec<Warning>>,
 }

@@ -58,6 +58,7 @@ fn any_hit() -> impl Strategy<Value = SearchHit> {
             doc_id: DocId(Uuid::from_u128(7)),
             collection: if web { Collection::Web } else { Collection::Workspace(OrganizationId(Uuid::max())) },
             canonical_url: format!("https://example.com/{score}"),
+            name: (!web).then(|| "notes \"1\".txt".to_owned()),
             source_url: "https://example.com/?q=\"é\"".to_owned(),
             source_uri,
             title,
@@ -98,10 +99,18 @@ fn any_page() -> impl Strategy<Value = Page> {
                 rerank_unavailable,
                 filtered_results,
                 unknown_values: UnknownValues { country: filtered_results as u64, ..UnknownValues::default() },
+                degraded: filtered_results == 1,
                 empty_indexes: IndexName::ALL[..filtered_results.min(2)].to_vec(),
                 read_bytes: 0,
             },
-            shaping: Shaping { verbosity, unrecognized_verbosity: unknown, max_chars: None, on_exceed: OnExceed::Shed },
+            shaping: Shaping {
+                verbosity,
+                unrecognized_verbosity: unknown,
+                passages: true,
+                max_chars: None,
+                max_chars_per_result: None,
+                on_exceed: OnExceed::Shed,
+            },
         }
     })
 }
@@ -114,7 +123,7 @@ fn chars(body: &[u8]) -> u64 {
 fn planned_chars(page: &Page, plan: &Plan) -> u64 {
     let mut total = page.page(&plan.page);
     for (hit, plan) in page.outcome.hits.iter().zip(&plan.hits) {
-        let lengths = measure(hit, page.shaping.verbosity).unwrap();
+        let lengths = measure(hit, page.shaping.verbosity.fields()).unwrap();
         total += lengths.base;
         for field in plan.fields.iter() {
             total += lengths.fields[field as usize];
@@ -155,6 +164,31 @@ proptest! {
         let shed_length = chars(&checked_body(&shed));
         prop_assert!(shed.plan.page.unsatisfiable || shed_length <= budget, "{} of {}", shed_length, budget);
         prop_assert_eq!(shed.plan == complete.plan, length <= budget);
+    }
+
+    #[test]
+    fn results_keep_to_their_own_limit(page in any_page(), limit in 50u64..2_000, percent in 1u64..110) {
+        let mut page = page;
+        let before = page.outcome.hits.clone();
+        page.shaping.max_chars_per_result = Some(limit);
+        let limited = shape(page, None);
+        let body = checked_body(&limited);
+        let read: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        for (hit, before) in read["results"].as_array().unwrap().iter().zip(&before) {
+            let length = hit.to_string().chars().count() as u64;
+            let least = ["rank", "doc_id", "canonical_url", "title"];
+            let is_least = hit.as_object().unwrap().keys().all(|name| least.contains(&name.as_str()));
+            prop_assert!(length <= limit || is_least, "{} of {}: {}", length, limit, hit);
+            if let Some(first) = hit["passages"].get(0) {
+                let text = first["text"].as_str().unwrap();
+                prop_assert!(before.passages[0].text.starts_with(text));
+            }
+        }
+        let length = chars(&body);
+        let budget = (length * percent / 100).max(1);
+        let shed = shape(limited.page, Some(budget));
+        let shed_length = chars(&checked_body(&shed));
+        prop_assert!(shed.plan.page.unsatisfiable || shed_length <= budget, "{} of {}", shed_length, budget);
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub(crate) fn of(outcome: &SearchOutcome, shaping: &Shaping, page: &PagePlan) ->
     }
     if outcome.filtered_results > 0 {
         let count = outcome.filtered_results;
-        let message = format!("source_policy removed {count} results");
+        let message = match count {
+            1 => "1 result removed by source_policy".to_owned(),
+            count => format!("{count} results removed by source_policy"),
+        };
         warn(WarningCode::SourcePolicyFiltered, message, json!({"filtered_results": count}));
     }
     if let Some((message, details)) = unknown_values(&outcome.unknown_values) {
@@ -61,6 +64,7 @@ fn unknown_values(counts: &UnknownValues) -> Option<(String, Value)> {
     let lacking = || fields.into_iter().filter(|(_, count)| *count > 0);
     lacking().next()?;
     let counts: Vec<String> = lacking().map(|(field, count)| format!("{field} ({count})")).collect();
-    let message = format!("filters removed matching documents whose value is unknown: {}", counts.join(", "));
+    let message =
+        format!("matching documents removed by filters because their value is unknown: {}", counts.join(", "));
     Some((message, lacking().map(|(field, count)| (field.to_owned(), Value::from(count))).collect()))
 }

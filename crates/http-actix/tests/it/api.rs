@@ -49,17 +49,28 @@ impl Api {
     }
 
     pub fn of(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>) -> Self {
-        Self::with_options(world, tenant, clock, None)
+        Self::with_options(world, tenant, clock, PUBLIC_URL, None)
+    }
+
+    /// Changes the public base URL of the service.
+    pub fn at(self, public_url: &str) -> Self {
+        Self::with_options(self.world, self.tenant, stopped_clock(), public_url, None)
     }
 
     /// Adds an issuer of access tokens to the service.
     pub fn with_issuer(self, issuer: &str) -> Self {
-        Self::with_options(self.world, self.tenant, stopped_clock(), Some(issuer.to_owned()))
+        Self::with_options(self.world, self.tenant, stopped_clock(), PUBLIC_URL, Some(issuer.to_owned()))
     }
 
-    fn with_options(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>, oauth_issuer: Option<String>) -> Self {
+    fn with_options(
+        world: TestApp,
+        tenant: Tenant,
+        clock: Arc<dyn Clock>,
+        public_url: &str,
+        oauth_issuer: Option<String>,
+    ) -> Self {
         let options = Options {
-            public_url: format!("{PUBLIC_URL}/"),
+            public_url: format!("{public_url}/"),
             mcp_allow_origins: vec!["https://app.example".to_owned()],
             oauth_issuer,
             workers: 1,

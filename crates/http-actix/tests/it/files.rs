@@ -162,3 +162,114 @@ async fn exceeded_quotas_are_named_with_their_limits() {
     let me = api.get("/v1/me").await.json();
     assert_eq!(me["quotas"], json!({"files": {"used": 2, "limit": 2}, "bytes": {"used": 100, "limit": 100}}));
 }
+
+#[actix_web::test]
+async fn files_are_listed_with_their_state_and_in_pages() {
+    let api = Api::new().await;
+    for (name, body) in [("a.txt", "A text."), ("b.pdf", "No PDF."), ("c.txt", "Another text.")] {
+        api.world.upload(&api.tenant, name, body).await;
+    }
+    let run = api.world.index_files(&api.tenant, RunMode::Incremental).await;
+    api.world.upload(&api.tenant, "d.txt", "A new text.").await;
+    let all = api.get("/v1/files").await.json();
+    let statuses: Vec<_> = all["files"].as_array().unwrap().iter().map(|file| file["status"].clone()).collect();
+    assert_eq!(statuses, ["indexed", "failed", "indexed", "pending"]);
+    assert!(all["files"][1]["reason"].as_str().unwrap().starts_with("wrong_type: "));
+    assert!(
+        all["files"][0]["indexed_at"].as_str().unwrap().ends_with('Z') && all["files"][3].get("indexed_at").is_none()
+    );
+    assert_eq!((&all["files"][0]["labels"], all.get("next_cursor")), (&json!([]), None));
+
+    let sync_id = run.sync_id;
+    for (path, count) in [("/v1/files".to_owned(), 4), (format!("/v1/files/index/{sync_id}/files"), 3)] {
+        let (mut listed, mut query) = (Vec::new(), "?limit=2".to_owned());
+        loop {
+            let page = api.get(&format!("{path}{query}")).await.json();
+            listed.extend(page["files"].as_array().unwrap().clone());
+            match page["next_cursor"].as_str() {
+                Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
+                None => break,
+            }
+        }
+        assert_eq!(listed.len(), count);
+        if path == "/v1/files" {
+            assert_eq!(Value::from(listed), all["files"]);
+        }
+        for limit in ["0", "-1", "1001", "ten", "1.5"] {
+            api.get(&format!("{path}?limit={limit}")).await.expect_invalid("limit");
+        }
+        for cursor in ["x", "a.txt", "%F0%9F%98%80"] {
+            api.get(&format!("{path}?cursor={cursor}")).await.expect_invalid("cursor");
+        }
+        api.get(&format!("{path}?page=2")).await.expect_error(400, "validation_error");
+    }
+    api.get(&format!("/v1/files/index/{}/files", Uuid::from_u128(1))).await.expect_error(404, "sync_not_found");
+}
+
+#[actix_web::test]
+async fn one_file_is_described_and_downloaded() {
+    let api = Api::new().await;
+    for name in ["secret plan.txt", "a/b.txt", "100%25.txt", "日本.txt"] {
+        api.world.plant_file(&api.tenant, name, "A text.").await;
+    }
+    for (path, name) in [
+        ("secret%20plan.txt", "secret plan.txt"),
+        ("a%2Fb.txt", "a/b.txt"),
+        ("100%2525.txt", "100%25.txt"),
+        ("%E6%97%A5%E6%9C%AC.txt", "日本.txt"),
+    ] {
+        let file = api.get(&format!("/v1/files/{path}")).await.json();
+        assert_eq!((&file["name"], &file["status"], &file["size"]), (&json!(name), &json!("pending"), &json!(7)));
+        let content = api.get(&format!("/v1/files/{path}/content")).await.json();
+        assert!(content["url"].as_str().unwrap().starts_with("memory://bucket/files/"), "{content}");
+        assert_eq!(content["expires_in_seconds"], 900);
+    }
+    for path in ["unknown.txt", "a/b.txt/content", "unknown.txt/content", "presigned"] {
+        let answer = api.get(&format!("/v1/files/{path}")).await;
+        assert_eq!(answer.status, 404, "{path}");
+        assert_eq!(answer.rate_headers(), 3);
+    }
+    assert_eq!(api.get("/v1/files/unknown.txt").await.expect_error(404, "file_not_found")["field"], "name");
+    api.get(&format!("/v1/files/{}", "x".repeat(513))).await.expect_invalid("name");
+    // The fixed segments of other operations are no names.
+    for path in ["/v1/files/presign", "/v1/files/index"] {
+        api.get(path).await.expect_error(405, "method_not_allowed");
+    }
+}
+
+#[actix_web::test]
+async fn labels_are_checked_stored_and_searched() {
+    let api = Api::new().await;
+    let presign = async |labels: Value| {
+        let request = json!({"filename": "a.txt", "size": 7, "labels": labels});
+        api.post("/v1/files/presign", &request).await
+    };
+    presign(json!(["x".repeat(65)])).await.expect_invalid("labels[0]");
+    presign(json!(["a", ""])).await.expect_invalid("labels[1]");
+    presign(json!(["a", "\u{7}"])).await.expect_invalid("labels[1]");
+    presign(json!(vec!["a"; 21])).await.expect_invalid("labels");
+    presign(Value::Null).await.expect_invalid("labels");
+    assert_eq!(presign(json!([" Q3 ", "finance"])).await.status, 200);
+    api.world.upload(&api.tenant, "a.txt", "A text.").await;
+    api.world.index_files(&api.tenant, RunMode::Incremental).await;
+    assert_eq!(api.get("/v1/files/a.txt").await.json()["labels"], json!(["Q3", "finance"]));
+    let search = async |labels: Value| {
+        let scope = json!({"indexes": ["web", "workspace"], "workspace_id": api.tenant.organization_id.0});
+        api.search(json!({"query": "text", "scope": scope, "filters": {"labels": labels}})).await
+    };
+    for (labels, count) in [(json!(["FINANCE", "other"]), 1), (json!(["other"]), 0), (json!([]), 1)] {
+        assert_eq!(search(labels.clone()).await.json()["results"].as_array().unwrap().len(), count, "{labels}");
+    }
+    search(json!(["a", " "])).await.expect_invalid("filters.labels[1]");
+    search(json!(vec!["a"; 21])).await.expect_invalid("filters.labels");
+    search(json!("finance")).await.expect_error(400, "validation_error");
+}
+
+#[actix_web::test]
+async fn a_replaced_file_is_named() {
+    let api = Api::new().await;
+    let presign = async |name: &str| api.post("/v1/files/presign", &json!({"filename": name, "size": 1})).await.json();
+    assert!(presign("a/b.txt").await.get("replaces").is_none());
+    let second = presign("ab.txt").await;
+    assert_eq!((&second["name"], &second["replaces"]), (&json!("ab.txt"), &json!("a/b.txt")));
+}

@@ -2,6 +2,7 @@
 
 mod admission;
 mod api;
+mod batches;
 mod bodies;
 mod budgets;
 mod compat;
@@ -11,10 +12,12 @@ mod documents;
 mod envelopes;
 mod feedback;
 mod files;
+mod keys;
 mod mcp;
 mod me;
 mod operations;
 mod published;
+mod reference;
 mod searches;
 mod server;
 mod sessions;

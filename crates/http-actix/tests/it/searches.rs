@@ -331,3 +331,82 @@ async fn long_lists_of_domains_are_refused() {
     assert_eq!(message, "source_policy.exclude_domains must have at most 1000 items, not 40000");
     assert_eq!(api.searches(), 0);
 }
+
+#[actix_web::test]
+async fn number_of_passages_per_result_is_limited() {
+    let api = Api::new().await.with_pages(3).await;
+    for (verbosity, limit, expected) in
+        [("standard", None, 3), ("standard", Some(1), 1), ("full", Some(2), 2), ("standard", Some(10), 3)]
+    {
+        let mut response = json!({"verbosity": verbosity});
+        if let Some(limit) = limit {
+            response["max_passages_per_result"] = json!(limit);
+        }
+        let body = search(&api, json!({"query": QUERY, "response": response})).await;
+        for hit in body["results"].as_array().unwrap() {
+            assert_eq!(hit["passages"].as_array().unwrap().len(), expected, "{verbosity} {limit:?}");
+        }
+    }
+    let body = search(&api, json!({"query": QUERY, "response": {"max_passages_per_result": 0}})).await;
+    assert!(body["results"].as_array().unwrap().iter().all(|hit| hit.get("passages").is_none()), "{body}");
+    assert!(body["results"][0]["snippet"].is_string() && body["results"][0]["mime"].is_string());
+}
+
+#[actix_web::test]
+async fn size_of_each_result_is_limited() {
+    let api = Api::new().await.with_pages(3).await.with_files(&["notes.txt"]).await;
+    for limit in [300, 450, 700, 1_000, 1_500] {
+        let answer = api.search_both(5, json!({"max_chars_per_result": limit})).await;
+        let body = answer.json();
+        for hit in body["results"].as_array().unwrap() {
+            assert!(hit.to_string().chars().count() <= limit, "{limit}: {hit}");
+            assert!(limit < 700 || hit["passages"][0]["text"].is_string(), "{limit}: {hit}");
+            for passage in hit["passages"].as_array().into_iter().flatten() {
+                let length = passage["text"].as_str().unwrap().chars().count() as u64;
+                assert_eq!(passage["char_end"].as_u64().unwrap() - passage["char_start"].as_u64().unwrap(), length);
+            }
+        }
+        assert!(body.get("truncated").is_none() && body["warnings"].is_null(), "the caller asked for it");
+    }
+}
+
+#[actix_web::test]
+async fn files_are_named() {
+    let api = Api::new().await.with_pages(1).await.with_files(&["meine notizen.txt"]).await;
+    for verbosity in ["compact", "standard"] {
+        let body = api.search_both(5, json!({"verbosity": verbosity})).await.json();
+        for hit in body["results"].as_array().unwrap() {
+            let name = (hit["index"] == "workspace").then_some("meine notizen.txt");
+            assert_eq!(hit.get("name").and_then(Value::as_str), name, "{hit}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn bounds_of_time_and_sites_reach_the_index() {
+    let api = Api::new().await;
+    api.world.import(filtered_pages()).await;
+    let policy = json!({"published_after": "2025-12-01", "published_before": "2026-01-05"});
+    let body = search(&api, json!({"query": "neap tides", "freshness_policy": policy})).await;
+    assert_eq!(urls(&body), ["https://old.example.com/"]);
+    let counts = &body["warnings"][0];
+    assert_eq!((&counts["code"], &counts["details"]["published_at"]), (&json!("filter_unknown_values"), &json!(1)));
+    let under = |path: &str| page(&format!("https://paths.example{path}"), "The neap tides of a path.");
+    api.world.import([under("/docs/a"), under("/docsets"), under("/blog")]).await;
+    let policy = json!({"include_domains": ["Paths.example/docs/"], "require_domain_match": true});
+    let body = search(&api, json!({"query": "neap tides", "source_policy": policy})).await;
+    assert_eq!(urls(&body), ["https://paths.example/docs/a"]);
+    assert_eq!(body["warnings"][0]["message"], "8 results removed by source_policy");
+}
+
+#[actix_web::test]
+async fn search_that_ran_out_of_time_says_so() {
+    let api = Api::new().await.with_pages(2).await.with_files(&["notes.txt"]).await;
+    let scope = json!({"indexes": ["web", "workspace"], "workspace_id": api.tenant.organization_id.to_string()});
+    let body = |timeout: u64| json!({"query": QUERY, "scope": scope, "timeout_ms": timeout});
+    assert!(search(&api, body(60_000)).await.get("degraded").is_none());
+    api.world.engine.hold_index(model::IndexName::Workspace);
+    let answer = search(&api, body(40)).await;
+    assert_eq!((&answer["degraded"], urls(&answer).len()), (&json!(true), 2));
+    api.world.engine.release();
+}

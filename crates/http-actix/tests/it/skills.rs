@@ -65,6 +65,4 @@ async fn the_well_known_index_names_the_same_files() {
         assert_eq!((answer.status, &skill["type"]), (200, &json!("skill-md")));
         assert!(skill["digest"].as_str().unwrap().starts_with("sha256:"));
     }
-    let text = String::from_utf8(get(&api, "/llms.txt").await.bytes).unwrap();
-    assert!(text.starts_with("# Retrieval\n\n> ") && text.contains("/openapi/public.json"));
 }

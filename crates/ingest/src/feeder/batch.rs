@@ -2,7 +2,8 @@
 
 use docstore::{Capture, Document};
 use engine::{Change, IndexDocument};
-use model::DocId;
+use file_types::label;
+use model::{Collection, DocId};
 
 /// Estimated memory of a change beyond its text, in bytes.
 const OVERHEAD: usize = 256;
@@ -29,23 +30,30 @@ impl Batch {
 
 /// Converts a document and its capture to the fields that an index stores.
 pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
-    let host = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
-        .map(|url| url.host().to_owned())
+    let (host, path) = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
+        .map(|url| (url.host().to_owned(), url.path().to_owned()))
         .unwrap_or_default();
     let mut headings = capture.headings.0.join("\n");
     if let Some(description) = &document.description {
         headings.push('\n');
         headings.push_str(description);
     }
+    // Only files are found by label.
+    let labels = match document.collection {
+        Collection::Web => Vec::new(),
+        Collection::Workspace(_) => document.labels.0.iter().map(|text| label::fold(text)).collect(),
+    };
     IndexDocument {
         doc_id: document.doc_id,
         collection: document.collection,
         host,
+        path,
         title: document.title.unwrap_or_default(),
         headings,
         body: capture.content,
         language: document.language,
         country: document.country,
         published_at: document.published_at,
+        labels,
     }
 }

@@ -27,10 +27,19 @@ impl From<UnreadableReason> for Cause {
     }
 }
 
+/// A page that could not be read.
+#[derive(Clone, Copy)]
+struct Entry {
+    reason: UnreadableReason,
+    /// Time of the next attempt.
+    until: Timestamp,
+    /// Time until which the server asked to be left alone.
+    asked_until: Option<Timestamp>,
+}
+
 /// Pages that are not retried for now.
 pub struct FailureCache {
-    /// Time of the next attempt, and the reason of the last failure.
-    pages: Cache<PageKey, (Timestamp, UnreadableReason)>,
+    pages: Cache<PageKey, Entry>,
     ttl: Duration,
     clock: Arc<dyn Clock>,
 }
@@ -42,14 +51,18 @@ impl FailureCache {
         Self { pages, ttl, clock }
     }
 
-    /// Returns the reason of a failure that is not to be retried yet.
-    pub fn get(&self, page: &PageKey) -> Option<UnreadableReason> {
-        self.pages.get(page).filter(|(until, _)| self.clock.now() < *until).map(|(_, reason)| reason)
+    /// Returns the reason of a failure that is not to be retried yet. With `insists`, only what the server asked for counts.
+    pub fn get(&self, page: &PageKey, insists: bool) -> Option<UnreadableReason> {
+        let Entry { reason, until, asked_until } = self.pages.get(page)?;
+        let until = if insists { asked_until? } else { until };
+        (self.clock.now() < until).then_some(reason)
     }
 
     pub fn insert(&self, page: PageKey, cause: Cause) {
-        let ttl = cause.retry_after.map_or(self.ttl, |delay| delay.clamp(self.ttl, MAX_RETRY_AFTER.max(self.ttl)));
-        self.pages.insert(page, (self.clock.now() + ttl, cause.reason));
+        let now = self.clock.now();
+        let asked = cause.retry_after.map(|delay| delay.min(MAX_RETRY_AFTER));
+        let until = now + asked.map_or(self.ttl, |delay| delay.max(self.ttl));
+        self.pages.insert(page, Entry { reason: cause.reason, until, asked_until: asked.map(|delay| now + delay) });
     }
 }
 
@@ -77,13 +90,19 @@ mod tests {
         failures.insert(asked, cause(60));
         failures.insert(hasty, cause(0));
         clock.advance(Duration::from_secs(49));
-        assert_eq!(failures.get(&short), Some(UnreadableReason::Robots));
-        assert_eq!(failures.get(&asked), Some(UnreadableReason::HttpStatus(429)));
-        assert!(failures.get(&hasty).is_some());
-        assert_eq!(failures.get(&page(2, 1)), None, "another organization tries for itself");
+        assert_eq!(failures.get(&short, false), Some(UnreadableReason::Robots));
+        assert_eq!(failures.get(&asked, false), Some(UnreadableReason::HttpStatus(429)));
+        assert!(failures.get(&hasty, false).is_some());
+        assert_eq!(failures.get(&page(2, 1), false), None, "another organization tries for itself");
+        assert_eq!((failures.get(&short, true), failures.get(&hasty, true)), (None, None), "insisted on");
+        assert!(failures.get(&asked, true).is_some(), "the server asked for it");
         clock.advance(Duration::from_secs(1));
-        assert!(failures.get(&short).is_none() && failures.get(&asked).is_some() && failures.get(&hasty).is_none());
+        assert!(
+            failures.get(&short, false).is_none()
+                && failures.get(&asked, false).is_some()
+                && failures.get(&hasty, false).is_none()
+        );
         clock.advance(Duration::from_secs(10));
-        assert!(failures.get(&asked).is_none());
+        assert!(failures.get(&asked, false).is_none());
     }
 }

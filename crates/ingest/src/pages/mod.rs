@@ -61,6 +61,8 @@ pub struct PageRequest {
     pub given_url: Option<String>,
     /// Capture that the organization sees and that is too old; `None` if it sees none.
     pub seen: Option<SeenCapture>,
+    /// Tries a page again that could not be read a moment ago, unless its server asked for more time.
+    pub retries: bool,
 }
 
 /// Failure to capture a page.
@@ -117,7 +119,7 @@ impl PageReader {
     /// [`PageError::Unreadable`], also without an attempt if a recent one failed. [`PageError::Overloaded`]. Stored content is kept.
     pub async fn read(&self, request: PageRequest) -> Result<(), PageError> {
         let key: PageKey = (request.organization_id, request.doc_id);
-        if let Some(reason) = self.failures.get(&key) {
+        if let Some(reason) = self.failures.get(&key, request.retries) {
             return Err(PageError::Unreadable(reason));
         }
         let outcome = self.reads.join(&key, || {

@@ -208,7 +208,7 @@ impl FileProcessor {
 
     fn skipped(&self, planned: &PlannedFile, message: &str) -> FileResult {
         let counts = RunStats { skipped_unsupported: 1, ..RunStats::default() };
-        self.result(planned, FileOutcome::SkippedUnsupported, Some(message.to_owned()), counts)
+        self.result(planned, FileOutcome::SkippedUnsupported, Some(format!("unsupported_type: {message}")), counts)
     }
 
     /// Returns the result for an object deleted since planning: its document is deleted too.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
-use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignPut};
+use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignGet, PresignPut};
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
 use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
@@ -74,6 +74,10 @@ impl BlobStore for FaultyStore {
 
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
         self.inner.presign_put(request, now)
+    }
+
+    fn presign_get(&self, request: &PresignGet<'_>, now: OffsetDateTime) -> Result<String, BlobError> {
+        self.inner.presign_get(request, now)
     }
 
     fn uri(&self, key: &str) -> String {

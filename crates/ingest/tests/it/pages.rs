@@ -64,7 +64,7 @@ fn reader(world: &World, extractor: Arc<dyn Extractor>) -> Arc<PageReader> {
 
 fn request(organization_id: OrganizationId, url: String) -> PageRequest {
     let doc_id = DocId(retrieval_core::url::document_id(&url).0);
-    PageRequest { organization_id, doc_id, canonical_url: url, given_url: None, seen: None }
+    PageRequest { organization_id, doc_id, canonical_url: url, given_url: None, seen: None, retries: false }
 }
 
 fn start(reader: &Arc<PageReader>, request: PageRequest) -> JoinHandle<Result<(), PageError>> {

@@ -116,6 +116,9 @@ impl World {
             withdrawn_at: None,
             bytes: 0,
             upload_expires_at: None,
+            labels: None,
+            processed_at: None,
+            original_name: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();

@@ -30,6 +30,9 @@ struct Hit {
     rank: i64,
     doc_id: Uuid,
     canonical_url: String,
+    /// Name of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +55,7 @@ impl Hit {
             rank: result.rank,
             doc_id: result.doc_id,
             canonical_url: result.canonical_url.clone(),
+            name: result.name.as_deref().map(|name| line(name, MAX_TITLE)),
             title: result.title.as_deref().map(|title| line(title, MAX_TITLE)),
             published_at: result.metadata.as_ref().and_then(|metadata| metadata.published_at.clone()),
             passages,
@@ -62,7 +66,9 @@ impl Hit {
         let title = self.title.as_deref().filter(|title| !title.is_empty()).unwrap_or("(no title)");
         let url = line(&self.canonical_url, usize::MAX);
         let day = self.published_at.as_deref().map(|time| format!(" | {}", day(time))).unwrap_or_default();
-        format!("## {}. {title}\n{url} | doc_id {}{day}", self.rank, self.doc_id)
+        let name = self.name.as_deref().filter(|name| self.title.as_deref() != Some(*name));
+        let name = name.map(|name| format!(" | file {name}")).unwrap_or_default();
+        format!("## {}. {title}\n{url} | doc_id {}{name}{day}", self.rank, self.doc_id)
     }
 
     /// The size of the head, with the blank line behind the result.

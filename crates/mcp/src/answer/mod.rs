@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use document::document;
-pub(crate) use files::{FilePage, files};
+pub(crate) use files::{FilePage, files, fitting};
 pub(crate) use hits::hits;
 pub(crate) use tail::Tail;
 pub(crate) use text::line;

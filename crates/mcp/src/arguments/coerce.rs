@@ -101,7 +101,7 @@ fn list(value: Value, items: &Value) -> Vec<Value> {
     match parsed(value) {
         Value::Array(values) => values,
         // Texts such as queries may contain commas themselves.
-        Value::String(text) if items.get("enum").is_some() || items.get("format").is_some() => {
+        Value::String(text) if ["enum", "format", "anyOf"].iter().any(|name| items.get(name).is_some()) => {
             text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Value::from).collect()
         }
         other => vec![other],

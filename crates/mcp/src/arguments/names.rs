@@ -24,10 +24,14 @@ pub(super) const SEARCH: &[Alias] = &[
     ("exclude_domains", "source_policy.exclude_domains"),
     ("require_domain_match", "source_policy.require_domain_match"),
     ("published_after", "freshness_policy.published_after"),
+    ("published_before", "freshness_policy.published_before"),
     ("freshness", "freshness_policy.freshness"),
+    ("max_passages", "response.max_passages_per_result"),
+    ("max_passages_per_result", "response.max_passages_per_result"),
     ("language", "filters.language"),
     ("country", "filters.country"),
     ("exact_match", "filters.exact_match"),
+    ("labels", "filters.labels"),
 ];
 
 pub(super) const DOCUMENT: &[Alias] = &[
@@ -36,6 +40,8 @@ pub(super) const DOCUMENT: &[Alias] = &[
     ("id", "doc_id"),
     ("document_id", "doc_id"),
     ("max_chars", "content.max_chars"),
+    ("max_passages", "content.max_passages"),
+    ("max_age", "max_age_seconds"),
     ("selection", "content.selection"),
     ("format", "content.format"),
     ("include_offsets", "content.include_offsets"),

@@ -1,4 +1,5 @@
-use api_types::NoBody;
+use api_types::{FileListResponse, NoBody};
+use openapi::parameters::PageQuery;
 use openapi::{Input, operations};
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,10 +12,12 @@ use crate::inputs;
 /// Size of a page in characters.
 const PAGE_CHARS: usize = 20_000;
 
-/// Arguments of `list_files`. The operation has none, but models read the list in parts.
+/// Largest page of the operation.
+const MAX_LIMIT: usize = 1_000;
+
 #[derive(Debug, Deserialize)]
 struct ListArguments {
-    /// Name of the last file of the previous page.
+    /// `next_cursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
     #[serde(default = "default_limit")]
@@ -31,15 +34,36 @@ fn default_limit() -> usize {
 pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Answer, Failure> {
     let Given { request: ListArguments { cursor, limit, start }, notes } =
         arguments::own(arguments, &[], &inputs::list_files(), Unknown::Note)?;
-    let response = backend.call(Input::<operations::ListFiles>::of_body(NoBody {})).await?;
-    let mut files = response.files;
-    files.sort_by(|one, other| one.name.cmp(&other.name));
-    let start = match cursor.filter(|cursor| !cursor.is_empty()) {
-        // Files may have been added or deleted since, so the cursor is a place, not a number.
-        Some(cursor) => files.partition_point(|file| file.name <= cursor),
-        None => start.min(files.len()),
-    };
-    let end = files.len().min(start.saturating_add(limit));
-    let page = FilePage { files: &files[start..end], start, total: files.len() };
-    answer::files(&page, PAGE_CHARS, Tail::new(notes, &[]))
+    let cursor = cursor.filter(|cursor| !cursor.is_empty());
+    let tail = Tail::new(notes, &[]);
+    if start > 0 && cursor.is_none() {
+        let files = list(backend, PageQuery::default()).await?.files;
+        let from = start.min(files.len());
+        let to = files.len().min(from.saturating_add(limit));
+        let part = &files[from..to];
+        let shown = answer::fitting(part, PAGE_CHARS, &tail);
+        let next_start = Some(from + shown).filter(|next| *next < files.len());
+        let page =
+            FilePage { files: &part[..shown], start: Some(from), total: Some(files.len()), ..FilePage::default() };
+        return answer::files(&FilePage { next_start, ..page }, tail);
+    }
+    let mut limit = limit.clamp(1, MAX_LIMIT);
+    loop {
+        let query = PageQuery { cursor: cursor.clone(), limit: Some(limit.to_string()) };
+        let FileListResponse { files, next_cursor, .. } = list(backend, query).await?;
+        let shown = answer::fitting(&files, PAGE_CHARS, &tail);
+        if shown < files.len() {
+            // Asked again with a limit that fits, because only the service makes cursors.
+            limit = shown;
+            continue;
+        }
+        let start = cursor.is_none().then_some(0);
+        let total = start.filter(|_| next_cursor.is_none()).map(|_| files.len());
+        let page = FilePage { files: &files, start, total, next_cursor: next_cursor.as_deref(), next_start: None };
+        return answer::files(&page, tail);
+    }
+}
+
+async fn list<B: Backend>(backend: &B, query: PageQuery) -> Result<FileListResponse, Failure> {
+    backend.call(Input::<operations::ListFiles> { path: (), query, body: NoBody {} }).await
 }

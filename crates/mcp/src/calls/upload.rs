@@ -42,9 +42,11 @@ pub(super) async fn run<B: Backend>(arguments: Value, can_search: bool, backend:
     let size = text.len();
     let stored = backend.upload(Upload { name, text }).await;
     let stored = stored.map_err(|failure| arguments::as_written(failure, &[("name", "filename"), ("text", "size")]))?;
+    if let Some(earlier) = &stored.replaces {
+        notes.push(format!("it replaced the file that was sent as {}", line(earlier, 512)));
+    }
     let mut tail = Tail::new(notes, &[]);
-    // A search of the workspace names it.
-    if can_search && backend.workspace_id().is_some() {
+    if can_search {
         tail.next("once indexed, within seconds, call search with {\"query\": \"...\", \"indexes\": [\"workspace\"]}");
     }
     let fields = json!({

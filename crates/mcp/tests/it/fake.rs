@@ -2,13 +2,14 @@ use std::cell::RefCell;
 
 use api_types::{
     Access, Content, ContentFormat, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResponse, ErrorCode,
-    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, Passage, RateLimit, ResultMetadata, RunState,
-    SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
+    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResultMetadata,
+    RunState, SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
 };
 use jsonschema::Validator;
 use mcp::{Backend, Call, Failure, Message, Profile, Server, Toolset, Upload, Uploaded};
 use model::Scope;
 use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::parameters::PageQuery;
 use openapi::{Input, Spec};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -33,6 +34,7 @@ pub struct Fake {
     pub reads: RefCell<Vec<DocumentRequest>>,
     pub feedback: RefCell<Vec<FeedbackRequest>>,
     pub uploads: RefCell<Vec<Upload>>,
+    pub listings: RefCell<Vec<PageQuery>>,
 }
 
 impl Default for Fake {
@@ -51,6 +53,7 @@ impl Default for Fake {
             reads: RefCell::default(),
             feedback: RefCell::default(),
             uploads: RefCell::default(),
+            listings: RefCell::default(),
         }
     }
 }
@@ -66,8 +69,8 @@ impl Backend for Fake {
         self.scopes.contains(&scope)
     }
 
-    fn workspace_id(&self) -> Option<Uuid> {
-        Some(ORGANIZATION)
+    async fn workspace_id(&self) -> Result<Option<Uuid>, Failure> {
+        Ok(Some(ORGANIZATION))
     }
 
     fn begin(&self, operation: &'static Spec) -> Result<(), Failure> {
@@ -81,7 +84,7 @@ impl Backend for Fake {
     async fn upload(&self, upload: Upload) -> Result<Uploaded, Failure> {
         let name = upload.name.clone();
         self.uploads.borrow_mut().push(upload);
-        self.fail(Uploaded { name, sync_id: Uuid::from_u128(4).to_string(), state: RunState::Queued })
+        self.fail(Uploaded { name, sync_id: Uuid::from_u128(4).to_string(), state: RunState::Queued, replaces: None })
     }
 }
 
@@ -93,6 +96,7 @@ impl Call<Search> for Fake {
         let passages = self.passages.iter().zip(0..).map(|(text, ordinal)| passage(ordinal, text)).collect();
         let passages = Some(passages).filter(|_| shows_passages);
         let result = |rank: usize| SearchResult {
+            name: None,
             rank: rank as i64,
             doc_id: DOC,
             canonical_url: format!("https://example.com/{rank}"),
@@ -114,6 +118,7 @@ impl Call<Search> for Fake {
             score: None,
         };
         self.fail(SearchResponse {
+            degraded: None,
             schema: Some("https://api.example.com/schemas/SearchResponse.json".to_owned()),
             request_id: Uuid::nil(),
             search_id: Uuid::from_u128(5),
@@ -154,17 +159,29 @@ impl Call<SubmitFeedback> for Fake {
 }
 
 impl Call<ListFiles> for Fake {
-    async fn call(&self, _: Input<ListFiles>) -> Result<FileListResponse, Failure> {
+    async fn call(&self, input: Input<ListFiles>) -> Result<FileListResponse, Failure> {
+        self.listings.borrow_mut().push(input.query.clone());
         let file = |number: usize| FileEntry {
             name: format!("file-{number}.txt"),
             size: 5,
             last_modified: "2026-01-01T00:00:00Z".to_owned(),
+            doc_id: Some(DOC),
+            status: Some(if number == 0 { FileStatus::Failed } else { FileStatus::Indexed }),
+            reason: (number == 0).then(|| "encrypted: the file\nis locked".to_owned()),
+            indexed_at: None,
+            labels: if number == 1 { vec!["finance".to_owned()] } else { Vec::new() },
         };
-        self.fail(FileListResponse {
-            schema: None,
-            request_id: Uuid::nil(),
-            files: (0..self.files).map(file).collect(),
-        })
+        let mut files: Vec<FileEntry> = (0..self.files).map(file).collect();
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut next_cursor = None;
+        if let Some(limit) = input.query.limit {
+            let after = input.query.cursor.unwrap_or_default();
+            files.retain(|file| file.name > after);
+            let limit: usize = limit.parse().unwrap();
+            next_cursor = files.get(limit).map(|_| files[limit - 1].name.clone());
+            files.truncate(limit);
+        }
+        self.fail(FileListResponse { schema: None, request_id: Uuid::nil(), files, next_cursor })
     }
 }
 
@@ -192,6 +209,7 @@ pub fn document(text: &str) -> DocumentResponse {
         session_id: Uuid::nil().to_string(),
         access: access(),
         doc: DocumentBlock {
+            name: None,
             doc_id: DOC,
             canonical_url: "https://example.com/tides".to_owned(),
             source_url: "https://example.com/tides".to_owned(),

@@ -22,13 +22,16 @@ async fn pages_name_every_file_once() {
         loop {
             let result = call(&fake, "list_files", arguments.clone()).await;
             assert!(sizes(&result).into_iter().all(|size| size <= 20_000));
-            assert_eq!(result["structuredContent"]["total"], files);
             let page = names(&result);
-            let range = format!("Files {} to {} of {files}:", listed.len() + 1, listed.len() + page.len());
-            assert!(text(&result).starts_with(&range), "{}", text(&result));
+            let cursor = result["structuredContent"]["next_cursor"].clone();
+            let head = match (pages, cursor.is_null()) {
+                (0, _) => format!("Files 1 to {}, more follow:", page.len()),
+                (_, false) => format!("The next {} files, more follow:", page.len()),
+                (_, true) => format!("The last {} files:", page.len()),
+            };
+            assert!(text(&result).starts_with(&head), "{}", text(&result));
             listed.extend(page);
             pages += 1;
-            let cursor = result["structuredContent"]["next_cursor"].clone();
             assert_eq!(text(&result).contains("Next: the list continues"), !cursor.is_null());
             if cursor.is_null() {
                 break;
@@ -40,13 +43,34 @@ async fn pages_name_every_file_once() {
         expected.sort();
         assert_eq!(listed, expected);
         assert!(pages > 1);
+        // The service makes the pages: the whole list is never asked for.
+        assert!(fake.listings.borrow().iter().all(|query| query.limit.is_some()));
     }
+}
+
+#[tokio::test]
+async fn one_page_tells_the_state_of_each_file() {
+    let result = call(&Fake::default(), "list_files", json!({})).await;
+    let expected = "Files 1 to 2 of 2:\n\
+        - file-0.txt | 5 bytes | 2026-01-01 | failed (encrypted: the file is locked)\n\
+        - file-1.txt | 5 bytes | 2026-01-01 | indexed | labels: finance";
+    assert_eq!(text(&result), expected);
+    let structured = &result["structuredContent"];
+    assert_eq!(structured["total"], 2);
+    let [failed, indexed] = &structured["files"].as_array().unwrap()[..] else { panic!("{structured}") };
+    assert_eq!((&failed["status"], &failed["reason"]), (&json!("failed"), &json!("encrypted: the file is locked")));
+    assert_eq!((&indexed["status"], &indexed["labels"]), (&json!("indexed"), &json!(["finance"])));
 }
 
 #[tokio::test]
 async fn list_can_start_anywhere() {
     let fake = Fake { files: 5, ..Fake::default() };
-    assert_eq!(names(&call(&fake, "list_files", json!({"start": 3})).await), ["file-3.txt", "file-4.txt"]);
+    let last = call(&fake, "list_files", json!({"start": 3})).await;
+    assert_eq!(names(&last), ["file-3.txt", "file-4.txt"]);
+    assert!(text(&last).starts_with("Files 4 to 5 of 5:"), "{}", text(&last));
+    let middle = call(&fake, "list_files", json!({"start": 1, "limit": 2})).await;
+    assert_eq!(names(&middle), ["file-1.txt", "file-2.txt"]);
+    assert!(text(&middle).contains("{\"start\": 3}"), "{}", text(&middle));
     // The file of the cursor may be gone.
     assert_eq!(names(&call(&fake, "list_files", json!({"cursor": "file-2.txtx"})).await), ["file-3.txt", "file-4.txt"]);
     assert_eq!(text(&call(&fake, "list_files", json!({"start": u64::MAX})).await), "No more files; there are 5.");

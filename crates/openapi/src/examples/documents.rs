@@ -5,6 +5,11 @@ use super::{CAPTURE_ID, DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SESSION_ID, acc
 pub(crate) fn requests() -> Vec<Example> {
     vec![
         Example {
+            name: "page",
+            summary: "A public page",
+            value: json!({"canonical_url": "https://energy.example.org/heat-pumps"}),
+        },
+        Example {
             name: "by_address",
             summary: "The first 8,000 characters of a page, by address",
             value: json!({
@@ -82,6 +87,66 @@ pub(crate) fn response() -> Example {
                 "message": "the content is longer than the 74 characters of content.max_chars",
                 "details": {"field": "content.max_chars", "max_chars": 74},
             }],
+        })),
+    }
+}
+
+pub(crate) fn several() -> Vec<Example> {
+    vec![Example {
+        name: "pages",
+        summary: "The passages of two documents that answer a question, in 6,000 characters",
+        value: json!({
+            "documents": [{"doc_id": DOC_ID}, {"canonical_url": "https://energy.example.org/insulation"}],
+            "include": ["passages"],
+            "query": "efficiency below freezing",
+            "content": {"selection": "query_relevant", "max_passages": 3},
+            "response": {"budget": {"max_chars_total": 6000}},
+        }),
+    }]
+}
+
+pub(crate) fn several_response() -> Example {
+    Example {
+        name: "outcomes",
+        summary: "A document, and one that does not exist",
+        value: metered(json!({
+            "$schema": schema_url("DocumentsResponse"),
+            "request_id": REQUEST_ID,
+            "session_id": SESSION_ID,
+            "access": access(),
+            "results": [
+                {
+                    "status": "ok",
+                    "document": {
+                        "doc": {
+                            "doc_id": DOC_ID,
+                            "canonical_url": "https://energy.example.org/heat-pumps",
+                            "source_url": "https://energy.example.org/heat-pumps",
+                            "title": "Heat pumps in cold climates",
+                            "latest_capture_id": CAPTURE_ID,
+                            "first_seen_at": "2026-05-02T08:00:00Z",
+                            "last_seen_at": "2026-06-14T08:00:00Z",
+                        },
+                        "passages": [{
+                            "passage_id": PASSAGE_ID,
+                            "doc_id": DOC_ID,
+                            "ordinal": 3,
+                            "text": "A heat pump moves heat from the outdoor air into the house, even below freezing.",
+                            "section_heading": "In winter",
+                            "section_path": ["How it works", "In winter"],
+                        }],
+                        "provenance": {"capture_id": CAPTURE_ID, "capture_time": "2026-06-14T08:00:00Z"},
+                    },
+                },
+                {
+                    "status": "error",
+                    "error": {
+                        "code": "document_not_found",
+                        "message": "the document does not exist or is not granted to this organization",
+                    },
+                },
+            ],
+            "usage": {"requests": 1, "bytes_returned": 0},
         })),
     }
 }

@@ -4,6 +4,7 @@ use super::{DOC_ID, Example, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, acce
 
 pub(crate) fn requests() -> Vec<Example> {
     vec![
+        Example { name: "helpful", summary: "A search was useful", value: json!({"event_type": "result_helpful"}) },
         Example {
             name: "passage_used",
             summary: "A passage was used in an answer",

@@ -3,6 +3,7 @@
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
+pub(crate) mod keys;
 pub(crate) mod me;
 pub(crate) mod search;
 pub(crate) mod usage;

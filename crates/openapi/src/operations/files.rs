@@ -1,11 +1,11 @@
 use api_types::{
-    ErrorCode, FileDeleteResponse, FileListResponse, IndexRequest, IndexStartResponse, IndexStatusResponse, NoBody,
-    PresignRequest, PresignResponse,
+    ErrorCode, FileContentResponse, FileDeleteResponse, FileListResponse, FileResponse, IndexFilesResponse, IndexRequest,
+    IndexStartResponse, IndexStatusResponse, NoBody, PresignRequest, PresignResponse,
 };
 use model::Scope;
 
 use crate::examples::{Example, files as examples};
-use crate::parameters::{FileName, SyncId};
+use crate::parameters::{FileName, PageQuery, SyncId};
 use crate::{InvalidRequest, Operation, Tag};
 
 group! {
@@ -13,12 +13,18 @@ group! {
     PresignFile,
     /// The list of stored files.
     ListFiles,
+    /// One stored file.
+    GetFile,
+    /// A signed URL of a file's original.
+    GetFileContent,
     /// Removal of one file.
     DeleteFile,
     /// The start of an indexing run.
     StartIndexRun,
     /// The state of an indexing run.
     GetIndexRun,
+    /// The outcomes of the files of an indexing run.
+    ListIndexRunFiles,
 }
 
 impl Operation for PresignFile {
@@ -36,6 +42,11 @@ impl Operation for PresignFile {
 Returns a signed URL for one `PUT` of exactly `size` bytes to storage, without an `Authorization` header: never send \
 the API key there. Uploading the same name again replaces the file. A file counts against the quota of bytes with its \
 declared size from this request on.
+
+`labels` group files; `filters.labels` of a search finds them. They apply at once, also to a file that is indexed already, \
+and replace those of an earlier upload. Without `labels` these stay. Deleting a file deletes its labels.
+
+Names are sanitized, so two names may mean one file. `replaces` then names the earlier one.
 
 Types: `pdf`, `html`, `htm`, `txt`, `md`, `docx`, `pptx`, `xlsx`, `doc`, `ppt`, `xls`, `rtf`, `odt`, `odp`, `ods`, \
 `csv`, `tsv`.";
@@ -60,7 +71,7 @@ Types: `pdf`, `html`, `htm`, `txt`, `md`, `docx`, `pptx`, `xlsx`, `doc`, `ppt`, 
 
 impl Operation for ListFiles {
     type Path = ();
-    type Query = ();
+    type Query = PageQuery;
     type Body = NoBody;
     type Response = FileListResponse;
 
@@ -69,14 +80,65 @@ impl Operation for ListFiles {
     const TAG: Tag = Tag::Files;
     const SCOPE: Option<Scope> = Some(Scope::FilesRead);
     const SUMMARY: &'static str = "List files";
-    const DESCRIPTION: &'static str = "Lists every stored file of the organization, indexed or not.";
+    const DESCRIPTION: &'static str = "\
+Lists the stored files of the organization, indexed or not, sorted by name. With `limit` or `cursor` it returns one page, and \
+`next_cursor` while there are more. Without both it returns all files.";
     const LABEL: &'static str = "List files";
     const SUCCESS: &'static str = "The files.";
-    const INVALID: InvalidRequest = InvalidRequest { field: "page", message: "unknown query parameter `page`" };
+    const INVALID: InvalidRequest =
+        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000" };
     const RETRY_SAFE: bool = true;
 
     fn response_example() -> Example {
         examples::list_response()
+    }
+}
+
+impl Operation for GetFile {
+    type Path = FileName;
+    type Query = ();
+    type Body = NoBody;
+    type Response = FileResponse;
+
+    const ID: &'static str = "getFile";
+    const ROUTE: &'static str = "GET /v1/files/{name}";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Option<Scope> = Some(Scope::FilesRead);
+    const SUMMARY: &'static str = "Get a file";
+    const DESCRIPTION: &'static str = "Returns one file with its indexing state.";
+    const LABEL: &'static str = "Get file";
+    const SUCCESS: &'static str = "The file.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::FileNotFound];
+    const INVALID: InvalidRequest = InvalidRequest { field: "name", message: "name must have at most 512 characters" };
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::file_response()
+    }
+}
+
+impl Operation for GetFileContent {
+    type Path = FileName;
+    type Query = ();
+    type Body = NoBody;
+    type Response = FileContentResponse;
+
+    const ID: &'static str = "getFileContent";
+    const ROUTE: &'static str = "GET /v1/files/{name}/content";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Option<Scope> = Some(Scope::FilesRead);
+    const SUMMARY: &'static str = "Download a file";
+    const DESCRIPTION: &'static str = "\
+Returns a signed URL of the original in storage, to be fetched with `GET` and without an `Authorization` header: never send \
+the API key there. The response is an attachment under the file's name.";
+    const LABEL: &'static str = "Download file";
+    const SUCCESS: &'static str = "The download URL.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::FileNotFound];
+    const INVALID: InvalidRequest = InvalidRequest { field: "name", message: "name must have at most 512 characters" };
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::content_response()
     }
 }
 
@@ -163,5 +225,31 @@ Returns the state of a run. `completed` and `failed` are final. An unreadable fi
 
     fn response_example() -> Example {
         examples::status_response()
+    }
+}
+
+impl Operation for ListIndexRunFiles {
+    type Path = SyncId;
+    type Query = PageQuery;
+    type Body = NoBody;
+    type Response = IndexFilesResponse;
+
+    const ID: &'static str = "listIndexRunFiles";
+    const ROUTE: &'static str = "GET /v1/files/index/{sync_id}/files";
+    const TAG: Tag = Tag::Files;
+    const SCOPE: Option<Scope> = Some(Scope::FilesRead);
+    const SUMMARY: &'static str = "List the files of a run";
+    const DESCRIPTION: &'static str = "\
+Lists the outcome of each file that a run has processed so far, sorted by name, in pages. Later runs do not change it. Files \
+that the run skipped as unchanged are not listed. Outcomes are kept for 30 days.";
+    const LABEL: &'static str = "Indexed files";
+    const SUCCESS: &'static str = "The outcomes.";
+    const ERRORS: &'static [ErrorCode] = &[ErrorCode::SyncNotFound];
+    const INVALID: InvalidRequest =
+        InvalidRequest { field: "limit", message: "limit must be a number between 1 and 1000" };
+    const RETRY_SAFE: bool = true;
+
+    fn response_example() -> Example {
+        examples::run_files_response()
     }
 }

@@ -5,8 +5,8 @@ mod query;
 
 use serde_json::{Value, json};
 
-pub use path::{FileName, Invalid, PathParameters, SyncId, WebhookId};
-pub use query::{QueryParameters, UsageQuery};
+pub use path::{ApiKeyId, FileName, Invalid, PathParameters, SyncId, WebhookId};
+pub use query::{PageQuery, QueryParameters, UsageQuery};
 
 /// The location of a parameter (OpenAPI 3.1, 4.8.12.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Parameter {
     pub place: Place,
     pub description: &'static str,
     schema: fn() -> Value,
-    example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 impl Parameter {

@@ -125,6 +125,20 @@ query_parameters! {
     }
 }
 
+query_parameters! {
+    /// Place and size of a page of a list.
+    PageQuery {
+        cursor: Option<String>,
+            "`next_cursor` of the previous page. A file that is added or deleted meanwhile neither shifts nor repeats others.",
+            || json!({"type": "string"}),
+            example "ZmFubnVhbC1yZXBvcnQucGRmAJ9qtg";
+        limit: Option<String>,
+            "Maximum number of files of the page. Default: 100.",
+            || json!({"type": "integer", "minimum": 1, "maximum": 1000}),
+            example "100";
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{QueryParameters, UsageQuery};

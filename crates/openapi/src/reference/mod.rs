@@ -1,4 +1,5 @@
-//! The API reference: one HTML page rendered from the document, without scripts or external resources.
+//! The API reference: an HTML page rendered from the document, its style and its script. It loads nothing else, and
+//! without the script all of it can be read.
 
 mod example;
 mod fields;
@@ -7,16 +8,32 @@ mod operation;
 
 use serde_json::Value;
 
-use crate::Method;
+use crate::Spec;
+use crate::base_url::PLACEHOLDER;
 use markup::{escape, prose};
 
-/// The page's Content-Security-Policy: inline styles and nothing else.
-pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+/// The page's Content-Security-Policy: its own style and script, and nothing else.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; \
                                            form-action 'none'; frame-ancestors 'none'";
 
-const STYLE: &str = include_str!("style.css");
+/// Served at `docs/reference.css`, relative to the base URL.
+pub const STYLE: &str = include_str!("style.css");
 
-/// Renders the page of a document made by [`crate::document`].
+/// Served at `docs/reference.js`, relative to the base URL.
+pub const SCRIPT: &str = include_str!("script.js");
+
+/// Search over the page; shown by the script.
+const SEARCH: &str = "\
+<div class=\"search\" role=\"search\" hidden>
+<input id=\"find\" type=\"search\" placeholder=\"Search ( / )\" autocomplete=\"off\" spellcheck=\"false\" \
+aria-label=\"Search operations, fields, errors and warnings\" aria-controls=\"found\">
+<ul id=\"found\" aria-label=\"Search results\"></ul>
+<p id=\"count\" class=\"hint\" role=\"status\"></p>
+</div>
+";
+
+/// Renders the page of a document made by [`crate::document`], at `docs` relative to the base URL, which is a placeholder
+/// for [`crate::BaseUrl::fill`].
 pub fn page(document: &Value) -> String {
     let info = &document["info"];
     let title = escape(text(info, "title"));
@@ -26,13 +43,16 @@ pub fn page(document: &Value) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} reference</title>\n<style>\n{STYLE}</style>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} reference</title>\n\
+         <link rel=\"stylesheet\" href=\"docs/reference.css\">\n<script src=\"docs/reference.js\" defer></script>\n\
          </head>\n<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n\
          <nav aria-label=\"Operations\">\n<p class=\"brand\"><a href=\"#content\">{title}</a> \
-         <span class=\"version\">{version}</span></p>\n{navigation}\
+         <span class=\"version\">{version}</span></p>\n{SEARCH}<div id=\"contents\">\n{navigation}\
          <p class=\"group\"><a href=\"#errors\">Errors</a></p>\n<p class=\"group\"><a href=\"#warnings\">Warnings</a></p>\n\
-         <p class=\"group\"><a href=\"/openapi/public.json\">OpenAPI 3.1 document</a></p>\n</nav>\n\
-         <main id=\"content\">\n<header>\n<h1>{title}</h1>\n{description}</header>\n{sections}{errors}{warnings}</main>\n\
+         <p class=\"group\"><a href=\"openapi/public.json\">OpenAPI 3.1 document</a></p>\n\
+         <p class=\"group\"><a href=\"llms.txt\">llms.txt</a></p>\n</div>\n</nav>\n\
+         <main id=\"content\">\n<header>\n<h1>{title}</h1>\n{description}<p>The base URL is <code id=\"base-url\">{PLACEHOLDER}</code>. The examples read the API \
+         key from the environment variable <code>RETRIEVAL_API_KEY</code>.</p>\n</header>\n{sections}{errors}{warnings}</main>\n\
          </body>\n</html>\n",
         version = escape(text(info, "version")),
         description = prose(text(info, "description")),
@@ -44,12 +64,12 @@ pub fn page(document: &Value) -> String {
 fn navigation(document: &Value, tag: &Value) -> String {
     let name = text(tag, "name");
     let links: String = operations_of(document, name)
-        .map(|(method, _, described)| {
+        .map(|(operation, described)| {
             format!(
                 "<li><a href=\"#{id}\"><span class=\"verb {class}\">{method}</span>{summary}</a></li>\n",
                 id = escape(text(described, "operationId")),
-                class = method.key(),
-                method = method.as_str(),
+                class = operation.method.key(),
+                method = operation.method.as_str(),
                 summary = escape(text(described, "summary")),
             )
         })
@@ -60,7 +80,7 @@ fn navigation(document: &Value, tag: &Value) -> String {
 fn section(document: &Value, tag: &Value) -> String {
     let name = text(tag, "name");
     let operations: String = operations_of(document, name)
-        .map(|(method, path, described)| operation::article(document, method.as_str(), path, described))
+        .map(|(operation, described)| operation::article(document, operation, described))
         .collect();
     format!(
         "<section>\n<h2>{}</h2>\n<div class=\"lead\">{}</div>\n{operations}</section>\n",
@@ -69,14 +89,11 @@ fn section(document: &Value, tag: &Value) -> String {
     )
 }
 
-/// The operations of a tag, in the order of the table: method, path, operation object.
-fn operations_of<'a>(
-    document: &'a Value,
-    tag: &'a str,
-) -> impl Iterator<Item = (Method, &'static str, &'a Value)> + 'a {
+/// The operations of a tag, in the order of the table, with their operation objects.
+fn operations_of<'a>(document: &'a Value, tag: &'a str) -> impl Iterator<Item = (&'static Spec, &'a Value)> + 'a {
     crate::operations::all().filter_map(move |operation| {
         let described = &document["paths"][operation.path][operation.method.key()];
-        (described["tags"][0] == tag).then_some((operation.method, operation.path, described))
+        (described["tags"][0] == tag).then_some((operation, described))
     })
 }
 

@@ -7,9 +7,11 @@ use serde_json::Value;
 
 use super::markup::{escape, inline, prose};
 use super::{entries, example, fields, follow, items, text};
+use crate::Spec;
 
 /// Renders one operation.
-pub(super) fn article(document: &Value, method: &str, path: &str, described: &Value) -> String {
+pub(super) fn article(document: &Value, operation: &Spec, described: &Value) -> String {
+    let method = operation.method.as_str();
     let id = escape(text(described, "operationId"));
     let scope = match described["security"][0]["apiKey"][0].as_str() {
         Some(scope) => format!("scope <code>{}</code>", escape(scope)),
@@ -26,7 +28,7 @@ pub(super) fn article(document: &Value, method: &str, path: &str, described: &Va
          <div class=\"examples\">\n{calls}{answers}</div>\n</div>\n</article>\n",
         summary = escape(text(described, "summary")),
         class = method.to_lowercase(),
-        path = escape(path),
+        path = escape(operation.path),
         description = prose(text(described, "description")),
         parameters = parameters(document, described),
         request = request(document, described),
@@ -34,7 +36,7 @@ pub(super) fn article(document: &Value, method: &str, path: &str, described: &Va
         response = fields::list(document, &success["content"]["application/json"]["schema"]),
         errors = errors(document, described),
         warnings = warnings(document, items(described, "x-warnings")),
-        calls = example::calls(method, path, described),
+        calls = example::calls(operation),
         answers = example::answers(success),
     )
 }
@@ -128,10 +130,12 @@ pub(super) fn all_errors(document: &Value) -> String {
 
 /// Renders the section with all warnings.
 pub(super) fn all_warnings(document: &Value) -> String {
-    let codes = items(&document["components"]["schemas"]["WarningCode"], "enum");
+    // The list is open: clients must accept codes of newer servers.
+    let alternatives = items(&document["components"]["schemas"]["WarningCode"], "anyOf");
+    let codes: Vec<_> = alternatives.iter().flat_map(|alternative| items(alternative, "enum")).cloned().collect();
     format!(
         "<section id=\"warnings\">\n<h2>Warnings</h2>\n<div class=\"lead\"><p>A 200 with warnings is a complete \
          answer.</p></div>\n{}</section>\n",
-        warning_list(document, codes)
+        warning_list(document, &codes)
     )
 }

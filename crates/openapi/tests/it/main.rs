@@ -1,4 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod calls;
 mod document;
+mod llms;
 mod reference;

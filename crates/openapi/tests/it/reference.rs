@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use api_types::{ErrorCode, WarningCode};
-use openapi::{document, operations, reference};
+use openapi::{BaseUrl, Call, Language, document, operations, reference};
 use serde_json::Value;
 
 /// Returns the values of an attribute, in the order of the page.
@@ -25,12 +25,20 @@ fn page_has_all_operations_errors_and_warnings_and_no_broken_link() {
     for link in attributes(&page, "href") {
         match link.strip_prefix('#') {
             Some(id) => assert!(unique.contains(id), "{link}"),
-            None => assert_eq!(link, "/openapi/public.json"),
+            None => {
+                let files = ["openapi/public.json", "llms.txt", "docs/reference.css"];
+                assert!(files.contains(&link), "{link}");
+            }
         }
     }
     for code in ErrorCode::ALL {
         let meaning = code.meaning().replace('\'', "&#39;");
         assert!(page.contains(&format!("<td><code>{}</code></td><td>{meaning}</td>", code.as_str())), "{meaning}");
+    }
+    let warnings = page.split("<section id=\"warnings\">").nth(1).unwrap();
+    for code in operations::all().flat_map(|operation| operation.warnings) {
+        let code = serde_json::to_value(code).unwrap();
+        assert!(warnings.contains(&format!("<dt><code>{}</code></dt>", code.as_str().unwrap())), "{code}");
     }
     let known = serde_json::to_value(WarningCode::StalePassageId).unwrap();
     assert!(page.contains(&format!("<dt><code>{}</code></dt><dd>Document: ", known.as_str().unwrap())));
@@ -51,10 +59,11 @@ fn every_field_of_every_body_is_shown() {
 fn tags_are_balanced() {
     let page = reference::page(&document());
     let mut open: Vec<&str> = Vec::new();
-    let body = page.split("</style>").nth(1).unwrap();
+    let body = page.split("</head>").nth(1).unwrap();
     for tag in body.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
         let name = tag.trim_start_matches('/').split(' ').next().unwrap();
         match tag.starts_with('/') {
+            false if name == "input" => {}
             false => open.push(name),
             // Opened before the part under test.
             true if ["head", "html"].contains(&name) => {}
@@ -76,5 +85,49 @@ fn text_of_the_document_is_never_markup() {
             described["description"] = format!("`{hostile}`").into();
         }
     }
-    assert!(!reference::page(&document).contains("<script"));
+    let page = reference::page(&document);
+    assert_eq!(page.matches("<script").count(), 1, "the page's own script");
+}
+
+#[test]
+fn first_example_is_shown_first_in_every_language() {
+    let page = reference::page(&document());
+    for operation in operations::all() {
+        let article = page.split(&format!("<article id=\"{}\">", operation.id)).nth(1).unwrap();
+        let article = article.split("</article>").next().unwrap();
+        let calls = Call::of(operation);
+        assert_eq!(article.matches("<figure class=\"call\">").count(), calls.len(), "{}", operation.id);
+        let first = article.split("<figure class=\"call\">").nth(1).unwrap();
+        assert!(first.starts_with(&format!("<figcaption>{}</figcaption>", calls[0].summary)), "{first}");
+        for language in Language::ALL {
+            assert!(first.contains(&format!("data-language=\"{}\"", language.name())), "{}", operation.id);
+        }
+    }
+    // Every block of code can be copied, and all of it is visible without the script.
+    assert_eq!(page.matches("class=\"copy\" hidden").count(), page.matches("<pre").count());
+    assert!(!page.contains("<pre hidden") && !page.contains("<div class=\"code\" hidden"));
+}
+
+#[test]
+fn base_url_is_filled_in_everywhere() {
+    let page = reference::page(&document());
+    let filled = BaseUrl::new("http://nas.local:8080").unwrap().fill(&page);
+    assert!(
+        !filled.contains("{{")
+            && filled.contains("\"http://nas.local:8080/v1/search\"".replace('"', "&quot;").as_str())
+    );
+}
+
+/// The Content-Security-Policy forbids everything else.
+#[test]
+fn nothing_is_loaded_from_elsewhere_and_nothing_is_inline() {
+    let page = reference::page(&document());
+    assert_eq!(attributes(&page, "src"), ["docs/reference.js"]);
+    for inline in ["<style", " style=", " onclick=", "javascript:", "@import", "url("] {
+        assert!(!page.contains(inline), "{inline}");
+    }
+    for outside in ["http://", "https://", "//cdn", "eval(", "innerHTML"] {
+        assert!(!reference::STYLE.contains(outside) && !reference::SCRIPT.contains(outside), "{outside}");
+    }
+    assert!(reference::STYLE.len() + reference::SCRIPT.len() < 20_000);
 }

@@ -66,7 +66,7 @@ async fn redirects_are_not_followed() {
     let location = format!("Location: {}/v1/files\r\n", redirect_target.address());
     let server = MockServer::start(move |_, _| Reply::Full(307, location.clone(), Vec::new()));
     let error = client(&server).list_files().await.unwrap_err();
-    assert!(matches!(error, Error::Status { status: 307 }), "{error:?}");
+    assert!(matches!(error, Error::Status { status: 307, redirect: Some(_), .. }), "{error:?}");
     assert!(redirect_target.requests().is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use retrieval_client::types::{EventType, FeedbackRequest, IndexMode, SearchRequest};
-use retrieval_client::{Client, Error};
+use retrieval_client::{Client, Error, NoResponse};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -87,7 +87,7 @@ async fn broken_connections_are_retried_for_safe_operations_only() {
         client.start_run(IndexMode::Full).await.unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+        assert!(matches!(error, Error::Transport { .. }), "{error:?}");
     }
     assert_eq!(server.requests().len(), 3);
 }
@@ -96,7 +96,7 @@ async fn broken_connections_are_retried_for_safe_operations_only() {
 async fn connection_failure_is_a_transport_error_without_the_key() {
     let client = Client::builder().base_url("http://127.0.0.1:1").api_key(KEY).no_proxy().build().unwrap();
     let error = client.search(&SearchRequest::new("tides")).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(_)) && error.is_transient());
+    assert!(matches!(error, Error::Transport { reason: NoResponse::Refused, .. }) && error.is_transient());
     assert!(!format!("{error:?} {error} {client:?}").contains(KEY));
 }
 

@@ -32,7 +32,7 @@ async fn upload_declares_the_exact_size_and_omits_the_key() {
     let last = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&last);
     let uploaded = client(&api).upload(&path, "big.txt", move |sent| seen.store(sent, Ordering::SeqCst)).await.unwrap();
-    assert_eq!(uploaded, Uploaded { name: "big.txt".to_owned(), size: 1_000_003 });
+    assert_eq!(uploaded, Uploaded { name: "big.txt".to_owned(), size: 1_000_003, replaces: None });
     assert_eq!(api.requests()[0].json(), json!({ "filename": "big.txt", "size": 1_000_003 }));
     assert_eq!(last.load(Ordering::SeqCst), 1_000_003);
     let [put] = <[_; 1]>::try_from(storage.requests()).unwrap();
@@ -109,7 +109,7 @@ async fn files_with_equal_sanitized_names_conflict() {
             if name != "missing.txt" {
                 fs::write(&path, name).unwrap();
             }
-            LocalFile { path, name: name.to_owned() }
+            LocalFile { path, name: name.to_owned(), labels: None }
         })
         .collect();
     let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Verbosity {
     /// Rank, document id, URL and title; no `access` block.
     IdsOnly,
-    /// Adds snippet, score, index and dates.
+    /// Adds snippet, score, index, name and dates.
     Compact,
     /// Adds passages, description, type, sources, labels and all metadata.
     Standard,
@@ -21,7 +21,8 @@ impl Verbosity {
         match self {
             Self::IdsOnly => Fields::NONE.with(Field::Title),
             Self::Compact => {
-                Self::IdsOnly.fields().with(Field::Snippet).with(Field::Score).with(Field::Index).with(Field::Dates)
+                let facts = Self::IdsOnly.fields().with(Field::Name).with(Field::Index).with(Field::Dates);
+                facts.with(Field::Snippet).with(Field::Score)
             }
             Self::Standard => Self::Full.fields().without(Field::Provenance),
             // The dates are part of the metadata.
@@ -47,6 +48,8 @@ pub enum Field {
     Metadata,
     /// The metadata that says how current a document is: when it was published, last crawled and last seen.
     Dates,
+    /// Name of a file.
+    Name,
     Index,
     Score,
     /// Shortened before any field is removed. The rest is removed only from the last remaining hit, as the last resort:
@@ -58,7 +61,7 @@ pub enum Field {
 
 impl Field {
     /// All fields, each at its position as a number.
-    pub const ALL: [Field; 13] = [
+    pub const ALL: [Field; 14] = [
         Field::Provenance,
         Field::Passages,
         Field::Labels,
@@ -68,6 +71,7 @@ impl Field {
         Field::Description,
         Field::Metadata,
         Field::Dates,
+        Field::Name,
         Field::Index,
         Field::Score,
         Field::Snippet,

@@ -9,6 +9,7 @@ mod shed;
 
 pub use fields::{Field, Fields, Verbosity};
 pub use length::{HitLengths, Length, Measure};
+pub use shed::cuts;
 
 /// Groups of parts that a budget removes, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,7 +97,13 @@ impl Plan {
     /// A removed part costs a subtraction. `measure` is asked for the page about ten times, whatever the number of
     /// hits, and for the tail of each snippet.
     pub fn within(max_chars: u64, verbosity: Verbosity, hits: &[HitLengths<'_>], measure: &dyn Measure) -> Self {
-        shed::shed(Self::complete(verbosity, hits.len()), hits, max_chars, measure)
+        Self::complete(verbosity, hits.len()).fit(max_chars, hits, measure)
+    }
+
+    /// Leaves out as much of this plan as [`within`](Self::within) does of a complete one. Only fields may have been left out of
+    /// it.
+    pub fn fit(self, max_chars: u64, hits: &[HitLengths<'_>], measure: &dyn Measure) -> Self {
+        shed::shed(self, hits, max_chars, measure)
     }
 }
 

@@ -191,9 +191,9 @@ impl Shedding<'_> {
     }
 }
 
-/// Returns the byte offsets at which a snippet can end: the ends of its words except the last, in ascending order.
+/// Returns the byte offsets at which a snippet or a quote can end: the ends of its words except the last, in ascending order.
 /// Scripts without spaces can end between any two characters.
-pub(super) fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
+pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
     let ends = snippet.char_indices().skip(SHORTEST_SNIPPET).scan(' ', |before, (at, character)| {
         let here = (*before, character, at);
         *before = character;

@@ -139,7 +139,10 @@ fn hits(count: usize) -> Vec<Hit> {
 fn each_verbosity_adds_to_the_one_below() {
     let names = |verbosity: Verbosity| verbosity.fields().iter().collect::<Vec<_>>();
     assert_eq!(names(Verbosity::IdsOnly), [Field::Title]);
-    assert_eq!(names(Verbosity::Compact), [Field::Dates, Field::Index, Field::Score, Field::Snippet, Field::Title]);
+    assert_eq!(
+        names(Verbosity::Compact),
+        [Field::Dates, Field::Name, Field::Index, Field::Score, Field::Snippet, Field::Title]
+    );
     let all = Field::ALL.into_iter().filter(|field| *field != Field::Dates);
     assert_eq!(names(Verbosity::Full), all.collect::<Vec<_>>());
     assert_eq!(Verbosity::Standard.fields(), Verbosity::Full.fields().without(Field::Provenance));
@@ -223,8 +226,8 @@ fn page_is_measured_once_per_change_of_the_page() {
 }
 
 fn any_hits() -> impl Strategy<Value = Vec<Hit>> {
-    let one = (0usize..4, 0usize..12, any::<[bool; 13]>(), "[a-z \"\n\\\\漢字é😀]{0,90}");
-    let hit = |(passages, words, has, text): (usize, usize, [bool; 13], String)| {
+    let one = (0usize..4, 0usize..12, any::<[bool; 14]>(), "[a-z \"\n\\\\漢字é😀]{0,90}");
+    let hit = |(passages, words, has, text): (usize, usize, [bool; 14], String)| {
         let mut hit = hit(passages, words);
         for (field, _) in Field::ALL.into_iter().zip(has).filter(|(field, has)| !has && *field != Field::Snippet) {
             hit.fields[field as usize].clear();

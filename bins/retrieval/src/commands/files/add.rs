@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use retrieval_client::types::IndexMode;
+use retrieval_client::types::{FileStatus, IndexMode};
 use retrieval_client::{Client, LocalFile, UploadEvent};
 use serde_json::json;
 
 use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
+use super::{report_unread, unread_failure};
 use crate::cli::Add;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,8 +27,10 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
         return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned()));
     }
     reject_collisions(&files)?;
+    let labels = (!arguments.labels.is_empty()).then_some(arguments.labels);
+    let stored = if arguments.force { Vec::new() } else { client.list_files().await?.body.files };
     let (files, unchanged) =
-        if arguments.force { (files, vec![]) } else { split_changed(files, &client.list_files().await?.files) };
+        if arguments.force { (files, vec![]) } else { split_changed(files, &stored, labels.as_deref()) };
     for file in &unchanged {
         if terminal.json {
             report_file(terminal, "skipped", &file.path, "is unchanged")?;
@@ -36,32 +39,49 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if arguments.dry_run {
         return show_plan(&files, &unchanged, terminal);
     }
-    let failed = upload(&files, arguments.jobs, client, context).await?;
+    let failed = upload(&files, labels, arguments.jobs, client, context).await?;
     let uploaded = files.len() - failed;
     terminal.note(&format!(
         "{uploaded} uploaded, {} unchanged, {} skipped, {failed} failed",
         unchanged.len(),
         skipped.len()
     ));
+    // Runs do not read them again, so that only this tells of them.
+    let mut unread = 0;
+    for file in stored.iter().filter(|file| unchanged.iter().any(|own| own.name == file.name)) {
+        if matches!(file.status, Some(FileStatus::Failed | FileStatus::Unsupported)) {
+            report_unread(&file.name, file.reason.as_deref(), terminal)?;
+            unread += 1;
+        }
+    }
     // Starts a run even without new files, since an earlier call may have been interrupted before it.
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
-        super::index(IndexMode::Incremental, !arguments.no_wait, client, context).await?;
+        unread += super::index(IndexMode::Incremental, !arguments.no_wait, client, context).await?;
     }
-    if failed > 0 {
-        return Err(Failure::Partial(format!("{failed} of {} files were not uploaded", files.len())));
+    match (failed, unread) {
+        (0, 0) => Ok(()),
+        (0, unread) => Err(unread_failure(unread)),
+        _ => Err(Failure::Partial(format!("{failed} of {} files were not uploaded", files.len()))),
     }
-    Ok(())
 }
 
 /// Uploads the files, reports failures and returns their number.
-async fn upload(files: &[Selected], jobs: u8, client: &Client, context: &Context) -> Result<usize, Failure> {
+async fn upload(
+    files: &[Selected],
+    labels: Option<Vec<String>>,
+    jobs: u8,
+    client: &Client,
+    context: &Context,
+) -> Result<usize, Failure> {
     let terminal = &context.terminal;
     context.set_interrupt_message(
         "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
     );
     let bar = upload_bar(terminal, files.iter().map(|file| file.size).sum());
-    let local: Vec<LocalFile> =
-        files.iter().map(|file| LocalFile { path: file.path.clone(), name: file.name.clone() }).collect();
+    let local: Vec<LocalFile> = files
+        .iter()
+        .map(|file| LocalFile { path: file.path.clone(), name: file.original_name.clone(), labels: labels.clone() })
+        .collect();
     let on_event = progress_callback(bar.clone(), files.len());
     let results = client.upload_files(&local, usize::from(jobs), on_event).await;
     bar.finish_and_clear();
@@ -71,10 +91,18 @@ async fn upload(files: &[Selected], jobs: u8, client: &Client, context: &Context
         match result {
             Ok(uploaded) if terminal.json => {
                 let path = file.path.display().to_string();
-                let event = json!({ "event": "uploaded", "path": path, "name": uploaded.name, "size": uploaded.size });
+                let mut event =
+                    json!({ "event": "uploaded", "path": path, "name": uploaded.name, "size": uploaded.size });
+                if let Some(earlier) = uploaded.replaces {
+                    event["replaces"] = json!(earlier);
+                }
                 terminal.event(&event)?;
             }
-            Ok(_) => {}
+            Ok(uploaded) => {
+                if let Some(earlier) = uploaded.replaces {
+                    terminal.note(&format!("{} replaced `{earlier}`, which has the same stored name", uploaded.name));
+                }
+            }
             Err(error) => {
                 failed += 1;
                 let failure = Failure::Client(error);

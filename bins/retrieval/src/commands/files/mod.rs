@@ -4,6 +4,7 @@ mod add;
 mod names;
 mod plan;
 mod select;
+mod show;
 
 use retrieval_client::types::{IndexMode, IndexStatusResponse, RunState};
 use retrieval_client::{Answer, Client};
@@ -14,36 +15,27 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::terminal::progress::{run_line, run_spinner};
-use crate::terminal::table::Table;
 
 pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result<(), Failure> {
     match arguments {
         Files::Add(arguments) => add::run(arguments, client, context).await,
-        Files::List => list(client, &context.terminal).await,
+        Files::List => show::list(client, &context.terminal).await,
+        Files::Show { name } => show::show(&name, client, &context.terminal).await,
+        Files::Get(arguments) => show::get(arguments, client, &context.terminal).await,
         Files::Rm { names } => delete(&names, client, &context.terminal).await,
         Files::Sync(Sync { full, no_wait }) => {
             let mode = if full { IndexMode::Full } else { IndexMode::Incremental };
-            index(mode, !no_wait, client, context).await
+            match index(mode, !no_wait, client, context).await? {
+                0 => Ok(()),
+                unread => Err(unread_failure(unread)),
+            }
         }
         Files::Status { sync_id, follow: true } => follow(&sync_id, client, context).await,
         Files::Status { sync_id, follow: false } => {
             let status = client.run_status(&sync_id).await?;
-            show(&status, &context.terminal)
+            show_status(&status, &context.terminal)
         }
     }
-}
-
-async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let answer = client.list_files().await?;
-    if terminal.json {
-        return terminal.json(&answer.raw);
-    }
-    let mut table = Table::new(&["NAME", "SIZE", "LAST MODIFIED"]);
-    for file in &answer.files {
-        let size = indicatif::DecimalBytes(u64::try_from(file.size).unwrap_or(0)).to_string();
-        table.row([file.name.clone(), size, file.last_modified.clone()]);
-    }
-    terminal.print(&table.render(&terminal.appearance))
 }
 
 /// Deletes every name, including those after a missing one.
@@ -66,27 +58,71 @@ async fn delete(names: &[String], client: &Client, terminal: &Terminal) -> Resul
     Err(Failure::NotFound(format!("no such file: {}", missing.join(", "))))
 }
 
-/// Starts a run and optionally waits for it.
-async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) -> Result<(), Failure> {
+/// Starts a run and optionally waits for it. Names the files that it cannot read and returns their number.
+async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) -> Result<usize, Failure> {
     let started = client.start_run(mode).await?;
+    let terminal = &context.terminal;
     if wait {
-        return follow(&started.sync_id, client, context).await;
+        let status = wait_for(&started.sync_id, client, context).await?;
+        let unread = name_unread(&status, client, terminal).await?;
+        show_status(&status, terminal)?;
+        return Ok(unread);
     }
-    if context.terminal.json {
-        return context.terminal.json(&started.raw);
+    match terminal.json {
+        true => terminal.json(&started.raw)?,
+        false => terminal.content(&format!("started indexing run {}", started.sync_id))?,
     }
-    context.terminal.content(&format!("started indexing run {}", started.sync_id))
+    Ok(0)
 }
 
 async fn follow(sync_id: &str, client: &Client, context: &Context) -> Result<(), Failure> {
+    show_status(&wait_for(sync_id, client, context).await?, &context.terminal)
+}
+
+async fn wait_for(sync_id: &str, client: &Client, context: &Context) -> Result<Answer<IndexStatusResponse>, Failure> {
     context.set_interrupt_message(format!("interrupted; the run continues: see `retrieval files status {sync_id}`"));
     let spinner = run_spinner(&context.terminal);
     let status = client.follow_run(sync_id, |status| spinner.set_message(run_line(status))).await;
     spinner.finish_and_clear();
-    show(&status?, &context.terminal)
+    Ok(status?)
 }
 
-fn show(status: &Answer<IndexStatusResponse>, terminal: &Terminal) -> Result<(), Failure> {
+/// Names the files that a run could not read. Returns their number.
+async fn name_unread(status: &IndexStatusResponse, client: &Client, terminal: &Terminal) -> Result<usize, Failure> {
+    let count = usize::try_from(status.stats.failed + status.stats.skipped_unsupported).unwrap_or(0);
+    if count == 0 {
+        return Ok(0);
+    }
+    let unread = match client.unread_files(&status.sync_id).await {
+        Ok(unread) => unread,
+        // A service of an earlier version only counts them.
+        Err(error) if error.api().is_some_and(|api| api.status == 404) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    for file in &unread {
+        report_unread(&file.name, file.reason.as_deref(), terminal)?;
+    }
+    Ok(count.max(unread.len()))
+}
+
+/// Reports a stored file that cannot be read: an event for programs, a line on standard error for people.
+fn report_unread(name: &str, reason: Option<&str>, terminal: &Terminal) -> Result<(), Failure> {
+    let reason = reason.unwrap_or("unknown reason");
+    if terminal.json {
+        return terminal.event(&json!({ "event": "failed", "name": name, "reason": reason }));
+    }
+    terminal.error(&format!("failed: {name}: {reason}"));
+    Ok(())
+}
+
+fn unread_failure(count: usize) -> Failure {
+    Failure::Partial(match count {
+        1 => "1 file could not be read".to_owned(),
+        count => format!("{count} files could not be read"),
+    })
+}
+
+fn show_status(status: &Answer<IndexStatusResponse>, terminal: &Terminal) -> Result<(), Failure> {
     if terminal.json {
         terminal.json(&status.raw)?;
     } else {

@@ -43,11 +43,18 @@ pub fn reject_collisions(files: &[Selected]) -> Result<(), Failure> {
 /// Splits files into changed and unchanged ones.
 ///
 /// A file is unchanged if the workspace has one of the same name and size that was uploaded after the local file was
-/// last written. The API does not expose file digests, so a file reset to an older time with the same size is missed;
+/// last written, and it has the given labels. The API does not expose file digests, so a file reset to an older time with the same size is missed;
 /// `--force` uploads it.
-pub fn split_changed(files: Vec<Selected>, stored: &[FileEntry]) -> (Vec<Selected>, Vec<Selected>) {
+pub fn split_changed(
+    files: Vec<Selected>,
+    stored: &[FileEntry],
+    labels: Option<&[String]>,
+) -> (Vec<Selected>, Vec<Selected>) {
     let stored: HashMap<&str, &FileEntry> = stored.iter().map(|entry| (entry.name.as_str(), entry)).collect();
-    files.into_iter().partition(|file| !stored.get(file.name.as_str()).is_some_and(|entry| is_unchanged(file, entry)))
+    let has_labels = |entry: &FileEntry| labels.is_none_or(|labels| labels == entry.labels);
+    files.into_iter().partition(|file| {
+        !stored.get(file.name.as_str()).is_some_and(|entry| is_unchanged(file, entry) && has_labels(entry))
+    })
 }
 
 fn is_unchanged(file: &Selected, entry: &FileEntry) -> bool {
@@ -63,7 +70,7 @@ mod tests {
 
     fn file(name: &str, path: &str, size: u64, seconds: u64) -> Selected {
         let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        Selected { path: path.into(), name: name.to_owned(), size, modified }
+        Selected { path: path.into(), name: name.to_owned(), original_name: name.to_owned(), size, modified }
     }
 
     #[test]
@@ -80,6 +87,11 @@ mod tests {
             name: name.to_owned(),
             size,
             last_modified: "1970-01-01T00:01:40.5Z".to_owned(),
+            doc_id: None,
+            status: None,
+            reason: None,
+            indexed_at: None,
+            labels: vec!["finance".to_owned()],
         };
         let stored = [entry("same", 5), entry("longer", 5), entry("newer", 5), entry("odd", 5)];
         let files = vec![
@@ -88,8 +100,10 @@ mod tests {
             file("newer", "newer", 5, 101),
             file("missing", "missing", 5, 100),
         ];
-        let (upload, keep) = split_changed(files, &stored);
         let names = |files: Vec<Selected>| files.into_iter().map(|file| file.name).collect::<Vec<_>>();
+        let relabelled = split_changed(files.clone(), &stored, Some(&["other".to_owned()]));
+        assert_eq!(names(relabelled.1), Vec::<String>::new());
+        let (upload, keep) = split_changed(files, &stored, Some(&["finance".to_owned()]));
         assert_eq!(
             (names(upload), names(keep)),
             (vec!["longer".into(), "newer".into(), "missing".into()], vec!["same".to_owned()])

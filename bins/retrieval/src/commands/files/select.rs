@@ -16,7 +16,10 @@ use crate::failure::Failure;
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub path: PathBuf,
+    /// Stored name.
     pub name: String,
+    /// Name before sanitizing.
+    pub original_name: String,
     pub size: u64,
     pub modified: Option<SystemTime>,
 }
@@ -129,13 +132,16 @@ impl Selection {
         if !metadata.is_file() {
             return self.skip(path, "is not a regular file".to_owned());
         }
-        let Some(name) = name else { return self.skip(path, "has a name that is not valid Unicode".to_owned()) };
+        let Some(original_name) = name else {
+            return self.skip(path, "has a name that is not valid Unicode".to_owned());
+        };
         // The service stores the sanitized name, and two files cannot share one.
-        let supported = file_types::sanitize(&name).filter(|name| FileKind::from_name(name).is_some());
+        let supported = file_types::sanitize(&original_name).filter(|name| FileKind::from_name(name).is_some());
         let Some(name) = supported else { return self.skip(path, "has an unsupported type".to_owned()) };
         self.files.push(Selected {
             path: path.to_owned(),
             name,
+            original_name,
             size: metadata.len(),
             modified: metadata.modified().ok(),
         });

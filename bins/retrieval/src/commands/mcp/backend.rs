@@ -1,6 +1,7 @@
 use mcp::{Backend, Call, Failure, Upload, Uploaded};
 use model::Scope;
 use openapi::{Input, Operation, Spec};
+use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{ErrorBody, IndexMode};
 use retrieval_client::{Client, Error};
 use serde_json::Map;
@@ -12,6 +13,7 @@ const BAD_GATEWAY: u16 = 502;
 /// MCP backend that forwards to the service, which checks the permissions of the key.
 pub struct Remote {
     pub client: Client,
+    /// Configured organization; that of the key if `None`.
     pub workspace_id: Option<Uuid>,
 }
 
@@ -20,8 +22,11 @@ impl Backend for Remote {
         true
     }
 
-    fn workspace_id(&self) -> Option<Uuid> {
-        self.workspace_id
+    async fn workspace_id(&self) -> Result<Option<Uuid>, Failure> {
+        match self.workspace_id {
+            Some(id) => Ok(Some(id)),
+            None => Ok(self.client.organization_id().await.map_err(failure)?.as_deref().and_then(parse_uuid)),
+        }
     }
 
     fn begin(&self, _: &'static Spec) -> Result<(), Failure> {
@@ -31,7 +36,7 @@ impl Backend for Remote {
     async fn upload(&self, upload: Upload) -> Result<Uploaded, Failure> {
         let stored = self.client.upload_text(upload.text, &upload.name).await.map_err(failure)?;
         let run = self.client.start_run(IndexMode::Incremental).await.map_err(failure)?.body;
-        Ok(Uploaded { name: stored.name, sync_id: run.sync_id, state: run.state })
+        Ok(Uploaded { name: stored.name, sync_id: run.sync_id, state: run.state, replaces: stored.replaces })
     }
 }
 

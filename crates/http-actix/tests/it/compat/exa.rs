@@ -109,14 +109,23 @@ async fn content_older_than_asked_is_an_error() {
     let fresh = json!({"urls": [url], "livecrawl": "always"});
     assert_eq!(ok(&api.post(CONTENTS, &fresh).await)["statuses"][0]["status"], "success", "just read");
     api.world.clock.advance(Duration::from_hours(3));
+    site.put("/a", Page::status(500));
     for (option, value, status) in [
         ("livecrawl", json!("always"), "error"),
         ("maxAgeHours", json!(2), "error"),
         ("maxAgeHours", json!(4), "success"),
         ("maxAgeHours", json!(-1), "success"),
         ("livecrawl", json!("fallback"), "success"),
+        ("livecrawl", json!("preferred"), "success"),
+        ("livecrawl", json!("never"), "success"),
     ] {
         let body = ok(&api.post(CONTENTS, &json!({"urls": [url], option: value})).await);
         assert_eq!(body["statuses"][0]["status"], status, "{option} {value}: {body}");
     }
+    site.put("/a", Page::html("<h1>Tides</h1><p>The sun helps the moon a little, which few people know.</p>"));
+    let body = ok(&api.post(CONTENTS, &json!({"urls": [url], "maxAgeHours": 0})).await);
+    assert!(body["results"][0]["text"].as_str().unwrap().contains("sun"), "read again: {body}");
+    let unknown = site.put("/b", Page::html("<p>Never read.</p>"));
+    let body = ok(&api.post(CONTENTS, &json!({"urls": [unknown], "livecrawl": "never"})).await);
+    assert_eq!((&body["statuses"][0]["status"], site.hits("/b")), (&json!("error"), 0));
 }

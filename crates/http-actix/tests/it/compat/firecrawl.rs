@@ -74,8 +74,15 @@ async fn content_older_than_asked_is_an_error() {
     let url = site.put("/a", Page::html("<h1>Tides</h1><p>The moon moves the tides, twice a day, everywhere.</p>"));
     assert_eq!(api.post(SCRAPE, &json!({"url": url, "maxAge": 0})).await.status, 200, "just read");
     api.world.clock.advance(Duration::from_hours(3));
+    site.put("/a", Page::status(500));
     for (hours, status) in [(2, 422), (4, 200)] {
         let answer = api.post(SCRAPE, &json!({"url": url, "maxAge": hours * 3_600_000})).await;
         assert_eq!(answer.status, status, "{}", answer.json());
     }
+    site.put("/a", Page::html("<h1>Tides</h1><p>The sun helps the moon a little, which few people know.</p>"));
+    let answer = api.post(SCRAPE, &json!({"url": url, "maxAge": 0})).await.json();
+    assert!(answer["data"]["markdown"].as_str().unwrap().contains("sun"), "read again: {answer}");
+    let unknown = site.put("/b", Page::html("<p>Never read.</p>"));
+    let answer = api.post(SCRAPE, &json!({"url": unknown, "lockdown": true})).await;
+    assert_eq!((answer.status, site.hits("/b")), (422, 0), "{}", answer.json());
 }

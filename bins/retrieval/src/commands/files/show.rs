@@ -1,0 +1,110 @@
+//! `retrieval files list`, `show` and `get`.
+
+use std::io::ErrorKind;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use retrieval_client::Client;
+use retrieval_client::types::FileEntry;
+use tokio::fs::OpenOptions;
+
+use crate::api_values;
+use crate::cli::Get;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::terminal::table::Table;
+use crate::terminal::text::one_line;
+
+pub async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
+    let answer = client.list_files().await?;
+    if terminal.json {
+        return terminal.json(&answer.raw);
+    }
+    let mut table = Table::with_notes(&["NAME", "SIZE", "MODIFIED", "STATUS"]);
+    for file in &answer.files {
+        let day = file.last_modified.split('T').next().unwrap_or_default().to_owned();
+        let reason = file.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        table.row([file.name.clone(), size(file), day, format!("{}{reason}", status(file))]);
+    }
+    terminal.print(&table.render(&terminal.appearance))
+}
+
+pub async fn show(name: &str, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
+    let answer = client.get_file(name).await?;
+    if terminal.json {
+        return terminal.json(&answer.raw);
+    }
+    let file = &answer.file;
+    let rows = [
+        ("name", Some(file.name.clone())),
+        ("size", Some(size(file))),
+        ("last modified", Some(file.last_modified.clone())),
+        ("status", file.status.map(|_| status(file))),
+        ("reason", file.reason.clone()),
+        ("indexed", file.indexed_at.clone()),
+        ("labels", Some(file.labels.join(", ")).filter(|labels| !labels.is_empty())),
+        ("doc_id", file.doc_id.map(|id| id.to_string())),
+    ];
+    let lines = rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<15}{}\n", one_line(&value?))));
+    terminal.print(&lines.collect::<String>())
+}
+
+/// Downloads a file. A local file is complete or absent, and is replaced only on request.
+pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
+    let Get { name, out, force } = arguments;
+    if out.as_deref() == Some(Path::new("-")) {
+        let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(Failure::Output)?;
+        let mut out = tokio::fs::File::from_std(std::fs::File::from(stdout));
+        client.download(&name, &mut out).await?;
+        return Ok(());
+    }
+    let path = match out {
+        Some(path) => path,
+        None if Path::new(&name).file_name().is_some_and(|own| own == name.as_str()) => PathBuf::from(&name),
+        None => return Err(Failure::Usage(format!("`{name}` is not the name of a local file: use --out"))),
+    };
+    let exists = || Failure::Usage(format!("`{}` exists: use --force or --out", path.display()));
+    if !force && path.exists() {
+        return Err(exists());
+    }
+    let mut part = path.clone().into_os_string();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let local = |what: &str, source| Failure::Local { what: format!("cannot {what} `{}`", path.display()), source };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&part)
+        .await
+        .map_err(|source| local("create", source))?;
+    let downloaded = client.download(&name, &mut file).await;
+    drop(file);
+    let bytes = match downloaded {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let _ = tokio::fs::remove_file(&part).await;
+            return Err(error.into());
+        }
+    };
+    let moved = match force {
+        true => tokio::fs::rename(&part, &path).await,
+        // Fails if another program has created the file meanwhile.
+        false => tokio::fs::hard_link(&part, &path).await,
+    };
+    if !force {
+        let _ = tokio::fs::remove_file(&part).await;
+    }
+    moved
+        .map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;
+    terminal.note(&format!("{} ({})", path.display(), indicatif::DecimalBytes(bytes)));
+    Ok(())
+}
+
+fn size(file: &FileEntry) -> String {
+    indicatif::DecimalBytes(u64::try_from(file.size).unwrap_or(0)).to_string()
+}
+
+fn status(file: &FileEntry) -> String {
+    file.status.map(|status| api_values::wire(&status)).unwrap_or_default()
+}

@@ -1,0 +1,113 @@
+//! Passages and headings of the returned text.
+
+use std::ops::Range;
+
+use retrieval_core::outline;
+
+use super::content::{self, SEPARATOR, Slice};
+use super::rendered::Rendered;
+use super::{ReadRequest, Selection};
+
+/// A passage of which the answer contains all or a part.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ReturnedPassage {
+    /// Position among the passages that were read.
+    pub position: usize,
+    /// Range of bytes in the passage.
+    pub bytes: Range<usize>,
+}
+
+/// Returns the passages that lie in the returned text, of those that were chosen. If it holds none as a whole, the parts of
+/// passages that it consists of.
+pub fn passages(
+    rendered: &Rendered<'_>,
+    chosen: &[usize],
+    slice: &Slice<'_>,
+    request: &ReadRequest,
+) -> Vec<ReturnedPassage> {
+    let excerpt = &rendered.reading.excerpt;
+    let whole = |position: &usize| ReturnedPassage { position: *position, bytes: 0..excerpt.text(*position).len() };
+    let most = request.max_passages.unwrap_or(usize::MAX);
+    if request.selection == Selection::None || !content::is_limited(request) {
+        return chosen.iter().map(whole).take(most).collect();
+    }
+    let shown = &slice.bytes;
+    let located: Vec<(usize, Range<usize>)> =
+        chosen.iter().copied().zip(locations(rendered, chosen, slice, request.selection)).collect();
+    let is_within = |at: &Range<usize>| !at.is_empty() && at.start >= shown.start && at.end <= shown.end;
+    let within: Vec<ReturnedPassage> =
+        located.iter().filter(|(_, at)| is_within(at)).map(|(position, _)| whole(position)).take(most).collect();
+    if !within.is_empty() {
+        return within;
+    }
+    let parts = located.iter().filter_map(|(position, at)| {
+        let part = at.start.max(shown.start)..at.end.min(shown.end);
+        if part.is_empty() {
+            return None;
+        }
+        // Converted text has no place in the passage.
+        let bytes =
+            if rendered.converts() { whole(position).bytes } else { part.start - at.start..part.end - at.start };
+        Some(ReturnedPassage { position: *position, bytes })
+    });
+    parts.take(most).collect()
+}
+
+/// Returns the location of each passage, without the white space at its end, in the text that `slice` was cut from.
+fn locations(rendered: &Rendered<'_>, chosen: &[usize], slice: &Slice<'_>, selection: Selection) -> Vec<Range<usize>> {
+    let excerpt = &rendered.reading.excerpt;
+    let is_whole = matches!(selection, Selection::FullDocument | Selection::None);
+    if is_whole && !rendered.converts() {
+        let trimmed = |position: &usize| {
+            let start = excerpt.range(*position).start;
+            start..start + excerpt.text(*position).trim_end().len()
+        };
+        return chosen.iter().map(trimmed).collect();
+    }
+    let mut start = 0;
+    let texts = rendered.passages(chosen).into_iter();
+    let located = texts.map(|text| {
+        if is_whole {
+            // The text of a passage alone is a part of the whole, except where marks span passages.
+            let text = text.trim();
+            let Some(found) = slice.full.get(start..).and_then(|rest| rest.find(text)) else { return start..start };
+            start += found + text.len();
+            return start - text.len()..start;
+        }
+        let at = start..start + text.len();
+        start = at.end + SEPARATOR.len();
+        at
+    });
+    located.collect()
+}
+
+/// Returns the headings in the returned text; `None` if the text is that of the whole document, or if there is none.
+pub fn headings(
+    rendered: &Rendered<'_>,
+    returned: &[ReturnedPassage],
+    slice: &Slice<'_>,
+    request: &ReadRequest,
+) -> Option<Vec<String>> {
+    let excerpt = &rendered.reading.excerpt;
+    let is_whole = match request.selection {
+        Selection::None => true,
+        Selection::FullDocument => !content::is_limited(request),
+        Selection::QueryRelevant | Selection::TopPassages | Selection::PassageIds => false,
+    };
+    if is_whole || !(request.include.content || request.include.passages) {
+        return None;
+    }
+    if rendered.reading.capture.headings.0.is_empty() {
+        return Some(Vec::new());
+    }
+    let shown = if request.selection == Selection::FullDocument && !rendered.converts() {
+        vec![slice.bytes.clone()]
+    } else {
+        let range = |passage: &ReturnedPassage| {
+            let start = excerpt.range(passage.position).start;
+            start + passage.bytes.start..start + passage.bytes.end
+        };
+        returned.iter().map(range).collect()
+    };
+    Some(outline::headings_within(excerpt.content(), &shown).into_iter().map(|heading| heading.text).collect())
+}

@@ -1,0 +1,102 @@
+//! Searches that answer in time with what they have.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::search::{SearchOutcome, SearchRequest, SecondStage};
+use app::{Deadline, Error};
+use async_trait::async_trait;
+use model::{IndexName, RunMode};
+use models::ModelError;
+use models::scoring::Reranker;
+use test_support::{Setup, Tenant, TestApp, page, read_id, search};
+
+use crate::search::{urls, workspace_search};
+
+/// A model that never answers.
+struct Silent;
+
+#[async_trait]
+impl Reranker for Silent {
+    async fn score(&self, _: &str, _: &[String]) -> Result<Vec<f32>, ModelError> {
+        std::future::pending().await
+    }
+
+    fn version(&self) -> &str {
+        "silent"
+    }
+
+    fn is_healthy(&self) -> bool {
+        true
+    }
+}
+
+fn limited(request: SearchRequest, milliseconds: u64) -> SearchRequest {
+    SearchRequest { deadline: Deadline::after(Duration::from_millis(milliseconds)), ..request }
+}
+
+async fn found(world: &TestApp, tenant: &Tenant, request: SearchRequest) -> SearchOutcome {
+    world.app.search(&tenant.viewer, request).await.unwrap()
+}
+
+#[tokio::test]
+async fn model_that_is_too_slow_is_skipped() {
+    let setup = Setup { second_stage: SecondStage::Model(Arc::new(Silent)), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    world
+        .import([page("https://b.example/", "Boats and tides."), page("https://a.example/", "Tides and tides.")])
+        .await;
+    for milliseconds in [40, 0] {
+        let outcome = found(&world, &tenant, limited(search("tides"), milliseconds)).await;
+        assert_eq!((outcome.degraded, outcome.rerank_unavailable), (true, false));
+        assert_eq!(outcome.ranker_version, "lexical_v1", "the lexical ranker needs no model");
+        assert_eq!(urls(&outcome)[0], "https://a.example/");
+    }
+}
+
+#[tokio::test]
+async fn search_within_its_time_is_complete() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.import([page("https://a.example/", "The tides.")]).await;
+    let outcome = found(&world, &tenant, limited(search("tides"), 60_000)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (1, false));
+}
+
+#[tokio::test]
+async fn search_without_time_still_has_its_first_results() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let doc_id = world.import_one(page("https://a.example/", "The tides.")).await;
+    let outcome = found(&world, &tenant, limited(search("tides"), 0)).await;
+    assert_eq!(outcome.hits.len(), 1);
+    world.app.read_document(&tenant.viewer, read_id(doc_id)).await.unwrap();
+}
+
+#[tokio::test]
+async fn index_that_is_too_slow_is_left_out() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.import([page("https://a.example/", "The tides.")]).await;
+    world.upload(&tenant, "a.txt", "The tides of a file.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    world.engine.hold_index(IndexName::Web);
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tides") };
+    let outcome = found(&world, &tenant, limited(both.clone(), 40)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (1, true));
+    assert_eq!(outcome.hits[0].name.as_deref(), Some("a.txt"));
+    assert_eq!(outcome.workspace_total, Some(1));
+    world.engine.release();
+    let outcome = found(&world, &tenant, limited(both, 60_000)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (2, false));
+}
+
+#[tokio::test]
+async fn search_without_any_results_in_time_fails() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.engine.hold();
+    let error = world.app.search(&tenant.viewer, limited(search("tides"), 1)).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { backend: "search", .. }), "{error:?}");
+}

@@ -1,0 +1,46 @@
+//! Content negotiation (RFC 9110, 12.5.1).
+
+use actix_web::http::header::{ACCEPT, HeaderMap};
+
+/// True if the client names HTML and prefers it to JSON, as browsers do.
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
+    let (mut html, mut json) = (0.0_f32, 0.0_f32);
+    for value in headers.get_all(ACCEPT) {
+        for item in value.to_str().unwrap_or_default().split(',') {
+            let mut parts = item.split(';').map(str::trim);
+            let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse().ok()).unwrap_or(1.0);
+            match media_type.as_str() {
+                "text/html" | "application/xhtml+xml" => html = html.max(weight),
+                "application/json" => json = json.max(weight),
+                _ => {}
+            }
+        }
+    }
+    html > 0.0 && html >= json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefers_html;
+    use actix_web::http::header::{ACCEPT, HeaderMap, HeaderValue};
+
+    fn check(value: &'static str, expected: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(value));
+        assert_eq!(prefers_html(&headers), expected, "{value}");
+    }
+
+    #[test]
+    fn browsers_prefer_html() {
+        assert!(!prefers_html(&HeaderMap::new()));
+        check("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true);
+        check("Text/HTML;q=0.5", true);
+        check("*/*", false);
+        check("application/json", false);
+        check("application/json, text/html;q=0.5", false);
+        check("text/html;q=0, */*", false);
+        check("text/plain, text/markdown", false);
+        check("", false);
+    }
+}

@@ -1,0 +1,243 @@
+//! Budget of a response with several documents.
+
+use api_types::{
+    DocumentResult, DocumentsResponse, ErrorCode, OnExceed, Passage, ReadDocument, ResponseBudget, Warning, WarningCode,
+};
+use serde_json::{Map, json};
+
+use crate::failure::Failure;
+use crate::metered::{self, length_of};
+use crate::numbers::wire_int;
+
+const FIELD: &str = "response.budget.max_chars_total";
+
+/// Room for the digits of the length that the body states.
+const DIGITS: u64 = 8;
+
+/// Size of a response from which it is shaped on another thread.
+const LARGE: u64 = 64 << 10;
+
+/// Leaves out as little as the budget demands: first passages of documents whose content is there too, then outlines and
+/// captures, then the ends of the longest texts.
+///
+/// # Errors
+/// `response_too_large` if the budget cannot be met and the caller asked for an error in that case.
+pub(crate) async fn fit(response: DocumentsResponse, budget: &ResponseBudget) -> Result<DocumentsResponse, Failure> {
+    let Some(max_chars) = budget.max_chars_total.and_then(|max| u64::try_from(max).ok()) else { return Ok(response) };
+    let on_exceed = budget.on_exceed;
+    let size = size(&response)?;
+    if size <= max_chars {
+        return Ok(response);
+    }
+    let shaping = Shaping { response, max_chars, size };
+    if size < LARGE {
+        return shaping.run(on_exceed);
+    }
+    tokio::task::spawn_blocking(move || shaping.run(on_exceed)).await.map_err(Failure::internal)?
+}
+
+/// Returns the characters of the body.
+fn size(response: &DocumentsResponse) -> Result<u64, Failure> {
+    Ok(metered::stated(length_of(response)?).chars)
+}
+
+struct Shaping {
+    response: DocumentsResponse,
+    max_chars: u64,
+    size: u64,
+}
+
+impl Shaping {
+    fn run(mut self, on_exceed: OnExceed) -> Result<DocumentsResponse, Failure> {
+        self.response.truncated = Some(true);
+        // The last level stands for all until it is known which were needed.
+        self.warn(&["passages", "preset_extras", "content"]);
+        let mut levels = Vec::new();
+        for (name, level) in [
+            ("passages", Self::shed_passages as fn(&mut Self) -> Result<bool, Failure>),
+            ("preset_extras", Self::shed_extras),
+            ("content", Self::shed_content),
+        ] {
+            if self.fits()? {
+                break;
+            }
+            if level(&mut self)? {
+                levels.push(name);
+            }
+        }
+        self.warn(&levels);
+        if !self.fits()? {
+            if on_exceed == OnExceed::Error {
+                let message =
+                    format!("no response fits into {} characters, not even one without texts", self.max_chars);
+                return Err(Failure::new(ErrorCode::ResponseTooLarge, message)
+                    .with("field", FIELD)
+                    .with("max_chars_total", self.max_chars));
+            }
+            let message = "the response without texts exceeds the budget".to_owned();
+            let code = WarningCode::BudgetUnsatisfiable;
+            self.response.warnings.push(Warning { code, message, details: Map::new() });
+        }
+        Ok(self.response)
+    }
+
+    fn fits(&mut self) -> Result<bool, Failure> {
+        self.size = size(&self.response)?;
+        Ok(self.size <= self.max_chars)
+    }
+
+    fn warn(&mut self, levels: &[&str]) {
+        let details = Map::from_iter([("shed_levels".to_owned(), json!(levels))]);
+        let message = "parts of the response were left out to fit the budget".to_owned();
+        self.response.warnings = vec![Warning { code: WarningCode::ResponseTruncated, message, details }];
+    }
+
+    fn documents(&mut self) -> impl DoubleEndedIterator<Item = &mut ReadDocument> {
+        self.response.results.iter_mut().filter_map(|result: &mut DocumentResult| result.document.as_deref_mut())
+    }
+
+    /// Drops passages of documents with content, from the last one upwards.
+    fn shed_passages(&mut self) -> Result<bool, Failure> {
+        let mut excess = self.size.saturating_sub(self.max_chars);
+        let mut is_shed = false;
+        for document in self.documents().rev().filter(|document| document.content.is_some()) {
+            while excess > 0
+                && let Some(passage) = document.passages.as_mut().and_then(Vec::pop)
+            {
+                excess = excess.saturating_sub(length_of(&passage)?.chars + 1);
+                is_shed = true;
+            }
+            if document.passages.as_ref().is_some_and(Vec::is_empty) && is_shed {
+                document.passages = None;
+            }
+        }
+        Ok(is_shed)
+    }
+
+    /// Drops outlines, descriptions and captures.
+    fn shed_extras(&mut self) -> Result<bool, Failure> {
+        let mut is_shed = false;
+        for document in self.documents() {
+            let extras = (
+                !document.doc.headings.is_empty(),
+                document.doc.meta_description.take(),
+                document.capture_history.take(),
+            );
+            is_shed |= extras.0 || extras.1.is_some() || extras.2.is_some();
+            document.doc.headings.clear();
+        }
+        Ok(is_shed)
+    }
+
+    /// Cuts texts to equal shares of what is left; what a short text does not need goes to the longer ones.
+    fn shed_content(&mut self) -> Result<bool, Failure> {
+        let mut texts = Vec::new();
+        for document in self.documents() {
+            texts.push(Payload::take(document)?);
+        }
+        // Without texts, but with all warnings about cut ones.
+        let base = size(&self.response)?;
+        let mut left = self.max_chars.saturating_sub(base + DIGITS);
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|index| texts[*index].chars);
+        let mut shares = vec![0; texts.len()];
+        for (done, index) in order.iter().enumerate() {
+            let share = left / (order.len() - done) as u64;
+            shares[*index] = texts[*index].chars.min(share);
+            left -= shares[*index];
+        }
+        let max_chars = self.max_chars;
+        for ((document, payload), share) in self.documents().zip(texts).zip(shares) {
+            payload.put_back(document, share, max_chars)?;
+        }
+        Ok(true)
+    }
+}
+
+/// The text of one document: its content, or its passages if it has none.
+struct Payload {
+    content: Option<String>,
+    passages: Option<Vec<Passage>>,
+    /// Length in the body, in characters.
+    chars: u64,
+}
+
+impl Payload {
+    /// Takes the text out of a document, which is then shown as cut to nothing.
+    fn take(document: &mut ReadDocument) -> Result<Self, Failure> {
+        let Some(content) = &mut document.content else {
+            let passages = document.passages.as_mut().map(std::mem::take);
+            let mut chars = 0;
+            for passage in passages.iter().flatten() {
+                chars += length_of(passage)?.chars + 1;
+            }
+            return Ok(Self { content: None, passages, chars });
+        };
+        let text = std::mem::take(&mut content.text);
+        let chars = length_of(&text)?.chars;
+        let room = chars > 0 && !content.truncated;
+        if room {
+            document.warnings.push(cut_warning(0));
+        }
+        Ok(Self { content: Some(text), passages: None, chars })
+    }
+
+    /// Puts back as much as fits into `share` characters of the body.
+    fn put_back(self, document: &mut ReadDocument, share: u64, max_chars: u64) -> Result<(), Failure> {
+        if let Some(passages) = self.passages {
+            let mut left = share;
+            let mut kept = Vec::new();
+            for passage in passages {
+                let Some(rest) = left.checked_sub(length_of(&passage)?.chars + 1) else { break };
+                left = rest;
+                kept.push(passage);
+            }
+            document.passages = Some(kept);
+        }
+        let (Some(text), Some(content)) = (self.content, &mut document.content) else { return Ok(()) };
+        if !content.truncated && self.chars > 0 {
+            document.warnings.pop();
+        }
+        if self.chars <= share {
+            content.text = text;
+            return Ok(());
+        }
+        let end = prefix(&text, share);
+        content.text = text[..end].to_owned();
+        content.char_count = wire_int(content.text.chars().count() as u64);
+        if !content.truncated {
+            content.truncated = true;
+            document.warnings.push(cut_warning(max_chars));
+        }
+        Ok(())
+    }
+}
+
+/// Names the budget in the warning about a text that was cut to it when it was read.
+pub(crate) fn claim_cut(document: &mut ReadDocument, max_chars: i64) {
+    let cut = document.warnings.iter_mut().filter(|warning| warning.code == WarningCode::ContentTruncated);
+    cut.for_each(|warning| *warning = cut_warning(u64::try_from(max_chars).unwrap_or_default()));
+}
+
+fn cut_warning(max_chars: u64) -> Warning {
+    let details = Map::from_iter([("field".to_owned(), FIELD.into()), ("max_chars".to_owned(), max_chars.into())]);
+    let message = "the content was cut to fit the budget of all documents".to_owned();
+    Warning { code: WarningCode::ContentTruncated, message, details }
+}
+
+/// Returns the length in bytes of the longest beginning that has at most `share` characters as a JSON string.
+fn prefix(text: &str, share: u64) -> usize {
+    // The quotation marks; and a margin for the numbers and warnings of a cut text.
+    const MARGIN: u64 = 2 + 24;
+    let mut left = share.saturating_sub(MARGIN);
+    for (at, character) in text.char_indices() {
+        let length = match character {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            '\0'..='\u{1f}' => 6,
+            _ => 1,
+        };
+        let Some(rest) = left.checked_sub(length) else { return at };
+        left = rest;
+    }
+    text.len()
+}

@@ -1,0 +1,180 @@
+//! Reads of several documents in one request.
+
+use model::Scope;
+use serde_json::{Value, json};
+use test_support::page;
+use test_support::site::{Page, Site};
+
+use crate::api::{Answer, Api, stopped_clock};
+
+const PATH: &str = "/v1/documents";
+
+async fn read(api: &Api, body: Value) -> Answer {
+    let answer = api.post(PATH, &body).await;
+    assert_eq!(answer.status, 200, "{body}: {}", answer.json());
+    answer
+}
+
+fn url(n: usize) -> String {
+    format!("https://example.com/{n}")
+}
+
+/// Pages of these lengths in characters, with a heading and several passages each.
+async fn with_pages(lengths: &[usize]) -> Api {
+    let api = Api::new().await;
+    for (n, length) in lengths.iter().enumerate() {
+        let line = format!("Page {n} on \"tides\" 潮.\n\n");
+        let text: String = format!("# Page {n}\n\n{}", line.repeat(length / 20 + 1)).chars().take(*length).collect();
+        api.world.import_one(page(&url(n), &text)).await;
+    }
+    api
+}
+
+fn chars(text: &Value) -> usize {
+    text.as_str().unwrap().chars().count()
+}
+
+fn body_chars(answer: &Answer) -> usize {
+    std::str::from_utf8(&answer.bytes).unwrap().chars().count()
+}
+
+#[actix_web::test]
+async fn each_document_has_its_own_outcome_in_the_order_of_the_request() {
+    let (api, site) = (with_pages(&[200]).await, Site::start());
+    let fetched = site.put("/new", Page::html("<h1>New</h1><p>A page that nobody has read before.</p>"));
+    let gone = site.url("/gone");
+    let unknown = "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d";
+    let documents = json!([
+        {"canonical_url": gone},
+        {"doc_id": unknown},
+        {"canonical_url": url(0)},
+        {"canonical_url": "no url"},
+        {"canonical_url": fetched},
+        {"canonical_url": url(0)},
+    ]);
+    let answer = read(&api, json!({"documents": documents})).await;
+    let body = answer.json();
+    let results = body["results"].as_array().unwrap();
+    let statuses: Vec<&str> = results.iter().map(|result| result["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["ok", "error", "ok", "error", "ok", "ok"]);
+    assert_eq!(results[0]["document"]["warnings"][0]["code"], "content_unavailable");
+    assert_eq!(results[1]["error"]["code"], "document_not_found");
+    let error = &results[3]["error"];
+    let expected = (&json!("validation_error"), &json!("documents[3].canonical_url"));
+    assert_eq!((&error["code"], &error["details"]["field"]), expected);
+    assert!(results[4]["document"]["content"]["text"].as_str().unwrap().contains("nobody"));
+    assert_eq!(results[2], results[5]);
+    assert_eq!(body["usage"], json!({"requests": 1, "bytes_returned": answer.bytes.len()}));
+    assert!(body.get("truncated").is_none() && body.get("warnings").is_none());
+
+    let single = api.post("/v1/document", &json!({"canonical_url": url(0)})).await.json();
+    for field in ["doc", "content", "passages", "capture_history", "provenance"] {
+        assert_eq!(results[2]["document"][field], single[field], "{field}");
+    }
+    let recorded = api.recorded().await;
+    assert_eq!(recorded.iter().filter(|(route, status)| route == "POST /v1/documents" && *status == 200).count(), 1);
+}
+
+#[actix_web::test]
+async fn all_fields_apply_to_each_document() {
+    let api = with_pages(&[2_000, 2_000]).await;
+    let body = json!({
+        "documents": [{"canonical_url": url(0)}, {"canonical_url": url(1)}],
+        "include": ["passages", "content"],
+        "query": "page",
+        "content": {"selection": "query_relevant", "format": "text", "max_passages": 1, "include_offsets": true},
+        "cache_only": true,
+    });
+    let body = read(&api, body).await.json();
+    for result in body["results"].as_array().unwrap() {
+        let document = &result["document"];
+        assert_eq!(document["passages"].as_array().unwrap().len(), 1, "{document}");
+        assert_eq!(document["passages"][0]["char_start"], 0);
+        assert_eq!((&document["content"]["format"], document.get("capture_history")), (&json!("text"), None));
+    }
+}
+
+#[actix_web::test]
+async fn one_budget_covers_all_documents() {
+    let api = with_pages(&[300, 9_000, 6_000]).await;
+    let documents: Vec<Value> = (0..3).map(|n| json!({"canonical_url": url(n)})).collect();
+    let whole = read(&api, json!({"documents": documents})).await;
+    let length = body_chars(&whole);
+    let within = async |budget: usize| {
+        let shape = json!({"budget": {"max_chars_total": budget}});
+        read(&api, json!({"documents": documents, "response": shape})).await
+    };
+    assert_eq!(within(length).await.json()["results"], whole.json()["results"], "what fits is whole");
+    let mut shown = usize::MAX;
+    for budget in (6_000..length).rev().step_by(1_999) {
+        let answer = within(budget).await;
+        let body = answer.json();
+        assert!(body_chars(&answer) <= budget, "{} of {budget}", body_chars(&answer));
+        assert_eq!((&body["truncated"], &body["warnings"][0]["code"]), (&json!(true), &json!("response_truncated")));
+        assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
+        let texts: Vec<usize> =
+            body["results"].as_array().unwrap().iter().map(|one| chars(&one["document"]["content"]["text"])).collect();
+        assert_eq!(texts[0], 300, "a short text is not cut: {texts:?}");
+        assert!(texts[1] >= texts[2] && texts[2] > 500, "{texts:?}");
+        for (n, result) in body["results"].as_array().unwrap().iter().enumerate() {
+            let content = &result["document"]["content"];
+            assert_eq!(content["char_count"], texts[n]);
+            let is_cut = texts[n] < [300, 9_000, 6_000][n];
+            assert_eq!(content["truncated"], is_cut);
+            let warning = &result["document"]["warnings"][0];
+            assert_eq!(warning["code"] == "content_truncated", is_cut, "{warning}");
+            assert!(!is_cut || warning["details"]["field"] == "response.budget.max_chars_total", "{warning}");
+        }
+        assert!(texts.iter().sum::<usize>() <= shown, "less budget never shows more");
+        shown = texts.iter().sum();
+    }
+    let levels = &within(3_500).await.json()["warnings"][0]["details"]["shed_levels"];
+    assert_eq!(*levels, json!(["passages", "preset_extras", "content"]));
+}
+
+#[actix_web::test]
+async fn budget_of_passages_alone_keeps_the_first_ones() {
+    let api = with_pages(&[9_000, 9_000]).await;
+    let documents: Vec<Value> = (0..2).map(|n| json!({"canonical_url": url(n)})).collect();
+    let shape = json!({"budget": {"max_chars_total": 6_000}});
+    let answer = read(&api, json!({"documents": documents, "include": ["passages"], "response": shape})).await;
+    assert!(body_chars(&answer) <= 6_000);
+    for result in answer.json()["results"].as_array().unwrap() {
+        let ordinals: Vec<u64> = result["document"]["passages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|passage| passage["ordinal"].as_u64().unwrap())
+            .collect();
+        assert!(!ordinals.is_empty() && ordinals.iter().copied().eq(0..ordinals.len() as u64), "{ordinals:?}");
+    }
+}
+
+#[actix_web::test]
+async fn budget_that_cannot_be_met_is_a_warning_or_an_error() {
+    let api = with_pages(&[300]).await;
+    let body = |on_exceed: &str| {
+        let budget = json!({"max_chars_total": 10, "on_exceed": on_exceed});
+        json!({"documents": [{"canonical_url": url(0)}], "response": {"budget": budget}})
+    };
+    let answer = read(&api, body("shed")).await.json();
+    assert_eq!(answer["warnings"][1]["code"], "budget_unsatisfiable");
+    assert_eq!(answer["results"][0]["document"]["content"]["text"], "");
+    let details = api.post(PATH, &body("error")).await.expect_error(400, "response_too_large");
+    assert_eq!(details["field"], "response.budget.max_chars_total");
+}
+
+#[actix_web::test]
+async fn documents_need_their_scope_and_belong_to_their_organization() {
+    let api = with_pages(&[300]).await.with_files(&["notes.txt"]).await;
+    let file = format!("workspace://{}/notes.txt", api.tenant.organization_id);
+    let body = json!({"documents": [{"canonical_url": file}]});
+    let own = read(&api, body.clone()).await.json();
+    assert_eq!(own["results"][0]["document"]["doc"]["name"], "notes.txt");
+    let tenant = api.world.tenant().await;
+    let other = Api::of(api.world, tenant, stopped_clock());
+    assert_eq!(read(&other, body.clone()).await.json()["results"][0]["error"]["code"], "document_not_found");
+    let bearer = other.bearer_with(&[Scope::SearchRead]).await;
+    let request = actix_web::test::TestRequest::post().uri(PATH).insert_header(("Authorization", bearer));
+    other.send(request.set_payload(body.to_string())).await.expect_error(403, "insufficient_scope");
+}
