@@ -11,7 +11,9 @@ use model::{
 };
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document};
+use crate::support::{
+    Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document,
+};
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
