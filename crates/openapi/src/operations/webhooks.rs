@@ -90,7 +90,7 @@ impl Operation for RotateWebhookSecret {
     const ROUTE: &'static str = "POST /v1/webhooks/{webhook_id}/rotate";
     const TAG: Tag = Tag::Account;
     const SCOPE: Option<Scope> = Some(Scope::WebhooksWrite);
-    const SUMMARY: &'static str = "Rotate a webhook's secret";
+    const SUMMARY: &'static str = "Rotate the secret of a webhook";
     const DESCRIPTION: &'static str = "\
 Replaces the secret of a webhook and returns the new one, once. For 24 hours deliveries are signed with both secrets, separated \
 by a space in `webhook-signature`, so receivers can change at any time. A further rotation ends the previous secret.";
