@@ -27,6 +27,7 @@ use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
+use webhooks::{Sender, SenderOptions, Worker, WorkerOptions};
 
 use crate::database_use::{self, DatabaseUse};
 use crate::tokens::IssuerTokens;
@@ -325,6 +326,25 @@ pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
         ..defaults
     })
     .context("fetch")
+}
+
+/// Returns the sender of webhook deliveries, which also checks the URLs of new webhooks.
+pub fn webhook_sender(settings: &Settings) -> anyhow::Result<Arc<Sender>> {
+    let options = SenderOptions {
+        user_agent: concat!("retrieval-webhooks/", env!("CARGO_PKG_VERSION")).to_owned(),
+        allow_networks: settings.webhooks.allow_networks.clone(),
+        timeout: Duration::from_millis(settings.webhooks.timeout_ms),
+    };
+    Ok(Arc::new(Sender::new(options).context("webhooks")?))
+}
+
+/// Interval of looking for due deliveries.
+const WEBHOOK_POLL: Duration = Duration::from_secs(1);
+
+pub fn webhook_worker(settings: &Settings, store: &Docstore, sender: &Arc<Sender>) -> Arc<Worker> {
+    let timeout = Duration::from_millis(settings.webhooks.timeout_ms);
+    let options = WorkerOptions { poll: WEBHOOK_POLL, timeout };
+    Arc::new(Worker::new(store.clone(), Arc::clone(sender), Arc::new(SystemClock), options))
 }
 
 /// Returns the reader of web pages on demand.

@@ -44,6 +44,7 @@ fn describe() {
     describe_counter!("retrieval_searches_refunded_total", "Failed searches that were refunded.");
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
+    describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

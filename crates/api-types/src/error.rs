@@ -55,6 +55,7 @@ pub enum ErrorCode {
     SyncNotFound,
     FileNotFound,
     KeyNotFound,
+    WebhookNotFound,
     NotFound,
     MethodNotAllowed,
     FileTooLarge,
@@ -69,7 +70,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 21] = [
+    pub const ALL: [ErrorCode; 22] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -81,6 +82,7 @@ impl ErrorCode {
         ErrorCode::SyncNotFound,
         ErrorCode::FileNotFound,
         ErrorCode::KeyNotFound,
+        ErrorCode::WebhookNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
         ErrorCode::FileTooLarge,
@@ -114,6 +116,9 @@ impl ErrorCode {
             ErrorCode::FileNotFound => ("file_not_found", 404, "no stored file has this name"),
             ErrorCode::KeyNotFound => {
                 ("key_not_found", 404, "the API key is unknown or belongs to another organization")
+            }
+            ErrorCode::WebhookNotFound => {
+                ("webhook_not_found", 404, "the webhook is unknown or belongs to another organization")
             }
             ErrorCode::NotFound => ("not_found", 404, "no such path"),
             ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),

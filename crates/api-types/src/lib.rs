@@ -18,6 +18,7 @@ pub mod timestamp;
 pub mod usage;
 pub mod validation;
 pub mod warning;
+pub mod webhooks;
 
 pub use access::{Access, RateLimit, Usage};
 pub use document::{
@@ -49,3 +50,7 @@ pub use usage::{
     UsageRange,
 };
 pub use warning::{Warning, WarningCode};
+pub use webhooks::{
+    WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookEntry, WebhookEventType,
+    WebhookListResponse, WebhookRotateResponse, WebhookStatus,
+};

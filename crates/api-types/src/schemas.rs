@@ -130,7 +130,7 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest;
+        KeyCreateRequest, WebhookCreateRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -149,6 +149,10 @@ bodies! {
         KeyListResponse,
         KeyCreateResponse,
         KeyRevokeResponse,
+        WebhookListResponse,
+        WebhookCreateResponse,
+        WebhookRotateResponse,
+        WebhookDeleteResponse,
         ErrorEnvelope,
         Warning;
 }

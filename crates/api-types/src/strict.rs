@@ -116,13 +116,22 @@ where
     word(deserializer).map(Some)
 }
 
+/// Reads a list of enums.
+pub(crate) fn words<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Vec::deserialize(deserializer).map(values)
+}
+
 /// Reads a list of enums that may be omitted but may not be `null`.
 pub(crate) fn optional_words<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    Vec::deserialize(deserializer).map(|words| Some(values(words)))
+    words(deserializer).map(Some)
 }
 
 /// Reads a list of enums that may be omitted or `null`.

@@ -1,4 +1,5 @@
-//! Entries of the audit log: changes of organizations, keys and balances by operators, and of keys by their organization.
+//! Entries of the audit log: changes of organizations, keys and balances by operators, and of keys and webhooks by their
+//! organization.
 
 use docstore::{AuditEntry, Details};
 use model::{AuditAction, AuditEntryId, OrganizationId, Timestamp};

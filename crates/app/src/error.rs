@@ -30,6 +30,8 @@ pub enum Error {
     /// The credential was revoked or has expired since the request was admitted.
     #[error("the credential is no longer valid")]
     InvalidCredential,
+    #[error("no webhook of this organization has this id")]
+    WebhookNotFound,
     #[error("the file has {size} bytes; the maximum is {max_object_bytes}")]
     FileTooLarge { size: u64, max_object_bytes: u64 },
     #[error("files of type `{extension}` are not supported; supported are {supported}")]
@@ -65,6 +67,8 @@ pub enum Quota {
     Bytes { size: u64, used: u64, limit: u64 },
     #[error("the organization has {used} valid API keys; the quota is {limit}")]
     Keys { used: u64, limit: u64 },
+    #[error("the organization has {limit} webhooks, which is the quota")]
+    Webhooks { limit: u64 },
     /// The server has too little free disk space.
     #[error("the disk of the server is almost full: uploads and indexing are paused, searches continue")]
     Disk,

@@ -24,6 +24,7 @@ mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
+pub mod webhooks;
 
 pub use billing::Charge;
 pub use content_budget::ReadLimits;
@@ -37,6 +38,7 @@ pub use viewer::{Identity, Viewer};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::webhooks::Sender;
 use authentication::TokenVerifier;
 use blobs::BlobStore;
 use content_budget::ContentBudget;
@@ -66,6 +68,8 @@ pub struct Parts {
     pub limiter: Arc<dyn RateLimiter>,
     /// `None` if API keys are the only credentials.
     pub tokens: Option<Arc<dyn TokenVerifier>>,
+    /// Checks the URLs of new webhooks.
+    pub webhooks: Arc<Sender>,
     /// Checks of the machine, for readiness.
     pub host_checks: Vec<HostCheck>,
     /// Guard of uploads and indexing.
@@ -116,6 +120,7 @@ pub struct App {
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
+    webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
     free_space: Arc<FreeSpace>,
     unrecorded_grants: search::unrecorded::UnrecordedGrants,
@@ -142,6 +147,7 @@ impl App {
             second_stage,
             limiter,
             tokens,
+            webhooks,
             host_checks,
             free_space,
             supervisor,
@@ -165,6 +171,7 @@ impl App {
             vectors: search::vectors::VectorCache::new(),
             second_stage,
             limiter,
+            webhooks,
             rerank_failures: Default::default(),
             free_space,
             unrecorded_grants: Default::default(),

@@ -5,8 +5,8 @@
 //! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
 use model::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DocId, FeedbackId, Generation, IndexName,
-    OrganizationId, PassageId, SearchId, SyncId, Timestamp,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DeliveryId, DocId, FeedbackId, Generation,
+    IndexName, OrganizationId, PassageId, SearchId, SyncId, Timestamp, WebhookId,
 };
 
 use crate::Docstore;
@@ -132,7 +132,7 @@ operations! {
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
     /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
-    /// readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    /// webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
@@ -292,8 +292,30 @@ operations! {
     /// Purges documents whose objects are gone and counts them. Returns false and deletes nothing if another worker owns
     /// the run.
     bulk runs::record_deletions(organization_id: OrganizationId, sync_id: SyncId, owner: String, doc_ids: Vec<DocId>, now: Timestamp) -> bool;
-    /// Ends a run as completed, or as failed with the error. Returns false if another worker owns the run.
-    write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp) -> bool;
+    /// Ends a run as completed, or as failed with the error, and enqueues the event for the webhooks of its organization.
+    /// Returns false if another worker owns the run.
+    write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp, event: fn(&IndexRun) -> NewWebhookEvent) -> bool;
+
+    /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
+    write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;
+    /// Lists the webhooks of an organization, oldest first.
+    read webhooks::list_webhooks(organization_id: OrganizationId) -> Vec<Webhook>;
+    /// Replaces the secret of a webhook. The replaced one also signs until `previous_expires_at`; an older one does not any
+    /// more. `None` for an unknown webhook.
+    write webhooks::rotate_webhook_secret(organization_id: OrganizationId, webhook_id: WebhookId, secret: String, previous_expires_at: Timestamp, entry: AuditEntry) -> Option<Webhook>;
+    /// Deletes a webhook with its pending deliveries. Returns false for an unknown webhook.
+    write webhooks::delete_webhook(organization_id: OrganizationId, webhook_id: WebhookId, entry: AuditEntry) -> bool;
+    /// Enqueues a delivery, which may be to a single address. Does nothing if its id is enqueued already.
+    write deliveries::enqueue_delivery(delivery: WebhookDelivery) -> ();
+    /// Leases at most `limit` due deliveries of all organizations to `owner`, the oldest first, at most `share` of one
+    /// organization over all owners.
+    write deliveries::claim_deliveries(owner: String, now: Timestamp, lease_expires_at: Timestamp, limit: i64, share: i64) -> Vec<ClaimedDelivery>;
+    /// Deletes a delivery that succeeded. Returns false if another worker owns the delivery, as the next one does.
+    write deliveries::complete_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String) -> bool;
+    /// Records a failed attempt, on the webhook as well.
+    write deliveries::fail_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, error: String, after: AfterFailure, now: Timestamp) -> bool;
+    /// Releases the deliveries of a worker that stops, which count no attempt.
+    write deliveries::release_deliveries(owner: String) -> ();
 
     /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
     /// of each organization in equal numbers.

@@ -357,6 +357,45 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    webhooks (webhook_id) {
+        webhook_id -> Stored<WebhookId>,
+        organization_id -> Stored<OrganizationId>,
+        url -> Text,
+        event_types -> Text,
+        secret -> Text,
+        previous_secret -> Nullable<Text>,
+        previous_secret_expires_at -> Nullable<Stored<Timestamp>>,
+        created_at -> Stored<Timestamp>,
+        failing_since -> Nullable<Stored<Timestamp>>,
+        last_error -> Nullable<Text>,
+        disabled_at -> Nullable<Stored<Timestamp>>,
+        disabled_reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    webhook_deliveries (delivery_id) {
+        delivery_id -> Stored<DeliveryId>,
+        organization_id -> Stored<OrganizationId>,
+        webhook_id -> Nullable<Stored<WebhookId>>,
+        url -> Nullable<Text>,
+        secret -> Nullable<Text>,
+        event_type -> Text,
+        payload -> Text,
+        attempts -> Integer,
+        next_attempt_at -> Stored<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
+        last_error -> Nullable<Text>,
+        created_at -> Stored<Timestamp>,
+    }
+}
+
 diesel::joinable!(api_keys -> organizations (organization_id));
 diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -371,6 +410,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     searches,
     files,
     storage_totals,
+    webhooks,
+    webhook_deliveries,
     organizations,
     api_keys,
     balances,

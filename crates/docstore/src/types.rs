@@ -14,9 +14,9 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, SingleValue, SqlType, Text, is_nullable};
 use diesel::sqlite::Sqlite;
 use model::{
-    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, DocId,
-    FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId, RunMode, RunState, Scope,
-    SearchId, SessionId, SyncId, Timestamp,
+    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
+    DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
+    RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
 };
 use uuid::Uuid;
 
@@ -236,6 +236,7 @@ stored_as_uuid!(
     AuditEntryId,
     BalanceEntryId,
     CaptureId,
+    DeliveryId,
     DocId,
     FeedbackId,
     Generation,
@@ -246,9 +247,13 @@ stored_as_uuid!(
     SessionId,
     SyncId,
     Uuid,
+    WebhookId,
 );
 
 field!(BigInt: Timestamp);
+
+/// Times can be aggregated, by `min` and `max`.
+impl diesel::sql_types::SqlOrd for Stored<Timestamp> {}
 
 impl ToSql<Stored<Timestamp>, Pg> for Timestamp {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {

@@ -130,7 +130,7 @@ async fn hop(
         let page = page(target, response, redirects.count(), shared.options.max_bytes).await?;
         Ok(Hop::Fetched(Fetched::Page(Box::new(page))))
     } else {
-        let retry_after = retry_after(response.headers(), SystemTime::now());
+        let retry_after = requested_delay(response.headers());
         Err(FetchError::Status { status: status.as_u16(), retry_after })
     }
 }
@@ -168,6 +168,11 @@ async fn page(target: &Target, response: Response, redirects: usize, limit: usiz
 /// Returns true for statuses that carry a whole page: not "no content" and not an unrequested part.
 fn is_page(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203)
+}
+
+/// Returns the delay that the host asks for.
+pub(crate) fn requested_delay(headers: &HeaderMap) -> Option<Duration> {
+    retry_after(headers, SystemTime::now())
 }
 
 /// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue};
-use reqwest::{Certificate, Response};
+use reqwest::{Certificate, RequestBuilder, Response};
 
 use crate::body;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
@@ -80,7 +80,18 @@ impl Client {
     /// # Errors
     /// `RefusedAddress`, `Dns`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
     pub async fn get(&self, target: &Target, headers: HeaderMap) -> Result<Response, FetchError> {
-        let request = self.http.get(target.url().clone()).headers(headers);
+        self.send(self.http.get(target.url().clone()).headers(headers)).await
+    }
+
+    /// Sends a POST request and waits for the response headers. Any status is a success here.
+    ///
+    /// # Errors
+    /// As for [`Client::get`].
+    pub async fn post(&self, target: &Target, headers: HeaderMap, body: Vec<u8>) -> Result<Response, FetchError> {
+        self.send(self.http.post(target.url().clone()).headers(headers).body(body)).await
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, FetchError> {
         let limit = self.time_limits.connect + self.time_limits.first_byte;
         let response = match tokio::time::timeout(limit, request.send()).await {
             Ok(result) => result.map_err(|error| http_errors::classify(&error))?,

@@ -84,6 +84,7 @@ fn quota_exceeded(quota: Quota, message: String) -> Failure {
             failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
         }
         Quota::Keys { used, limit } => failure.with("quota", "keys").with("used", used).with("limit", limit),
+        Quota::Webhooks { limit } => failure.with("quota", "webhooks").with("used", limit).with("limit", limit),
         Quota::Disk => failure.with("quota", "disk"),
     }
 }
@@ -100,6 +101,7 @@ impl From<app::Error> for Failure {
             Error::FileNotFound => Failure::new(ErrorCode::FileNotFound, message).with("field", "name"),
             Error::KeyNotFound => Failure::new(ErrorCode::KeyNotFound, message),
             Error::InvalidCredential => Failure::new(ErrorCode::InvalidApiKey, message),
+            Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
             Error::FileTooLarge { size: _, max_object_bytes } => Failure::new(ErrorCode::FileTooLarge, message)
                 .with("field", "size")
                 .with("max_object_bytes", max_object_bytes),

@@ -12,6 +12,7 @@ named_enum! {
         ResearchRead = "research:read",
         ResearchWrite = "research:write",
         KeysWrite = "keys:write",
+        WebhooksWrite = "webhooks:write",
     }
 }
 
@@ -25,12 +26,15 @@ named_enum! {
 }
 
 named_enum! {
-    /// An operator's change to an organization, a key or a balance.
+    /// An administrative change to an organization, a key, a balance or a webhook.
     AuditAction: "audit action" {
         OrganizationCreated = "organization.created",
         KeyCreated = "key.created",
         KeyRevoked = "key.revoked",
         BalanceAdded = "balance.added",
         OrganizationDeleted = "organization.deleted",
+        WebhookCreated = "webhook.created",
+        WebhookSecretRotated = "webhook.secret_rotated",
+        WebhookDeleted = "webhook.deleted",
     }
 }

@@ -62,6 +62,10 @@ id! {
     BalanceEntryId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// An address that receives events of an organization.
+    WebhookId;
+    /// One event for one address, the same in all attempts.
+    DeliveryId;
     /// A state of a search index: random, and renewed with every batch of changes.
     Generation;
 }

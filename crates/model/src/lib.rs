@@ -10,6 +10,7 @@ mod ledger;
 mod names;
 mod runs;
 mod timestamp;
+mod webhooks;
 
 pub use access::{AuditAction, KeyState, Scope};
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -17,10 +18,11 @@ pub use collection::{CaptureFormat, Collection, IndexName};
 pub use feedback::FeedbackEvent;
 pub use files::{FileOutcome, FileStatus};
 pub use ids::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DocId, FeedbackId, Generation, OrganizationId, PassageId,
-    SearchId, SessionId, SyncId,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DeliveryId, DocId, FeedbackId, Generation, OrganizationId,
+    PassageId, SearchId, SessionId, SyncId, WebhookId,
 };
 pub use ledger::BalanceReason;
 pub use names::UnknownName;
 pub use runs::{RunMode, RunState, RunStats};
 pub use timestamp::Timestamp;
+pub use webhooks::WebhookEvent;

@@ -64,7 +64,9 @@ pub(crate) use named_enum;
 
 #[cfg(test)]
 mod tests {
-    use crate::{AuditAction, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState, Scope, UnknownName};
+    use crate::{
+        AuditAction, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState, Scope, UnknownName, WebhookEvent,
+    };
 
     #[test]
     fn names_round_trip() {
@@ -83,6 +85,7 @@ mod tests {
         check(RunMode::ALL, RunMode::as_str);
         check(RunState::ALL, RunState::as_str);
         check(Scope::ALL, Scope::as_str);
+        check(WebhookEvent::ALL, WebhookEvent::as_str);
     }
 
     #[test]

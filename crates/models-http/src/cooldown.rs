@@ -1,16 +1,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time without requests after a timeout.
-const LENGTH: Duration = Duration::from_secs(1);
-
 /// Period during which the endpoint gets no requests.
 #[derive(Default)]
 pub struct Cooldown(Mutex<Option<Instant>>);
 
 impl Cooldown {
-    pub fn start(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(LENGTH);
+    pub fn start(&self, length: Duration) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(length);
     }
 
     pub fn is_active(&self) -> bool {

@@ -10,16 +10,17 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
 use models::scoring::Reranker;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 
 use self::dialect::Dialect;
 use crate::cooldown::Cooldown;
+use crate::endpoint::{Endpoint, Reply, unreachable};
 
 /// Texts per request.
 const BATCH: usize = 32;
 /// Maximum response size in bytes; a score takes about 50.
 const MAX_RESPONSE: usize = 1 << 20;
-const POOL_IDLE: Duration = Duration::from_secs(20);
+/// Time without requests after a timeout.
+const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Endpoint and limits of an `HttpReranker`.
 #[derive(Clone)]
@@ -43,11 +44,9 @@ impl fmt::Debug for HttpRerankerOptions {
 
 /// Reranker behind a `/rerank` endpoint.
 pub struct HttpReranker {
-    client: reqwest::Client,
-    url: reqwest::Url,
+    endpoint: Endpoint,
     model: String,
     version: String,
-    authorization: Option<HeaderValue>,
     timeout: Duration,
     dialect: Dialect,
     cooldown: Cooldown,
@@ -65,34 +64,16 @@ impl HttpReranker {
         if url.path() == "/" {
             url.set_path("/rerank");
         }
-        let authorization = match api_key {
-            None => None,
-            Some(key) => {
-                let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(unreachable)?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-        };
-        let client = reqwest::Client::builder()
-            .connect_timeout(timeout)
-            .timeout(timeout)
-            .pool_idle_timeout(POOL_IDLE)
-            .tcp_nodelay(true)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            // Loading the certificates takes longer than the rest of the start.
-            .tls_built_in_root_certs(url.scheme() == "https")
-            .build()
-            .map_err(unreachable)?;
+        let endpoint = Endpoint::new(url, api_key.as_deref(), timeout, MAX_RESPONSE)?;
         let version = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
         let healthy = AtomicBool::new(true);
         let (dialect, cooldown) = (Dialect::default(), Cooldown::default());
-        Ok(Self { client, url, model, version, authorization, timeout, dialect, cooldown, healthy })
+        Ok(Self { endpoint, model, version, timeout, dialect, cooldown, healthy })
     }
 
     async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
         let first = self.dialect.last_accepted();
-        let (status, body) = self.send(first.body(&self.model, query, texts)?).await?;
+        let Reply { status, body, .. } = self.endpoint.post(first.body(&self.model, query, texts)?).await?;
         if status == 200 {
             return first.scores(&body, texts.len());
         }
@@ -101,29 +82,13 @@ impl HttpReranker {
             return Err(ModelError::Status(status));
         }
         let second = first.other();
-        let (status, body) = self.send(second.body(&self.model, query, texts)?).await?;
+        let Reply { status, body, .. } = self.endpoint.post(second.body(&self.model, query, texts)?).await?;
         if status != 200 {
             return Err(ModelError::Status(status));
         }
         let scores = second.scores(&body, texts.len())?;
         self.dialect.remember(second);
         Ok(scores)
-    }
-
-    async fn send(&self, body: Vec<u8>) -> Result<(u16, Vec<u8>), ModelError> {
-        let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
-        if let Some(key) = &self.authorization {
-            request = request.header(AUTHORIZATION, key.clone());
-        }
-        let mut response = request.send().await.map_err(timeout_or_unreachable)?;
-        let mut received = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
-            if received.len() + chunk.len() > MAX_RESPONSE {
-                return Err(ModelError::InvalidResponse(format!("longer than {MAX_RESPONSE} bytes")));
-            }
-            received.extend_from_slice(&chunk);
-        }
-        Ok((response.status().as_u16(), received))
     }
 }
 
@@ -143,7 +108,7 @@ impl Reranker for HttpReranker {
             Err(_) => Err(ModelError::Timeout),
         };
         if matches!(outcome, Err(ModelError::Timeout)) {
-            self.cooldown.start();
+            self.cooldown.start(COOLDOWN);
         }
         self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
         outcome
@@ -156,13 +121,4 @@ impl Reranker for HttpReranker {
     fn is_healthy(&self) -> bool {
         self.healthy.load(Ordering::Relaxed)
     }
-}
-
-fn unreachable(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
-    ModelError::Unreachable(error.into())
-}
-
-fn timeout_or_unreachable(error: reqwest::Error) -> ModelError {
-    // The URL may contain secrets that do not belong in a log.
-    if error.is_timeout() { ModelError::Timeout } else { unreachable(error.without_url()) }
 }

@@ -5,8 +5,8 @@ use std::error::Error;
 pub enum ModelError {
     #[error("the model endpoint timed out")]
     Timeout,
-    /// A recent call timed out; the endpoint gets no requests until the cooldown ends.
-    #[error("the model endpoint timed out recently and is skipped for now")]
+    /// A recent call failed; the endpoint gets no requests until the cooldown ends.
+    #[error("the model endpoint failed recently and is skipped for now")]
     CoolingDown,
     #[error("the model endpoint is unreachable")]
     Unreachable(#[source] Box<dyn Error + Send + Sync>),
@@ -14,4 +14,10 @@ pub enum ModelError {
     Status(u16),
     #[error("invalid response from the model endpoint: {0}")]
     InvalidResponse(String),
+    /// The model or a filter of its provider declined to answer.
+    #[error("the model refused to answer")]
+    Refused,
+    /// The answer contains no text besides reasoning. `truncated` is true if the limit of tokens was reached.
+    #[error("the model returned no text{}", if *truncated { " within the limit of tokens" } else { "" })]
+    Empty { truncated: bool },
 }

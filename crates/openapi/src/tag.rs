@@ -37,7 +37,9 @@ impl Tag {
                  search with the workspace scope."
             }
             Tag::Usage => "Requests, durations and charges of the organization's credentials.",
-            Tag::Account => "The caller's organization, credential and quotas, and the organization's API keys.",
+            Tag::Account => {
+                "The caller's organization, credential and quotas, and the organization's API keys and webhooks."
+            }
         }
     }
 }

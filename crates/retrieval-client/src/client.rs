@@ -5,10 +5,11 @@ use api_types::{
     FileContentResponse, FileDeleteResponse, FileListResponse, FileResponse, IndexFilesResponse, IndexMode,
     IndexRequest, IndexStartResponse, IndexStatusResponse, KeyCreateRequest, KeyCreateResponse, KeyListResponse,
     KeyRevokeResponse, MeResponse, NoBody, PresignRequest, PresignResponse, RequestBody, SearchIndex, SearchRequest,
-    SearchResponse, UsageOverview,
+    SearchResponse, UsageOverview, WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse,
+    WebhookListResponse, WebhookRotateResponse,
 };
 use bytes::Bytes;
-use openapi::parameters::{ApiKeyId, FileName, PageQuery, SyncId, UsageQuery};
+use openapi::parameters::{ApiKeyId, FileName, PageQuery, SyncId, UsageQuery, WebhookId};
 use openapi::{Input, Operation, PathParameters, QueryParameters, operations};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
@@ -164,6 +165,26 @@ impl Client {
             Err(error) => Err(error),
         };
         self.organization.get_or_try_init(ask).await.cloned()
+    }
+
+    /// `GET /v1/webhooks`.
+    pub async fn list_webhooks(&self) -> Result<Answer<WebhookListResponse>, Error> {
+        self.send::<operations::ListWebhooks>(&(), &(), &NoBody {}).await
+    }
+
+    /// `POST /v1/webhooks`. After a broken connection the request is not repeated, since it could create a second webhook.
+    pub async fn create_webhook(&self, request: &WebhookCreateRequest) -> Result<Answer<WebhookCreateResponse>, Error> {
+        self.send::<operations::CreateWebhook>(&(), &(), request).await
+    }
+
+    /// `POST /v1/webhooks/{webhook_id}/rotate`. Not repeated after a broken connection: it would replace the secret again.
+    pub async fn rotate_webhook_secret(&self, webhook_id: &str) -> Result<Answer<WebhookRotateResponse>, Error> {
+        self.send::<operations::RotateWebhookSecret>(&WebhookId(webhook_id.to_owned()), &(), &NoBody {}).await
+    }
+
+    /// `DELETE /v1/webhooks/{webhook_id}`.
+    pub async fn delete_webhook(&self, webhook_id: &str) -> Result<Answer<WebhookDeleteResponse>, Error> {
+        self.send::<operations::DeleteWebhook>(&WebhookId(webhook_id.to_owned()), &(), &NoBody {}).await
     }
 
     async fn send<O: Operation>(

@@ -21,6 +21,8 @@ pub struct Settings {
     pub storage: Storage,
     pub rate_limit: RateLimit,
     pub rerank: Rerank,
+    pub generate: Generate,
+    pub webhooks: Webhooks,
     pub extract: Extract,
     pub fetch: Fetch,
     pub captures: Captures,
@@ -153,6 +155,32 @@ pub struct Rerank {
     pub url: String,
     pub model: String,
     pub api_key: Secret,
+    pub timeout_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum GenerateBackend {
+    None,
+    Http,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generate {
+    pub backend: GenerateBackend,
+    pub url: String,
+    pub model: String,
+    pub api_key: Secret,
+    pub timeout_ms: u64,
+    pub max_tokens: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    #[serde(deserialize_with = "parse::networks")]
+    pub allow_networks: Vec<IpNet>,
     pub timeout_ms: u64,
 }
 

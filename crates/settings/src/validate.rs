@@ -1,6 +1,9 @@
 use url::Url;
 
-use crate::{IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend, reach};
+use crate::{
+    GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
+    reach,
+};
 
 type Check = Result<(), SettingsError>;
 
@@ -37,6 +40,10 @@ impl Settings {
             self.check_rate_limit_url(),
             self.check_rerank_url(),
             positive("rerank.timeout_ms", self.rerank.timeout_ms),
+            self.check_generate_url(),
+            positive("generate.timeout_ms", self.generate.timeout_ms),
+            positive("generate.max_tokens", u64::from(self.generate.max_tokens)),
+            positive("webhooks.timeout_ms", self.webhooks.timeout_ms),
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),
             self.check_contact(),
@@ -196,6 +203,13 @@ impl Settings {
         match self.rerank.backend {
             RerankBackend::Http => http_url("rerank.url", &self.rerank.url),
             RerankBackend::Lexical | RerankBackend::None => Ok(()),
+        }
+    }
+
+    fn check_generate_url(&self) -> Check {
+        match self.generate.backend {
+            GenerateBackend::Http => http_url("generate.url", &self.generate.url),
+            GenerateBackend::None => Ok(()),
         }
     }
 

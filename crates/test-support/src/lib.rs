@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod blobs;
+pub mod chat;
 mod clock;
 mod database;
+pub mod endpoint;
 mod engine;
 mod files;
 mod lost_searches;

@@ -16,6 +16,7 @@ use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
 use model::Clock;
 use rate_limit::{MemoryLimiter, RateLimiter};
+use webhooks::{Sender, SenderOptions};
 
 use crate::{Database, TestBlobs, TestClock, TestEngine, runtime};
 
@@ -113,6 +114,7 @@ impl TestApp {
             second_stage: setup.second_stage,
             limiter: setup.limiter,
             tokens: setup.tokens,
+            webhooks: Arc::new(webhooks()),
             host_checks: setup.host_checks,
             free_space: setup.free_space,
             supervisor: setup.supervisor,
@@ -148,6 +150,16 @@ fn runner(
     };
     let blobs = Arc::clone(blobs) as Arc<dyn BlobStore>;
     Runner::new(store.clone(), blobs, Arc::new(InProcess), Arc::clone(feeder), options)
+}
+
+/// Sends events to targets on loopback.
+fn webhooks() -> Sender {
+    let options = SenderOptions {
+        user_agent: "test".to_owned(),
+        allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
+        timeout: Duration::from_secs(10),
+    };
+    Sender::new(options).unwrap()
 }
 
 /// Reads pages of sites on loopback, without robots.txt and pauses between requests.

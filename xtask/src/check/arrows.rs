@@ -42,6 +42,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
+    // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
+    ("webhooks", &["docstore", "fetcher", "model"]),
     // Use cases.
     (
         "ingest",
@@ -57,6 +59,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "file-types",
             "model",
             "retrieval-core",
+            // Events of runs.
+            "webhooks",
         ],
     ),
     (
@@ -74,6 +78,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            "webhooks",
         ],
     ),
     // The edge.
@@ -111,6 +116,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            "webhooks",
         ],
     ),
     // The other side of the wire.

@@ -88,6 +88,9 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         tasks.push(supervisor.spawn("runner", move || Arc::clone(&working).work(stop_runner.clone())));
         runner = Some(created);
     }
+    let webhooks = compose::webhook_sender(&settings)?;
+    let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
+    tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
@@ -100,6 +103,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         second_stage: compose::second_stage(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
+        webhooks,
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
         free_space,
         supervisor,

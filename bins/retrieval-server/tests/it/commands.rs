@@ -154,7 +154,8 @@ fn admin_commands_print_json(database: Database) {
         "usage:read",
         "research:read",
         "research:write",
-        "keys:write"
+        "keys:write",
+        "webhooks:write"
     ]);
     assert_eq!(created["scopes"], all);
 

@@ -49,3 +49,4 @@ mod usage;
 mod web;
 mod web_archives;
 mod web_pages;
+mod webhooks;

@@ -36,6 +36,8 @@ fn owned_values(server: &Server, owner: &Client) -> Vec<Foreign> {
     let hit = &found["results"][0];
     let document = owner.document(json!({ "doc_id": hit["doc_id"] })).ok();
     let second_key = server.create_key(owner.organization, &[]);
+    let webhook = json!({ "url": "https://example.com/hook", "event_types": ["run.completed"] });
+    let webhook = owner.post("/v1/webhooks", &webhook).ok();
     let address = hit["canonical_url"].as_str().unwrap().to_owned();
     vec![
         id(&hit["doc_id"]),
@@ -45,6 +47,7 @@ fn owned_values(server: &Server, owner: &Client) -> Vec<Foreign> {
         id(&json!(run)),
         id(&json!(owner.organization)),
         id(&second_key["api_key_id"]),
+        id(&webhook["webhook_id"]),
         id(&found["session_id"]),
         Foreign { unknown: address.replace("falcon", "walrus"), owned: address },
         Foreign { owned: NAME.to_owned(), unknown: NAME.replace("falcon", "walrus") },
@@ -121,10 +124,10 @@ impl OpenApi {
         if bodies.is_empty() {
             bodies.push(None);
         }
-        let open = path.find('{');
+        let placeholder = path.find('{').zip(path.find('}'));
         for body in &bodies {
-            let at = match open {
-                Some(open) => format!("{}{encoded}", &path[..open]),
+            let at = match placeholder {
+                Some((open, close)) => format!("{}{encoded}{}", &path[..open], &path[close + 1..]),
                 None => path.to_owned(),
             };
             let call = Call { method: method.to_owned(), path: at, body: body.clone() };
@@ -220,6 +223,8 @@ fn no_field_of_any_operation_reaches_another_organization(database: Database) {
         "GET /v1/files/index/{sync_id}: sync_id",
         "GET /v1/files/index/{sync_id}/files: sync_id",
         "DELETE /v1/keys/{api_key_id}: api_key_id",
+        "DELETE /v1/webhooks/{webhook_id}: webhook_id",
+        "POST /v1/webhooks/{webhook_id}/rotate: webhook_id",
         "GET /v1/usage: api_key_ids",
     ] {
         assert!(tested.contains(place), "{place} is not among {tested:#?}");

@@ -263,7 +263,7 @@ mod deletion {
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         let another = world.store.claim_run("other".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
         assert!(another.is_none(), "{another:?}");
-        world.store.finish_run(run.sync_id, "worker".to_owned(), None, now).await.unwrap();
+        world.store.finish_run(run.sync_id, "worker".to_owned(), None, now, webhooks::run_ended).await.unwrap();
         let another = world.store.claim_run("other".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
         assert!(another.is_none(), "{another:?}");
     }
@@ -277,7 +277,11 @@ mod deletion {
         let now = world.clock.now();
         let run =
             world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
-        world.store.finish_run(run.sync_id, "worker".to_owned(), Some("no storage".to_owned()), now).await.unwrap();
+        world
+            .store
+            .finish_run(run.sync_id, "worker".to_owned(), Some("no storage".to_owned()), now, webhooks::run_ended)
+            .await
+            .unwrap();
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         let next = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
         assert!(next.is_some());

@@ -28,3 +28,4 @@ mod tokens;
 mod unwritable;
 mod usage;
 mod web_pages;
+mod webhooks;

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod audit;
 pub mod balances;
 pub mod captures;
+pub mod deliveries;
 pub mod documents;
 pub mod files;
 pub mod inventory;
@@ -21,5 +22,6 @@ pub mod run_files;
 pub mod runs;
 pub mod storage_totals;
 pub mod usage;
+pub mod webhooks;
 
 use super::{Conn, lock_documents};

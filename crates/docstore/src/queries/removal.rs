@@ -1,6 +1,6 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, FeedbackId, OrganizationId, RunState, SearchId, SyncId, Timestamp};
+use model::{DeliveryId, DocId, FeedbackId, OrganizationId, RunState, SearchId, SyncId, Timestamp, WebhookId};
 
 use super::documents::purge_workspace_documents;
 use super::{Conn, accounts, audit, files, page_reads};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::rows::{AuditEntry, Organization};
 use crate::schema::{
     api_keys, documents, feedback, files as file_rows, grants, index_runs, organizations, page_reads as reads,
-    searches, storage_totals, usage_events, usage_rollups,
+    searches, storage_totals, usage_events, usage_rollups, webhook_deliveries, webhooks,
 };
 use crate::types::{Bind, bind_all};
 
@@ -111,7 +111,9 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         + delete_some!(connection, feedback.feedback_id: FeedbackId, organization_id, limit)
         + delete_some!(connection, grants.doc_id: DocId, organization_id, limit)
         + delete_some!(connection, usage_rollups.start: Timestamp, organization_id, limit)
-        + delete_some!(connection, index_runs.sync_id: SyncId, organization_id, limit);
+        + delete_some!(connection, index_runs.sync_id: SyncId, organization_id, limit)
+        + delete_some!(connection, webhook_deliveries.delivery_id: DeliveryId, organization_id, limit)
+        + delete_some!(connection, webhooks.webhook_id: WebhookId, organization_id, limit);
     let read: Vec<DocId> = reads::table
         .filter(reads::organization_id.eq(Bind(organization_id)))
         .order(reads::doc_id)

@@ -6,12 +6,13 @@ use model::{DocId, FileOutcome, OrganizationId, RunMode, RunState, RunStats, Syn
 
 use super::Conn;
 use super::captures::save_documents;
+use super::deliveries::announce;
 use super::documents::purge_workspace_documents;
 use super::run_files::record_run_files;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
-use crate::rows::{IndexRun, RunFile};
+use crate::rows::{IndexRun, NewWebhookEvent, RunFile};
 use crate::schema::{files, index_runs};
 use crate::types::{Bind, Strings, bind_all};
 
@@ -305,6 +306,7 @@ pub async fn finish_run(
     owner: String,
     error: Option<String>,
     now: Timestamp,
+    event: fn(&IndexRun) -> NewWebhookEvent,
 ) -> Result<bool> {
     let state = if error.is_none() { RunState::Completed } else { RunState::Failed };
     let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
@@ -317,5 +319,10 @@ pub async fn finish_run(
         ))
         .execute(connection)
         .await?;
+    if kept > 0
+        && let Some(run) = find_any_run(connection, sync_id).await?
+    {
+        announce(connection, run.organization_id, now, || event(&run)).await?;
+    }
     Ok(kept > 0)
 }

@@ -9,6 +9,7 @@ mod outbox;
 mod page_read;
 mod run;
 mod usage;
+mod webhook;
 
 pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
@@ -19,3 +20,4 @@ pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
+pub use webhook::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};

@@ -29,3 +29,4 @@ mod retention;
 mod runs;
 mod schema;
 mod unknown_values;
+mod webhooks;

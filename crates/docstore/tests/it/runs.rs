@@ -7,7 +7,7 @@ use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewD
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, documents_in, new_organization, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, run_event, workspace_document};
 
 on_both_backends!(
     second_request_joins_queued_run,
@@ -192,7 +192,7 @@ async fn runs_are_claimed_oldest_first_one_per_organization(db: Database) {
     let next = request(&db, early, at(-1)).await;
     assert_eq!(claim(&db, "worker", at(2)).await.unwrap().sync_id, second.sync_id);
     assert!(claim(&db, "worker", at(2)).await.is_none());
-    assert!(db.finish_run(first.sync_id, "worker".to_owned(), None, at(3)).await.unwrap());
+    assert!(db.finish_run(first.sync_id, "worker".to_owned(), None, at(3), run_event).await.unwrap());
     assert_eq!(claim(&db, "worker", at(3)).await.unwrap().sync_id, next.sync_id);
 }
 
@@ -281,7 +281,7 @@ async fn former_owner_cannot_write(db: Database) {
     assert!(!db.begin_running(sync_id, "worker".to_owned(), 9).await.unwrap());
     assert!(!record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new.clone()))]).await);
     assert!(!delete(&db, &run, "worker", vec![old.document.doc_id]).await);
-    assert!(!db.finish_run(sync_id, "worker".to_owned(), Some("mine".to_owned()), at(11)).await.unwrap());
+    assert!(!db.finish_run(sync_id, "worker".to_owned(), Some("mine".to_owned()), at(11), run_event).await.unwrap());
 
     let after = find(&db, &run).await;
     assert_eq!(after.stats(), RunStats::default());
@@ -430,7 +430,7 @@ async fn finished_run_is_final(db: Database) {
     for error in [None, Some("storage is gone".to_owned())] {
         let (organization_id, run) = claimed_run(&db).await;
         let sync_id = run.sync_id;
-        assert!(db.finish_run(sync_id, "worker".to_owned(), error.clone(), at(5)).await.unwrap());
+        assert!(db.finish_run(sync_id, "worker".to_owned(), error.clone(), at(5), run_event).await.unwrap());
         let ended = find(&db, &run).await;
         let expected = if error.is_some() { RunState::Failed } else { RunState::Completed };
         assert_eq!((ended.state, ended.error.clone()), (expected, error));
@@ -438,7 +438,7 @@ async fn finished_run_is_final(db: Database) {
         assert_eq!((ended.started_at, ended.completed_at), (Some(NOW), Some(at(5))));
         assert_eq!((&ended.lease_owner, ended.lease_expires_at), (&None, None));
 
-        assert!(!db.finish_run(sync_id, "worker".to_owned(), None, at(6)).await.unwrap());
+        assert!(!db.finish_run(sync_id, "worker".to_owned(), None, at(6), run_event).await.unwrap());
         assert!(!db.extend_run_lease(sync_id, "worker".to_owned(), at(99)).await.unwrap());
         let new = workspace_document(organization_id, "a.md", "a file");
         assert!(!record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new))]).await);
@@ -446,7 +446,7 @@ async fn finished_run_is_final(db: Database) {
         assert_eq!(find(&db, &run).await.completed_at, Some(at(5)));
         let next = request(&db, organization_id, at(6)).await;
         assert_eq!(claim(&db, "worker", at(6)).await.unwrap().sync_id, next.sync_id);
-        assert!(db.finish_run(next.sync_id, "worker".to_owned(), None, at(7)).await.unwrap());
+        assert!(db.finish_run(next.sync_id, "worker".to_owned(), None, at(7), run_event).await.unwrap());
     }
 }
 
@@ -492,7 +492,7 @@ async fn outcomes_of_a_run_outlive_later_runs(db: Database) {
         ("c".to_owned(), FileOutcome::Failed, failed.clone()),
     ];
     assert_eq!(outcomes(&db, &run, 100).await, expected);
-    db.finish_run(run.sync_id, "worker".to_owned(), None, NOW).await.unwrap();
+    db.finish_run(run.sync_id, "worker".to_owned(), None, NOW, run_event).await.unwrap();
     request(&db, organization_id, at(1)).await;
     let later = claim(&db, "worker", at(1)).await.unwrap();
     assert!(record(&db, &later, "worker", vec![unread("a", &later)]).await);

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use docstore::{
     ApiKey, BalanceEntry, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun, Search, StorageQuotas,
-    UsageEvent,
+    UsageEvent, WebhookDelivery,
 };
 use model::{
     BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
 };
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, audit_entry, divided, new_organization, page, workspace_document};
+use crate::support::{
+    Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document,
+};
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
 
@@ -196,4 +198,21 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         counts: RunStats::default(),
     };
     db.record_file_results(owner, run.sync_id, "worker".to_owned(), vec![result], NOW).await.unwrap();
+    let webhook = new_webhook(db, owner, &[]).await;
+    let delivery = WebhookDelivery {
+        delivery_id: new_id().into(),
+        organization_id: owner,
+        webhook_id: Some(webhook.webhook_id),
+        url: None,
+        secret: None,
+        event_type: String::new(),
+        payload: String::new(),
+        attempts: 0,
+        next_attempt_at: NOW,
+        lease_owner: None,
+        lease_expires_at: None,
+        last_error: None,
+        created_at: NOW,
+    };
+    db.enqueue_delivery(delivery).await.unwrap();
 }

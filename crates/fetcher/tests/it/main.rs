@@ -7,6 +7,7 @@ mod codings;
 mod hostile;
 mod pages;
 mod politeness;
+mod posts;
 mod redirects;
 mod robots;
 mod secure;

@@ -13,3 +13,4 @@ pub(crate) mod searches;
 pub(crate) mod skills;
 pub(crate) mod unmatched;
 pub(crate) mod usage;
+pub(crate) mod webhooks;

@@ -41,6 +41,8 @@ async fn wrong_methods_name_the_right_one() {
         ("DELETE", "/v1/keys", "GET, HEAD, POST"),
         ("GET", "/v1/keys/x", "DELETE"),
         ("POST", "/v1/files/index/x", "GET, HEAD"),
+        ("DELETE", "/v1/webhooks", "GET, HEAD, POST"),
+        ("GET", "/v1/webhooks/x", "DELETE"),
         ("PATCH", "/v1/feedback", "POST"),
     ] {
         let request = TestRequest::with_uri(path).method(method.parse().unwrap());

@@ -24,3 +24,4 @@ mod sessions;
 mod skills;
 mod table;
 mod usage;
+mod webhooks;

@@ -61,6 +61,10 @@ async fn examples_of_rejections_are_what_the_server_answers() {
             "createKey" => ("/v1/keys", json!({"name": "sync", "limit_rps": 0})),
             "revokeKey" => (&*format!("/v1/keys/{}", "x".repeat(129)), Value::Null),
             "getUsage" => ("/v1/usage?interval=week", Value::Null),
+            "listWebhooks" => ("/v1/webhooks?page=2", Value::Null),
+            "createWebhook" => ("/v1/webhooks", json!({"url": "nowhere", "event_types": ["run.completed"]})),
+            "rotateWebhookSecret" => (&*format!("/v1/webhooks/{}/rotate", "x".repeat(129)), Value::Null),
+            "deleteWebhook" => (&*format!("/v1/webhooks/{}", "x".repeat(129)), Value::Null),
             "getMe" => ("/v1/me?page=2", Value::Null),
             other => panic!("no rejected request of {other}"),
         };

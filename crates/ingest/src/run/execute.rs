@@ -54,7 +54,8 @@ impl Runner {
         self.wait_until_searchable(organization_id).await?;
         require_lease(
             self.retry_transient(|| async {
-                Ok(self.store.finish_run(sync_id, owner.to_owned(), None, self.clock().now()).await?)
+                let now = self.clock().now();
+                Ok(self.store.finish_run(sync_id, owner.to_owned(), None, now, webhooks::run_ended).await?)
             })
             .await?,
         )?;

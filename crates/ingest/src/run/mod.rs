@@ -186,7 +186,9 @@ impl Runner {
             Err(error) => {
                 tracing::error!(%sync_id, error = &error as &dyn std::error::Error, "indexing run failed");
                 let message = error_causes::describe(&error);
-                if let Err(error) = self.store.finish_run(sync_id, owner, Some(message), self.clock().now()).await {
+                let now = self.clock().now();
+                let finished = self.store.finish_run(sync_id, owner, Some(message), now, webhooks::run_ended).await;
+                if let Err(error) = finished {
                     // The lease expires, and the next worker retries the run.
                     tracing::warn!(%sync_id, error = &error as &dyn std::error::Error, "recording the failed run failed");
                 }

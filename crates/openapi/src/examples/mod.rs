@@ -7,6 +7,7 @@ pub(crate) mod keys;
 pub(crate) mod me;
 pub(crate) mod search;
 pub(crate) mod usage;
+pub(crate) mod webhooks;
 
 use serde_json::{Value, json};
 use uuid::{Uuid, uuid};

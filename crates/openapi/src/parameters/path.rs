@@ -86,3 +86,8 @@ text_parameter! {
     ApiKeyId: "api_key_id", max 128, example "9f1c1b6e-0f43-4f0e-8a55-6f1f7f2e4a10",
     "The `api_key_id` of the key."
 }
+
+text_parameter! {
+    WebhookId: "webhook_id", max 128, example "3f8a2c10-5b7d-4e21-9c46-7d1e0b9a6f52",
+    "The `webhook_id` of the webhook."
+}

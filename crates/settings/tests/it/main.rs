@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use settings::{IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
+use settings::{GenerateBackend, IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
 
 fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -37,6 +37,9 @@ fn defaults_match_documentation() {
     assert_eq!((settings.retention.searches_days, settings.retention.feedback_days), (90, 0));
     assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));
     assert_eq!((settings.billing.search_cents, settings.rerank.timeout_ms), (1, 800));
+    assert_eq!(settings.generate.backend, GenerateBackend::None);
+    assert_eq!((settings.generate.timeout_ms, settings.generate.max_tokens), (60_000, 4_096));
+    assert!(settings.webhooks.allow_networks.is_empty());
     assert_eq!(settings.auth.oauth.organization_claim, "org_id");
 }
 
@@ -127,6 +130,13 @@ fn invalid_values_are_reported_with_their_key() {
             "`index.url` = ``: must be an http or https URL such as `https://host.example`",
         ),
         (
+            "[generate]\nbackend = \"http\"",
+            "`generate.url` = ``: must be an http or https URL such as `https://host.example`",
+        ),
+        ("[generate]\nbackend = \"openai\"", "`generate.backend` = `openai`: must be one of `none`, `http`"),
+        ("[generate]\nmax_tokens = 0", "`generate.max_tokens` = `0`: must be at least 1"),
+        ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
+        (
             "[fetch]\nallow_networks = [\"10.0.0.1/8\"]",
             "`fetch.allow_networks`: `10.0.0.1/8` has bits set after the prefix: did you mean `10.0.0.0/8`?",
         ),
@@ -189,6 +199,7 @@ fn secrets_are_read_from_files_and_hidden() {
 fn errors_never_contain_secrets() {
     for (toml, key) in [
         ("[index]\napi_key = 987654", "index.api_key"),
+        ("[generate]\napi_key = 987654", "generate.api_key"),
         ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
         ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
     ] {

@@ -6,7 +6,10 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
-pub use rows::{NOW, at, audit_entry, divided, documents_in, new_organization, organization, page, workspace_document};
+pub use rows::{
+    NOW, at, audit_entry, divided, documents_in, new_organization, new_webhook, organization, page, run_event,
+    workspace_document,
+};
 pub use run::{Backend, InitialState, run};
 
 /// Generates two tests, `sqlite::NAME` and `postgres::NAME`, from each `async fn NAME(db: Database)`. A function missing

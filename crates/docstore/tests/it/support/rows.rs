@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use docstore::{
-    AuditEntry, Capture, Docstore, Document, NewDocument, NewParts, Organization, OutboxEntry, OutboxWork, Passage,
-    Strings, divide_at,
+    AuditEntry, Capture, Docstore, Document, IndexRun, NewDocument, NewParts, NewWebhookEvent, Organization,
+    OutboxEntry, OutboxWork, Passage, Strings, Webhook, divide_at,
 };
-use model::{AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
+use model::{
+    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp, WebhookEvent,
+};
 use uuid::Uuid;
 
 /// Arbitrary reference time.
@@ -129,4 +131,19 @@ pub fn documents_in(entries: &[OutboxEntry]) -> Vec<DocId> {
         OutboxWork::ClearIndex => panic!("not a document: {entry:?}"),
     };
     entries.iter().map(document).collect()
+}
+
+/// Returns the event of a run that ended.
+pub fn run_event(run: &IndexRun) -> NewWebhookEvent {
+    let event_type = if run.error.is_none() { WebhookEvent::RunCompleted } else { WebhookEvent::RunFailed };
+    NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: format!("state {}", run.state) }
+}
+
+/// Creates a webhook for these event types.
+pub async fn new_webhook(store: &Docstore, organization_id: OrganizationId, event_types: &[&str]) -> Webhook {
+    let event_types = Strings(event_types.iter().map(|name| (*name).to_owned()).collect());
+    let url = "https://example.com/hook".to_owned();
+    let webhook = Webhook::new(Uuid::new_v4().into(), organization_id, url, event_types, "whsec_bmV3".to_owned(), NOW);
+    assert!(store.create_webhook(webhook.clone(), 100, audit_entry()).await.unwrap());
+    webhook
 }

@@ -1,0 +1,223 @@
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{DeliveryId, OrganizationId, Timestamp, WebhookId};
+
+use super::Conn;
+use crate::error::Result;
+use crate::rows::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};
+use crate::schema::{webhook_deliveries as deliveries, webhooks};
+use crate::types::{Bind, bind_all};
+
+/// Pending deliveries of a webhook, beyond which further events are not enqueued: its target has been down for long.
+const MAX_PENDING: i64 = 10_000;
+
+/// Enqueues an event of the organization for its webhooks. Call it in the transaction of the change.
+pub async fn announce(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    now: Timestamp,
+    event: impl FnOnce() -> NewWebhookEvent,
+) -> Result<()> {
+    let active: Vec<Webhook> = webhooks::table
+        .filter(webhooks::organization_id.eq(Bind(organization_id)))
+        .filter(webhooks::disabled_at.is_null())
+        .order(webhooks::webhook_id)
+        .select(Webhook::as_select())
+        .load(connection)
+        .await?;
+    if active.is_empty() {
+        return Ok(());
+    }
+    let event = event();
+    let mut rows = Vec::new();
+    for webhook in &active {
+        if !webhook.event_types.0.iter().any(|name| name == event.event_type.as_str()) {
+            continue;
+        }
+        let pending: i64 = deliveries::table
+            .filter(deliveries::webhook_id.eq(Bind(Some(webhook.webhook_id))))
+            .count()
+            .get_result(connection)
+            .await?;
+        if pending < MAX_PENDING {
+            rows.push(event.delivery(webhook, now));
+        }
+    }
+    insert_missing_rows!(connection, deliveries::table, rows)?;
+    Ok(())
+}
+
+pub async fn enqueue_delivery(connection: &mut Conn, delivery: WebhookDelivery) -> Result<()> {
+    insert_missing_rows!(connection, deliveries::table, vec![delivery])?;
+    Ok(())
+}
+
+pub async fn claim_deliveries(
+    connection: &mut Conn,
+    owner: String,
+    now: Timestamp,
+    lease_expires_at: Timestamp,
+    limit: i64,
+    share: i64,
+) -> Result<Vec<ClaimedDelivery>> {
+    let leased: Vec<(OrganizationId, i64)> = deliveries::table
+        .filter(deliveries::lease_expires_at.gt(Bind(now)))
+        .group_by(deliveries::organization_id)
+        .select((deliveries::organization_id, diesel::dsl::count_star()))
+        .load(connection)
+        .await?;
+    let leased: HashMap<OrganizationId, i64> = leased.into_iter().collect();
+    let is_free = || deliveries::lease_expires_at.is_null().or(deliveries::lease_expires_at.le(Bind(now)));
+    let due = || deliveries::table.filter(deliveries::next_attempt_at.le(Bind(now))).filter(is_free());
+    let mut waiting: Vec<(OrganizationId, Option<Timestamp>)> = due()
+        .group_by(deliveries::organization_id)
+        .select((deliveries::organization_id, diesel::dsl::min(deliveries::next_attempt_at)))
+        .load(connection)
+        .await?;
+    waiting.sort_unstable_by_key(|(organization_id, oldest)| (*oldest, *organization_id));
+    let mut claimed: Vec<WebhookDelivery> = Vec::new();
+    for (organization_id, _) in waiting {
+        let left = limit.saturating_sub(i64::try_from(claimed.len()).unwrap_or(i64::MAX));
+        let free = share.saturating_sub(leased.get(&organization_id).copied().unwrap_or(0)).min(left);
+        if free < 1 {
+            continue;
+        }
+        let of_organization = lock_free_rows!(
+            due()
+                .filter(deliveries::organization_id.eq(Bind(organization_id)))
+                .order(deliveries::next_attempt_at)
+                .limit(free)
+                .select(WebhookDelivery::as_select())
+        );
+        claimed.extend(of_organization.load::<WebhookDelivery>(connection).await?);
+    }
+    if claimed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = bind_all(claimed.iter().map(|delivery| delivery.delivery_id));
+    diesel::update(deliveries::table.filter(deliveries::delivery_id.eq_any(ids)))
+        .set((deliveries::lease_owner.eq(owner), deliveries::lease_expires_at.eq(Bind(Some(lease_expires_at)))))
+        .execute(connection)
+        .await?;
+    with_webhooks(connection, claimed).await
+}
+
+async fn with_webhooks(connection: &mut Conn, claimed: Vec<WebhookDelivery>) -> Result<Vec<ClaimedDelivery>> {
+    let ids = bind_all(claimed.iter().filter_map(|delivery| delivery.webhook_id));
+    let found: Vec<Webhook> =
+        webhooks::table.filter(webhooks::webhook_id.eq_any(ids)).select(Webhook::as_select()).load(connection).await?;
+    let found: HashMap<WebhookId, Webhook> = found.into_iter().map(|webhook| (webhook.webhook_id, webhook)).collect();
+    let with_webhook = |delivery: WebhookDelivery| ClaimedDelivery {
+        webhook: delivery.webhook_id.and_then(|webhook_id| found.get(&webhook_id).cloned()),
+        delivery,
+    };
+    Ok(claimed.into_iter().map(with_webhook).collect())
+}
+
+/// Locks the webhook of a delivery. Webhooks are locked before their deliveries, as their deletion does.
+async fn lock_webhook(connection: &mut Conn, webhook_id: Option<WebhookId>) -> Result<()> {
+    if let Some(webhook_id) = webhook_id {
+        let _: Option<WebhookId> = lock_rows!(webhooks::table.find(Bind(webhook_id)).select(webhooks::webhook_id))
+            .first(connection)
+            .await
+            .optional()?;
+    }
+    Ok(())
+}
+
+async fn delete_owned(connection: &mut Conn, delivery_id: DeliveryId, owner: String) -> Result<bool> {
+    let owned = deliveries::table.find(Bind(delivery_id)).filter(deliveries::lease_owner.eq(owner));
+    Ok(diesel::delete(owned).execute(connection).await? > 0)
+}
+
+pub async fn complete_delivery(
+    connection: &mut Conn,
+    delivery_id: DeliveryId,
+    webhook_id: Option<WebhookId>,
+    owner: String,
+) -> Result<bool> {
+    lock_webhook(connection, webhook_id).await?;
+    let completed = delete_owned(connection, delivery_id, owner).await?;
+    if let Some(webhook_id) = webhook_id.filter(|_| completed) {
+        diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::failing_since.is_not_null()))
+            .set((webhooks::failing_since.eq(Bind(None::<Timestamp>)), webhooks::last_error.eq(None::<String>)))
+            .execute(connection)
+            .await?;
+    }
+    Ok(completed)
+}
+
+pub async fn fail_delivery(
+    connection: &mut Conn,
+    delivery_id: DeliveryId,
+    webhook_id: Option<WebhookId>,
+    owner: String,
+    error: String,
+    after: AfterFailure,
+    now: Timestamp,
+) -> Result<bool> {
+    lock_webhook(connection, webhook_id).await?;
+    let owned = match &after {
+        AfterFailure::Retry(at) => postpone(connection, delivery_id, owner, &error, *at).await?,
+        AfterFailure::GiveUp | AfterFailure::Disable(_) => delete_owned(connection, delivery_id, owner).await?,
+    };
+    let Some(webhook_id) = webhook_id.filter(|_| owned) else { return Ok(owned) };
+    diesel::update(webhooks::table.find(Bind(webhook_id)))
+        .set(webhooks::last_error.eq(error))
+        .execute(connection)
+        .await?;
+    diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::failing_since.is_null()))
+        .set(webhooks::failing_since.eq(Bind(Some(now))))
+        .execute(connection)
+        .await?;
+    match after {
+        AfterFailure::Retry(at) => {
+            let others = deliveries::table
+                .filter(deliveries::webhook_id.eq(Bind(Some(webhook_id))))
+                .filter(deliveries::lease_owner.is_null())
+                .filter(deliveries::next_attempt_at.lt(Bind(at)));
+            diesel::update(others).set(deliveries::next_attempt_at.eq(Bind(at))).execute(connection).await?;
+        }
+        AfterFailure::GiveUp => {}
+        AfterFailure::Disable(reason) => {
+            diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::disabled_at.is_null()))
+                .set((webhooks::disabled_at.eq(Bind(Some(now))), webhooks::disabled_reason.eq(reason)))
+                .execute(connection)
+                .await?;
+            let all = deliveries::table.filter(deliveries::webhook_id.eq(Bind(Some(webhook_id))));
+            diesel::delete(all).execute(connection).await?;
+        }
+    }
+    Ok(owned)
+}
+
+async fn postpone(
+    connection: &mut Conn,
+    delivery_id: DeliveryId,
+    owner: String,
+    error: &str,
+    at: Timestamp,
+) -> Result<bool> {
+    let owned = deliveries::table.find(Bind(delivery_id)).filter(deliveries::lease_owner.eq(owner));
+    let postponed = diesel::update(owned)
+        .set((
+            deliveries::attempts.eq(deliveries::attempts + 1),
+            deliveries::next_attempt_at.eq(Bind(at)),
+            deliveries::last_error.eq(error.to_owned()),
+            deliveries::lease_owner.eq(None::<String>),
+            deliveries::lease_expires_at.eq(Bind(None::<Timestamp>)),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(postponed > 0)
+}
+
+pub async fn release_deliveries(connection: &mut Conn, owner: String) -> Result<()> {
+    diesel::update(deliveries::table.filter(deliveries::lease_owner.eq(owner)))
+        .set((deliveries::lease_owner.eq(None::<String>), deliveries::lease_expires_at.eq(Bind(None::<Timestamp>))))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

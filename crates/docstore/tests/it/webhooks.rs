@@ -1,0 +1,247 @@
+//! Webhooks and the queue of their deliveries.
+
+use docstore::{AfterFailure, AuditFilter, ClaimedDelivery, IndexRun, Webhook, WebhookDelivery};
+use model::{DeliveryId, OrganizationId, RunMode, RunState};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, at, audit_entry, new_organization, new_webhook, run_event};
+
+on_both_backends!(
+    webhooks_are_limited_and_isolated,
+    rotation_keeps_one_previous_secret,
+    end_of_a_run_enqueues_its_event,
+    lost_run_enqueues_nothing,
+    claims_are_exclusive_until_expiry,
+    organizations_share_claims,
+    concurrent_claims_are_exclusive,
+    failure_postpones_deliveries_of_the_same_webhook,
+    success_ends_a_period_of_failures,
+    disabled_webhook_loses_its_deliveries,
+    delivery_to_a_single_address_has_no_webhook,
+);
+
+const EVENTS: &[&str] = &["run.completed", "run.failed"];
+
+/// Ends a run of the organization and returns it.
+async fn ended_run(db: &Database, organization_id: OrganizationId, error: Option<&str>) -> IndexRun {
+    let run = IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW);
+    db.request_run(run).await.unwrap();
+    let run = db.claim_run("runner".to_owned(), NOW, at(1_000)).await.unwrap().unwrap();
+    assert_eq!(run.organization_id, organization_id);
+    let error = error.map(str::to_owned);
+    assert!(db.finish_run(run.sync_id, "runner".to_owned(), error, NOW, run_event).await.unwrap());
+    run
+}
+
+async fn claim(db: &Database, owner: &str, now: i64, limit: i64, share: i64) -> Vec<ClaimedDelivery> {
+    db.claim_deliveries(owner.to_owned(), at(now), at(now + 10), limit, share).await.unwrap()
+}
+
+async fn fail(db: &Database, claimed: &ClaimedDelivery, owner: &str, after: AfterFailure) -> bool {
+    let WebhookDelivery { delivery_id, webhook_id, .. } = claimed.delivery;
+    let error = "status 500".to_owned();
+    db.fail_delivery(delivery_id, webhook_id, owner.to_owned(), error, after, at(1)).await.unwrap()
+}
+
+async fn only(db: &Database, organization_id: OrganizationId) -> Webhook {
+    let webhooks = db.list_webhooks(organization_id).await.unwrap();
+    let [webhook] = &webhooks[..] else { panic!("one webhook: {webhooks:?}") };
+    webhook.clone()
+}
+
+async fn webhooks_are_limited_and_isolated(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let first = new_webhook(&db, ours, EVENTS).await;
+    let second = Webhook { webhook_id: Uuid::new_v4().into(), created_at: at(1), ..first.clone() };
+    assert!(db.create_webhook(second.clone(), 2, audit_entry()).await.unwrap());
+    let third = Webhook { webhook_id: Uuid::new_v4().into(), ..first.clone() };
+    let before = db.list_audit_entries(AuditFilter::default(), None, 100).await.unwrap().len();
+    assert!(!db.create_webhook(third, 2, audit_entry()).await.unwrap());
+    let ids: Vec<_> = db.list_webhooks(ours).await.unwrap().into_iter().map(|webhook| webhook.webhook_id).collect();
+    assert_eq!(ids, [first.webhook_id, second.webhook_id]);
+    assert!(db.list_webhooks(theirs).await.unwrap().is_empty());
+    assert!(!db.delete_webhook(theirs, first.webhook_id, audit_entry()).await.unwrap());
+    let rotated = db.rotate_webhook_secret(theirs, first.webhook_id, String::new(), NOW, audit_entry()).await.unwrap();
+    assert!(rotated.is_none());
+    assert_eq!(db.list_audit_entries(AuditFilter::default(), None, 100).await.unwrap().len(), before);
+    assert!(db.delete_webhook(ours, first.webhook_id, audit_entry()).await.unwrap());
+    assert_eq!(only(&db, ours).await.webhook_id, second.webhook_id);
+}
+
+async fn rotation_keeps_one_previous_secret(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let first = new_webhook(&db, organization_id, EVENTS).await;
+    for (secret, expires) in [("second", 5), ("third", 6)] {
+        let rotate =
+            db.rotate_webhook_secret(organization_id, first.webhook_id, secret.to_owned(), at(expires), audit_entry());
+        let webhook = rotate.await.unwrap().unwrap();
+        let stored = only(&db, organization_id).await;
+        assert_eq!((&stored.secret, &stored.previous_secret), (&webhook.secret, &webhook.previous_secret));
+        assert_eq!((stored.secret.as_str(), stored.previous_secret_expires_at), (secret, Some(at(expires))));
+    }
+    let shown = format!("{:?}", only(&db, organization_id).await);
+    assert!(!shown.contains("third") && !shown.contains("second"), "{shown}");
+}
+
+async fn end_of_a_run_enqueues_its_event(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    new_webhook(&db, theirs, EVENTS).await;
+    let all = new_webhook(&db, ours, EVENTS).await;
+    let failures = new_webhook(&db, ours, &["run.failed", "moon.landed"]).await;
+    ended_run(&db, ours, None).await;
+    let claimed = claim(&db, "a", 0, 10, 10).await;
+    let [completed] = &claimed[..] else { panic!("one delivery: {claimed:?}") };
+    assert_eq!(completed.delivery.webhook_id, Some(all.webhook_id));
+    assert_eq!(completed.webhook.as_ref().unwrap().secret, all.secret);
+    assert_eq!(completed.delivery.event_type, "run.completed");
+    assert_eq!(completed.delivery.payload, format!("state {}", RunState::Completed));
+    ended_run(&db, ours, Some("no storage")).await;
+    let mut targets: Vec<_> =
+        claim(&db, "a", 0, 10, 10).await.into_iter().map(|claimed| claimed.delivery.webhook_id.unwrap()).collect();
+    targets.sort_unstable();
+    let mut expected = [all.webhook_id, failures.webhook_id];
+    expected.sort_unstable();
+    assert_eq!(targets, expected);
+}
+
+async fn lost_run_enqueues_nothing(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    let run = ended_run(&db, organization_id, None).await;
+    assert!(!db.finish_run(run.sync_id, "runner".to_owned(), None, NOW, run_event).await.unwrap());
+    assert_eq!(db.count("webhook_deliveries").await, 1);
+}
+
+async fn claims_are_exclusive_until_expiry(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    ended_run(&db, organization_id, None).await;
+    let claimed = claim(&db, "a", 0, 10, 10).await;
+    assert_eq!(claimed.len(), 1);
+    assert!(claim(&db, "b", 9, 10, 10).await.is_empty());
+    assert_eq!(claim(&db, "b", 10, 10, 10).await.len(), 1);
+    let WebhookDelivery { delivery_id, webhook_id, .. } = claimed[0].delivery;
+    assert!(!fail(&db, &claimed[0], "a", AfterFailure::GiveUp).await);
+    assert!(!db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    db.release_deliveries("b".to_owned()).await.unwrap();
+    assert_eq!(claim(&db, "a", 11, 10, 10).await[0].delivery.attempts, 0);
+    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    assert_eq!(db.count("webhook_deliveries").await, 0);
+}
+
+async fn organizations_share_claims(db: Database) {
+    let (busy, other) = (new_organization(&db).await, new_organization(&db).await);
+    for organization_id in [busy, other] {
+        new_webhook(&db, organization_id, EVENTS).await;
+    }
+    for _ in 0..5 {
+        ended_run(&db, busy, None).await;
+    }
+    ended_run(&db, other, None).await;
+    let of = |claimed: &[ClaimedDelivery], id| {
+        claimed.iter().filter(|claimed| claimed.delivery.organization_id == id).count()
+    };
+    let first = claim(&db, "a", 0, 10, 2).await;
+    assert_eq!((of(&first, busy), of(&first, other)), (2, 1));
+    assert!(claim(&db, "b", 1, 10, 2).await.is_empty(), "the share is that of all workers");
+    let done = first.iter().find(|claimed| claimed.delivery.organization_id == busy).unwrap();
+    fail(&db, done, "a", AfterFailure::GiveUp).await;
+    assert_eq!(claim(&db, "b", 1, 10, 2).await.len(), 1);
+    assert_eq!(claim(&db, "b", 20, 2, 3).await.len(), 2);
+}
+
+async fn concurrent_claims_are_exclusive(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    for _ in 0..10 {
+        ended_run(&db, organization_id, None).await;
+    }
+    let claims: Vec<_> = (0..4)
+        .map(|n| {
+            let store = db.store.clone();
+            tokio::spawn(async move { store.claim_deliveries(format!("w{n}"), NOW, at(10), 10, 100).await.unwrap() })
+        })
+        .collect();
+    let mut ids: Vec<DeliveryId> = Vec::new();
+    for claim in claims {
+        ids.extend(claim.await.unwrap().iter().map(|claimed| claimed.delivery.delivery_id));
+    }
+    assert_eq!(ids.len(), 10);
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 10);
+}
+
+async fn failure_postpones_deliveries_of_the_same_webhook(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let webhook = new_webhook(&db, organization_id, EVENTS).await;
+    for _ in 0..3 {
+        ended_run(&db, organization_id, None).await;
+    }
+    let claimed = claim(&db, "a", 0, 1, 10).await;
+    assert!(fail(&db, &claimed[0], "a", AfterFailure::Retry(at(100))).await);
+    assert!(claim(&db, "a", 99, 10, 10).await.is_empty());
+    let retried = claim(&db, "a", 100, 10, 10).await;
+    let mut attempts: Vec<i32> = retried.iter().map(|claimed| claimed.delivery.attempts).collect();
+    attempts.sort_unstable();
+    assert_eq!(attempts, [0, 0, 1]);
+    let failing = only(&db, organization_id).await;
+    assert_eq!((failing.webhook_id, failing.failing_since), (webhook.webhook_id, Some(at(1))));
+    assert_eq!(failing.last_error.as_deref(), Some("status 500"));
+}
+
+async fn success_ends_a_period_of_failures(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    ended_run(&db, organization_id, None).await;
+    let claimed = claim(&db, "a", 0, 1, 10).await;
+    fail(&db, &claimed[0], "a", AfterFailure::Retry(at(2))).await;
+    let claimed = claim(&db, "a", 2, 1, 10).await;
+    let WebhookDelivery { delivery_id, webhook_id, .. } = claimed[0].delivery;
+    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    let webhook = only(&db, organization_id).await;
+    assert_eq!((webhook.failing_since, webhook.last_error), (None, None));
+}
+
+async fn disabled_webhook_loses_its_deliveries(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    for _ in 0..2 {
+        ended_run(&db, organization_id, None).await;
+    }
+    let claimed = claim(&db, "a", 0, 1, 10).await;
+    assert!(fail(&db, &claimed[0], "a", AfterFailure::Disable("gone".to_owned())).await);
+    let webhook = only(&db, organization_id).await;
+    assert_eq!((webhook.disabled_at, webhook.disabled_reason.as_deref()), (Some(at(1)), Some("gone")));
+    ended_run(&db, organization_id, None).await;
+    assert_eq!(db.count("webhook_deliveries").await, 0);
+}
+
+async fn delivery_to_a_single_address_has_no_webhook(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let delivery = WebhookDelivery {
+        delivery_id: Uuid::new_v4().into(),
+        organization_id,
+        webhook_id: None,
+        url: Some("https://example.com/once".to_owned()),
+        secret: Some("whsec_b25jZQ==".to_owned()),
+        event_type: "research.completed".to_owned(),
+        payload: "{}".to_owned(),
+        attempts: 0,
+        next_attempt_at: NOW,
+        lease_owner: None,
+        lease_expires_at: None,
+        last_error: None,
+        created_at: NOW,
+    };
+    for _ in 0..2 {
+        db.enqueue_delivery(delivery.clone()).await.unwrap();
+    }
+    let claimed = claim(&db, "a", 0, 10, 10).await;
+    let [single] = &claimed[..] else { panic!("one delivery: {claimed:?}") };
+    assert!(single.webhook.is_none());
+    assert_eq!(single.delivery.url.as_deref(), Some("https://example.com/once"));
+    assert!(!format!("{single:?}").contains("b25jZQ"), "{single:?}");
+    assert!(fail(&db, single, "a", AfterFailure::GiveUp).await);
+    assert_eq!(db.count("webhook_deliveries").await, 0);
+}

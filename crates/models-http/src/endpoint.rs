@@ -1,0 +1,154 @@
+//! POST requests to one endpoint.
+
+use std::time::Duration;
+
+use models::ModelError;
+use reqwest::Response;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+
+const POOL_IDLE: Duration = Duration::from_secs(20);
+/// Connecting takes far less than generating.
+const MAX_CONNECT: Duration = Duration::from_secs(5);
+/// Longer delays are cut to it.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
+/// Part of an error's body that is read.
+const MAX_ERROR: usize = 64 << 10;
+
+/// Endpoint with its credentials. Redirects are not followed, and proxies are not used.
+pub struct Endpoint {
+    client: reqwest::Client,
+    url: reqwest::Url,
+    authorization: Option<HeaderValue>,
+    max_response: usize,
+}
+
+/// Response with its body, or the beginning of it for other statuses than 200.
+pub struct Reply {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    pub body: Vec<u8>,
+}
+
+impl Endpoint {
+    /// Builds the client without connecting. `max_response` is in bytes.
+    ///
+    /// # Errors
+    /// `Unreachable` when the key is not a valid header value.
+    pub fn new(
+        url: reqwest::Url,
+        api_key: Option<&str>,
+        timeout: Duration,
+        max_response: usize,
+    ) -> Result<Self, ModelError> {
+        let authorization = match api_key {
+            None => None,
+            Some(key) => {
+                let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(unreachable)?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+        };
+        let client = reqwest::Client::builder()
+            .connect_timeout(timeout.min(MAX_CONNECT))
+            .timeout(timeout)
+            .pool_idle_timeout(POOL_IDLE)
+            .tcp_nodelay(true)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            // Loading the certificates takes longer than the rest of the start.
+            .tls_built_in_root_certs(url.scheme() == "https")
+            .build()
+            .map_err(unreachable)?;
+        Ok(Self { client, url, authorization, max_response })
+    }
+
+    /// Sends a JSON body and reads the response.
+    ///
+    /// # Errors
+    /// `Timeout`, `Unreachable`, and `InvalidResponse` for a successful response that is too long or a stream of events. Any
+    /// status is a success here.
+    pub async fn post(&self, body: Vec<u8>) -> Result<Reply, ModelError> {
+        let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+        if let Some(key) = &self.authorization {
+            request = request.header(AUTHORIZATION, key.clone());
+        }
+        let response = request.send().await.map_err(timeout_or_unreachable)?;
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        if status == 200 && is_event_stream(&response) {
+            return Err(ModelError::InvalidResponse("it is a stream of events, which was not requested".to_owned()));
+        }
+        let body = self.read(response, status == 200).await?;
+        Ok(Reply { status, retry_after, body })
+    }
+
+    async fn read(&self, mut response: Response, whole: bool) -> Result<Vec<u8>, ModelError> {
+        let limit = if whole { self.max_response } else { MAX_ERROR };
+        let mut received = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
+            if received.len() + chunk.len() > limit {
+                if whole {
+                    return Err(ModelError::InvalidResponse(format!("longer than {limit} bytes")));
+                }
+                break;
+            }
+            received.extend_from_slice(&chunk);
+        }
+        Ok(received)
+    }
+}
+
+fn is_event_stream(response: &Response) -> bool {
+    let content_type = text(response.headers(), CONTENT_TYPE).unwrap_or_default();
+    content_type.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
+}
+
+/// Parses `Retry-After`. A date is relative to the endpoint's own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let value = text(headers, RETRY_AFTER)?.trim();
+    let delay = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let now = httpdate::parse_http_date(text(headers, DATE)?).ok()?;
+            httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(delay.min(MAX_RETRY_AFTER))
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+pub fn unreachable(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
+    ModelError::Unreachable(error.into())
+}
+
+fn timeout_or_unreachable(error: reqwest::Error) -> ModelError {
+    // The URL may contain secrets that do not belong in a log.
+    if error.is_timeout() { ModelError::Timeout } else { unreachable(error.without_url()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_in_both_forms_and_limited() {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        for (value, expected) in [
+            ("7", Some(7)),
+            ("18446744073709551615", Some(86_400)),
+            ("Fri, 01 Jan 9999 00:00:00 GMT", Some(86_400)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(DATE, HeaderValue::from_static(date));
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
+            assert_eq!(retry_after(&headers), expected.map(Duration::from_secs), "{value}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use models::ModelError;
+use models::scoring::Reranker;
+use models_http::{HttpReranker, HttpRerankerOptions};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
+
+/// An endpoint that answers each request by the function: status and body. `None` never answers.
+async fn endpoint(answer: impl Fn(&str, Value) -> Option<(u16, Value)> + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let answer = Arc::new(answer);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let answer = Arc::clone(&answer);
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                loop {
+                    let (mut head, mut length) = (String::new(), 0);
+                    loop {
+                        let before = head.len();
+                        if stream.read_line(&mut head).await.unwrap_or(0) == 0 {
+                            return;
+                        }
+                        let line = head[before..].to_ascii_lowercase();
+                        if let Some(value) = line.strip_prefix("content-length:") {
+                            length = value.trim().parse().expect("a length");
+                        }
+                        if line == "\r\n" {
+                            break;
+                        }
+                    }
+                    let mut body = vec![0; length];
+                    stream.read_exact(&mut body).await.expect("a body");
+                    let body = serde_json::from_slice(&body).expect("JSON");
+                    let Some((status, answer)) = answer(&head, body) else { std::future::pending().await };
+                    let answer = answer.to_string();
+                    let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
+                    stream.write_all(answer.as_bytes()).await.expect("written");
+                }
+            });
+        }
+    });
+    url
+}
+
+fn reranker(url: &str) -> HttpReranker {
+    HttpReranker::new(HttpRerankerOptions {
+        url: url.to_owned(),
+        model: "m".into(),
+        api_key: Some("s3cret".into()),
+        timeout: Duration::from_millis(300),
+    })
+    .expect("a client")
+}
+
+fn numbers(count: usize) -> Vec<String> {
+    (0..count).map(|number| number.to_string()).collect()
+}
+
+/// Scores each text by the number that it is.
+fn by_number(texts: &Value, name: &str) -> Vec<Value> {
+    let texts = texts.as_array().expect("texts").iter();
+    let score = |text: &Value| text.as_str().expect("a text").parse::<f64>().expect("a number");
+    // The best first, as endpoints answer.
+    let mut scored: Vec<(usize, f64)> = texts.map(score).enumerate().collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+    scored.into_iter().map(|(index, score)| json!({ "index": index, name: score })).collect()
+}
+
+#[tokio::test]
+async fn documents_are_scored_in_batches_and_come_back_in_order() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requests);
+    let url = endpoint(move |head, body| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        assert!(head.starts_with("POST /rerank "), "{head}");
+        assert!(head.to_ascii_lowercase().contains("authorization: bearer s3cret"), "{head}");
+        assert_eq!((&body["model"], &body["query"]), (&json!("m"), &json!("which?")));
+        Some((200, json!({ "results": by_number(&body["documents"], "relevance_score") })))
+    })
+    .await;
+    let reranker = reranker(&url);
+    let scores = reranker.score("which?", &numbers(70)).await.expect("scores");
+    assert_eq!(scores, (0..70).map(|number| number as f32).collect::<Vec<_>>());
+    assert_eq!(requests.load(Ordering::SeqCst), 3);
+    assert_eq!(reranker.version(), "http:m");
+    assert!(reranker.is_healthy());
+    assert!(reranker.score("which?", &[]).await.expect("nothing to do").is_empty());
+}
+
+#[tokio::test]
+async fn accepted_dialect_is_remembered() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requests);
+    let url = endpoint(move |_, body| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Some(match body.get("texts") {
+            Some(texts) => (200, Value::Array(by_number(texts, "score"))),
+            None => (422, json!({ "error": "missing field `texts`" })),
+        })
+    })
+    .await;
+    let reranker = reranker(&url);
+    for _ in 0..3 {
+        assert_eq!(reranker.score("q", &numbers(3)).await.expect("scores"), [0.0, 1.0, 2.0]);
+    }
+    assert_eq!(requests.load(Ordering::SeqCst), 4, "only the first call had to try");
+}
+
+#[tokio::test]
+async fn failures_are_typed() {
+    let failing = endpoint(|_, _| Some((503, json!({})))).await;
+    assert!(matches!(reranker(&failing).score("q", &numbers(1)).await, Err(ModelError::Status(503))));
+    let refusing = endpoint(|_, _| Some((400, json!({})))).await;
+    assert!(matches!(reranker(&refusing).score("q", &numbers(1)).await, Err(ModelError::Status(400))));
+    let senseless = endpoint(|_, _| Some((200, json!({ "results": [] })))).await;
+    assert!(matches!(reranker(&senseless).score("q", &numbers(1)).await, Err(ModelError::InvalidResponse(_))));
+    let unreachable = reranker("http://127.0.0.1:1/rerank");
+    let error = unreachable.score("q", &numbers(1)).await.expect_err("the port is closed");
+    assert!(matches!(error, ModelError::Unreachable(_)));
+    assert!(!unreachable.is_healthy());
+    assert!(!format!("{error:?}").contains("127.0.0.1:1/"), "{error:?}");
+}
+
+#[tokio::test]
+async fn hanging_endpoint_is_skipped_after_one_timeout_and_retried_later() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let url = endpoint(move |_, body| {
+        // The first call hangs.
+        let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        (!first).then(|| (200, json!({ "results": by_number(&body["documents"], "relevance_score") })))
+    })
+    .await;
+    let reranker = reranker(&url);
+    let started = Instant::now();
+    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::Timeout)));
+    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::CoolingDown)));
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+    let answered = async {
+        while reranker.score("q", &numbers(1)).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), answered).await.expect("it is asked again");
+    assert!(started.elapsed() >= Duration::from_secs(1));
+}
+
+#[test]
+fn key_is_hidden_and_url_is_checked() {
+    let options = HttpRerankerOptions {
+        url: "nowhere".into(),
+        model: String::new(),
+        api_key: Some("s3cret".into()),
+        timeout: Duration::from_secs(1),
+    };
+    assert!(!format!("{options:?}").contains("s3cret"));
+    assert!(HttpReranker::new(options).is_err());
+}

@@ -1,0 +1,50 @@
+//! Generation of text from a prompt.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::ModelError;
+
+/// Prompt with the requested form of the answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GenerationRequest {
+    /// Instructions. May be empty.
+    pub system: String,
+    /// Task and material.
+    pub user: String,
+    /// JSON Schema of the answer. It guides the model and guarantees nothing: callers validate the text.
+    pub schema: Option<Value>,
+    /// Maximum number of generated tokens, reasoning included. A lower limit of the generator takes precedence.
+    pub max_tokens: u32,
+}
+
+/// Answer of a model.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Generation {
+    /// Text without the model's reasoning; never empty.
+    pub text: String,
+    /// `None` if the endpoint reports no usage.
+    pub tokens: Option<Tokens>,
+    /// True if the text ends at the limit of tokens.
+    pub truncated: bool,
+}
+
+/// Usage as reported by the endpoint.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tokens {
+    pub prompt: u64,
+    pub completion: u64,
+}
+
+/// Model that generates text. Implementations are cheap to share (`Arc<dyn Generator>`).
+#[async_trait]
+pub trait Generator: Send + Sync {
+    /// Returns the model's name as shown to callers of the service. It does not reveal the endpoint.
+    fn id(&self) -> &str;
+
+    /// Generates one answer. Implementations enforce their own timeout.
+    ///
+    /// # Errors
+    /// `ModelError` when there is no text.
+    async fn generate(&self, request: &GenerationRequest) -> Result<Generation, ModelError>;
+}

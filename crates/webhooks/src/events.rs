@@ -1,0 +1,72 @@
+//! Bodies of deliveries: `{type, timestamp, data}`.
+
+use docstore::{IndexRun, NewWebhookEvent};
+use model::{Timestamp, WebhookEvent};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Returns the event of a run that completed or failed. Its data are the fields of `GET /v1/files/index/{sync_id}`.
+pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
+    let event_type = if run.error.is_none() { WebhookEvent::RunCompleted } else { WebhookEvent::RunFailed };
+    let stats = run.stats();
+    let mut data = json!({
+        "sync_id": run.sync_id.to_string(),
+        "state": run.state.as_str(),
+        "stats": {
+            "enumerated": stats.enumerated,
+            "fetched": stats.fetched,
+            "indexed": stats.indexed,
+            "failed": stats.failed,
+            "skipped_unsupported": stats.skipped_unsupported,
+            "deleted": stats.deleted,
+            "bytes": stats.bytes,
+        },
+    });
+    for (name, at) in [("started_at", run.started_at), ("completed_at", run.completed_at)] {
+        if let Some(at) = at {
+            data[name] = rfc3339(at).into();
+        }
+    }
+    if let Some(error) = &run.error {
+        data["error"] = error.as_str().into();
+    }
+    let at = run.completed_at.unwrap_or(run.requested_at);
+    NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: body(event_type, at, data) }
+}
+
+fn body(event_type: WebhookEvent, at: Timestamp, data: Value) -> String {
+    json!({"type": event_type.as_str(), "timestamp": rfc3339(at), "data": data}).to_string()
+}
+
+fn rfc3339(at: Timestamp) -> String {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(at.as_millis()) * 1_000_000)
+        .ok()
+        .and_then(|at| at.format(&Rfc3339).ok())
+        .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{RunMode, RunState};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn event_carries_the_state_of_the_run() {
+        let at = Timestamp::from_millis(1_790_000_000_500);
+        let queued = IndexRun::queued(Uuid::from_u128(7).into(), Uuid::nil().into(), RunMode::Full, at);
+        let error = Some("no storage".to_owned());
+        let run = IndexRun { state: RunState::Failed, completed_at: Some(at), error, indexed: 3, ..queued.clone() };
+        let event = run_ended(&run);
+        assert_eq!((event.event_type, event.subject), (WebhookEvent::RunFailed, run.sync_id.to_string()));
+        let body: Value = serde_json::from_str(&event.payload).expect("JSON");
+        assert_eq!((&body["type"], &body["timestamp"]), (&json!("run.failed"), &json!("2026-09-21T14:13:20.5Z")));
+        assert_eq!(body["data"]["sync_id"], "00000000-0000-0000-0000-000000000007");
+        assert_eq!((&body["data"]["error"], &body["data"]["stats"]["indexed"]), (&json!("no storage"), &json!(3)));
+        assert!(body["data"].get("started_at").is_none());
+        let completed = run_ended(&IndexRun { state: RunState::Completed, ..queued });
+        assert_eq!(completed.event_type, WebhookEvent::RunCompleted);
+    }
+}

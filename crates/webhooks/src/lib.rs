@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod events;
+mod schedule;
+mod sender;
+mod signature;
+mod worker;
+
+pub use events::run_ended;
+pub use fetcher::IpNet;
+pub use sender::{RefusedUrl, Sender, SenderOptions};
+pub use signature::{Headers, VerifyError, generate_secret, sign, verify};
+pub use worker::{Worker, WorkerOptions};

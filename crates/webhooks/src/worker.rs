@@ -1,0 +1,125 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{ClaimedDelivery, Docstore, StoreError, Webhook};
+use model::{Clock, Timestamp};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::schedule::{self, FailedAttempt};
+use crate::sender::{Attempt, Sender};
+
+/// Attempts in progress.
+const CONCURRENT: usize = 32;
+/// Attempts of one organization in progress, over all servers. A target that never answers occupies no more.
+const SHARE: i64 = 4;
+/// Multiple of an attempt's timeout after which another server takes a delivery over.
+const LEASE: u32 = 4;
+
+/// Timing of a [`Worker`].
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerOptions {
+    /// Interval of looking for due deliveries.
+    pub poll: Duration,
+    /// Timeout of one attempt, as that of the sender.
+    pub timeout: Duration,
+}
+
+/// Worker that delivers events of all organizations, at least once. Several servers can run one each.
+pub struct Worker {
+    store: Docstore,
+    sender: Arc<Sender>,
+    clock: Arc<dyn Clock>,
+    options: WorkerOptions,
+    owner: String,
+}
+
+impl Worker {
+    pub fn new(store: Docstore, sender: Arc<Sender>, clock: Arc<dyn Clock>, options: WorkerOptions) -> Self {
+        Self { store, sender, clock, options, owner: Uuid::new_v4().to_string() }
+    }
+
+    /// Delivers until `stop`, then releases the deliveries in progress.
+    pub async fn work(self: Arc<Self>, stop: CancellationToken) {
+        let mut sending = JoinSet::new();
+        while !stop.is_cancelled() {
+            for claimed in self.claim(CONCURRENT - sending.len()).await {
+                let worker = Arc::clone(&self);
+                sending.spawn(async move { worker.deliver(claimed).await });
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                Some(_) = sending.join_next() => while sending.try_join_next().is_some() {},
+                () = tokio::time::sleep(self.options.poll) => {}
+            }
+        }
+        sending.shutdown().await;
+        if let Err(error) = self.store.release_deliveries(self.owner.clone()).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "releasing webhook deliveries failed");
+        }
+    }
+
+    async fn claim(&self, free: usize) -> Vec<ClaimedDelivery> {
+        let now = self.clock.now();
+        let lease_expires_at = now + self.options.timeout * LEASE;
+        let limit = i64::try_from(free).unwrap_or(i64::MAX);
+        let claimed = self.store.claim_deliveries(self.owner.clone(), now, lease_expires_at, limit, SHARE).await;
+        claimed.unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &dyn std::error::Error, "claiming webhook deliveries failed");
+            Vec::new()
+        })
+    }
+
+    async fn deliver(&self, claimed: ClaimedDelivery) {
+        if let Err(error) = self.attempt(&claimed).await {
+            // The lease expires, and the delivery is repeated.
+            let delivery_id = claimed.delivery.delivery_id;
+            tracing::warn!(%delivery_id, error = &error as &dyn std::error::Error, "recording a webhook delivery failed");
+        }
+    }
+
+    /// Makes one attempt and records its outcome.
+    async fn attempt(&self, claimed: &ClaimedDelivery) -> Result<(), StoreError> {
+        let ClaimedDelivery { delivery, webhook } = claimed;
+        let (delivery_id, webhook_id) = (delivery.delivery_id, delivery.webhook_id);
+        let now = self.clock.now();
+        let (url, secrets) = match webhook {
+            Some(webhook) => (webhook.url.as_str(), secrets(webhook, now)),
+            None => (delivery.url.as_deref().unwrap_or_default(), delivery.secret.as_deref().into_iter().collect()),
+        };
+        let attempt = Attempt { url, secrets: &secrets, delivery_id, body: &delivery.payload, now };
+        let Err(error) = self.sender.send(attempt).await else {
+            count("delivered");
+            self.store.complete_delivery(delivery_id, webhook_id, self.owner.clone()).await?;
+            return Ok(());
+        };
+        count("failed");
+        let now = self.clock.now();
+        let failed = FailedAttempt {
+            attempts: delivery.attempts,
+            created_at: delivery.created_at,
+            failing_since: webhook.as_ref().and_then(|webhook| webhook.failing_since),
+            gone: error.gone,
+            retry_after: error.retry_after,
+        };
+        let after = schedule::after(&failed, now, rand::random_range(0.0..1.0));
+        tracing::info!(
+            %delivery_id, organization_id = %delivery.organization_id, reason = error.message, next = ?after,
+            "webhook delivery failed"
+        );
+        self.store.fail_delivery(delivery_id, webhook_id, self.owner.clone(), error.message, after, now).await?;
+        Ok(())
+    }
+}
+
+/// Returns the secrets that sign at `now`, the current one first.
+fn secrets(webhook: &Webhook, now: Timestamp) -> Vec<&str> {
+    let previous = webhook.previous_secret.as_deref();
+    let is_valid = webhook.previous_secret_expires_at.is_some_and(|at| now < at);
+    std::iter::once(webhook.secret.as_str()).chain(previous.filter(|_| is_valid)).collect()
+}
+
+fn count(outcome: &'static str) {
+    metrics::counter!("retrieval_webhook_attempts_total", "outcome" => outcome).increment(1);
+}
