@@ -76,6 +76,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "retrieval-core",
         ],
     ),
+    // Research runs.
+    ("research", &["model", "retrieval-core"]),
     // The edge.
     (
         "http-actix",
