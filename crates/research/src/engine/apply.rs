@@ -5,14 +5,17 @@ use retrieval_core::chars;
 use retrieval_core::url::CanonicalUrl;
 
 use super::assignment::{Assignment, Depth, Limits};
-use super::decide::MAX_CHECKS;
 use super::event::Event;
 use super::notes::coverage;
 use super::notes::keep::{Passages, keep};
 use super::plan::{self, SubQuestion};
-use super::prompts::{self, Prompt, Purpose};
+use super::prompt::{Prompt, Purpose};
+use super::prompts;
 use super::report;
-use super::state::{Asked, Phase, PlanStatus, PlanStep, Progress, Question, Read, Source, State, VerifiedQuote};
+use super::result::Report;
+use super::state::{
+    Asked, MAX_CHECKS, Phase, PlanStatus, PlanStep, Progress, Question, Read, Source, State, VerifiedQuote,
+};
 use super::step::{Check, CitationCheck, FoundHit, Outcome, ReadText, Step};
 use super::text::words;
 
@@ -319,7 +322,7 @@ impl State {
     }
 
     /// Returns the verified report once there is one.
-    pub fn report(&self) -> Option<report::Report> {
+    pub fn report(&self) -> Option<Report> {
         self.draft.clone()
     }
 }

@@ -5,14 +5,12 @@ use std::time::Duration;
 use super::assignment::{Assignment, Budget, Depth, Limits, OnExceed};
 use super::notes::coverage;
 use super::plan::wordings;
-use super::prompts::{self, Prompt};
+use super::prompt::Prompt;
+use super::prompts;
 use super::report;
 use super::select;
 use super::state::State;
 use super::step::{Ending, Step, StopReason};
-
-/// Comparisons of quotes with captures. After the last, the report consists of verified quotes only.
-pub(super) const MAX_CHECKS: u32 = 3;
 
 /// Numerator and denominator of the share of the time that is for searching and reading if a model writes the report.
 const GATHERING: (u32, u32) = (3, 4);

@@ -13,8 +13,11 @@ mod decide;
 mod event;
 mod notes;
 mod plan;
+mod prompt;
 mod prompts;
+mod quotes;
 mod report;
+mod result;
 mod select;
 mod state;
 mod step;
@@ -27,8 +30,8 @@ pub use assignment::{
     Assignment, Budget, DEFAULT_REPORT_CHARS, Depth, Format, MAX_QUERY_CHARS, OnExceed, OutputSpec, PreviousReport,
 };
 pub use event::Event;
-pub use prompts::{Prompt, Purpose};
-pub use report::{Basis, Citation, Confidence, Engine, Problem, Report, Warning};
+pub use prompt::{Prompt, Purpose};
+pub use result::{Basis, Citation, Confidence, Engine, Problem, Report, Warning};
 pub use state::{
     Asked, Note, NoteMatch, Phase, PlanStatus, PlanStep, Progress, Question, Read, Source, Spent, State, Term,
     VerifiedQuote, Written, WrittenBasis,

@@ -6,8 +6,11 @@ use model::{CaptureId, DocId, IndexName, PassageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::report::Report;
+use super::result::Report;
 use super::stored;
+
+/// Comparisons of quotes with captures. After the last, the report consists of verified quotes only.
+pub(super) const MAX_CHECKS: u32 = 3;
 
 /// State of a run. Stored as JSON after each step, so fields are only ever added, with a default.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use model::{CaptureId, DocId, IndexName, PassageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::prompts::Prompt;
+use super::prompt::Prompt;
 use super::stored;
 
 /// The next thing to do. It contains everything that its execution needs.

@@ -163,3 +163,20 @@ fn a_deleted_document_ends_without_its_citations() {
     assert_eq!(ending.stop_reason, StopReason::NoSources);
     assert!(state.report().unwrap().citations.is_empty());
 }
+
+#[test]
+fn events_tell_the_course_of_the_run() {
+    let world = pumps();
+    let run = world.run(&assignment("Which grease does the X200 pump take?"));
+    let names = run.event_names();
+    assert_eq!(&names[..3], ["plan", "search", "note"]);
+    assert!(names.contains(&"document") && names.last() == Some(&"output_delta"), "{names:?}");
+    let parts = run.events.iter().filter_map(|event| match event {
+        research::engine::Event::OutputDelta { text } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(parts.collect::<String>(), run.text());
+    let progress = run.state.progress();
+    assert_eq!((progress.plan[0].step, progress.plan[0].status.as_str()), (1, "done"));
+    assert_eq!(progress.documents_read, run.state.spent.documents);
+}

@@ -152,6 +152,13 @@ pub struct Run {
 }
 
 impl Run {
+    /// Names of the events, each once for several in a row.
+    pub fn event_names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> = self.events.iter().map(Event::name).collect();
+        names.dedup();
+        names
+    }
+
     pub fn text(&self) -> &str {
         &self.report.as_ref().unwrap().text
     }

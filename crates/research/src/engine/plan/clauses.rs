@@ -71,7 +71,7 @@ pub(super) fn enumerated(question: &str) -> Vec<String> {
     // The first entry follows an article or a verb.
     let article =
         |word: &&str| is_among(&["the", "die", "les", "los", "las", "le", "i", "os", "de", "are", "sind"], word);
-    let start = words[..first_comma].iter().rposition(|word| article(word)).map_or(0, |at| at + 1);
+    let start = words[..first_comma].iter().rposition(article).map_or(0, |at| at + 1);
     let before = words[start..and].join(" ");
     let mut entries: Vec<&str> = before.split(',').map(str::trim).filter(|entry| !entry.is_empty()).collect();
     let last = words[and + 1..of].join(" ");

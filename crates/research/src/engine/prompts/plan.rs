@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::assignment::{Assignment, Limits};
 use super::super::plan::SubQuestion;
+use super::super::prompt::{Prompt, Purpose};
 use super::super::text::display;
-use super::{Prompt, Purpose, json};
+use super::json;
 
 const SYSTEM: &str = "You divide a research assignment into the questions that must be answered for it. Each question is \
      understandable alone, names its subject, and is answerable from documents. Answer with JSON only.";

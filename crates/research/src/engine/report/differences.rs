@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::quotes::excerpts::Excerpt;
+use super::super::quotes::{self, Quote};
 use super::super::state::State;
 use super::super::text::similar::Gist;
 use super::super::text::{dates, numbers};
-use super::excerpts::Excerpt;
-use super::quotes::{self, Quote};
 
 /// Shared words of sentences about the same fact.
 const SAME_FACT: f64 = 0.5;

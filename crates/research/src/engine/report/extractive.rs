@@ -1,12 +1,12 @@
 //! The report without a model: the best sentences of the notes, by question.
 
 use super::super::assignment::{Assignment, Format, Limits};
+use super::super::quotes::excerpts::{self, Excerpt};
+use super::super::quotes::{self, Quote};
 use super::super::state::{Source, State};
 use super::super::text::{dates, display};
 use super::differences::{self, Difference};
-use super::excerpts::{self, Excerpt};
 use super::layout::{self, Block, Layout, Piece, Section};
-use super::quotes::{self, Quote};
 
 /// Sentences of the summary.
 const SUMMARY: usize = 3;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use retrieval_core::chars;
 
 use super::super::assignment::Format;
+use super::super::quotes::Quote;
 use super::super::text::display;
-use super::quotes::Quote;
 
 /// Part of a block. Texts are harmless already.
 #[derive(Clone, Debug)]

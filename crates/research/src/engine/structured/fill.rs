@@ -6,13 +6,14 @@
 use serde_json::{Map, Value};
 
 use super::super::assignment::Format;
-use super::super::report::quotes::Quote;
+use super::super::quotes::Quote;
 use super::super::state::State;
 use super::super::text::display;
 use super::super::text::similar::Gist;
+use super::field::{Field, confidence};
 use super::limits::{escape, resolve};
 use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
-use super::{Field, confidence, values};
+use super::values;
 
 /// Items of a list without `maxItems`.
 const ITEMS: usize = 5;
@@ -110,7 +111,7 @@ impl<'a> Filler<'a> {
     fn resolved(&self, schema: &'a Value) -> &'a Value {
         let mut schema = schema;
         // Schemas with recursive references are refused, so this ends; the bound is for the reader.
-        for _ in 0..super::MAX_DEPTH {
+        for _ in 0..super::limits::MAX_DEPTH {
             match schema.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(self.root, reference)) {
                 Some(target) => schema = target,
                 None => break,

@@ -1,5 +1,6 @@
 //! Structured reports: JSON that a schema of the caller describes.
 
+mod field;
 mod fill;
 mod limits;
 mod model;
@@ -9,11 +10,11 @@ mod values;
 use serde_json::Value;
 
 use super::assignment::Assignment;
-use super::report::quotes::Quote;
-use super::report::{Confidence, quotes};
-use super::report::{Draft, Engine, Problem};
+use super::quotes::Quote;
+use super::quotes::draft::Draft;
+use super::result::{Engine, Problem};
 use super::state::{State, Written};
-use super::text::similar::Gist;
+use field::Field;
 use fill::Filler;
 
 pub use limits::{InvalidSchema, MAX_DEPTH, MAX_SCHEMA_BYTES, MAX_SUBSCHEMAS, validate_schema};
@@ -69,14 +70,6 @@ fn empty(problems: Vec<Problem>) -> Draft {
     }
 }
 
-/// A field of the result and the quotes that it is based on.
-#[derive(Clone, Debug)]
-pub(super) struct Field {
-    pub pointer: String,
-    pub quotes: Vec<Quote>,
-    pub confidence: Confidence,
-}
-
 fn from_fields(assignment: &Assignment, value: Value, fields: Vec<Field>, engine: Engine) -> Draft {
     let mut cited: Vec<Quote> = Vec::new();
     let mut basis = Vec::new();
@@ -106,26 +99,5 @@ fn from_fields(assignment: &Assignment, value: Value, fields: Vec<Field>, engine
         quotes: cited.into_iter().map(|quote| (quote, None)).collect(),
         basis,
         problems: Vec::new(),
-    }
-}
-
-/// Confidence by the number of independent sources of the quotes.
-fn confidence(state: &State, quotes: &[Quote], statement: Option<&str>) -> Confidence {
-    let mut sources: Vec<usize> = Vec::new();
-    for quote in quotes {
-        let note = &state.notes[quote.note];
-        sources.push(note.source);
-        sources.extend(&note.also_in);
-    }
-    sources.sort_unstable();
-    sources.dedup();
-    let supported = statement.is_none_or(|statement| {
-        let gist = Gist::of(statement);
-        quotes.iter().any(|quote| gist.resemblance(&Gist::of(quotes::text(state, *quote))) >= 0.3)
-    });
-    match (sources.len(), supported) {
-        (0 | 1, false) => Confidence::Low,
-        (0 | 1, true) | (_, false) => Confidence::Medium,
-        (_, true) => Confidence::High,
     }
 }

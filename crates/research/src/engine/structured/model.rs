@@ -6,11 +6,12 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::super::report::{self, quotes};
+use super::super::quotes;
+use super::super::quotes::addresses::without_unknown_addresses;
 use super::super::state::{State, WrittenBasis};
 use super::super::text::similar::Gist;
+use super::field::{Field, confidence};
 use super::limits::escape;
-use super::{Field, confidence};
 
 /// Shared words that make a sentence the basis of a text.
 const SUPPORTS: f64 = 0.3;
@@ -80,7 +81,7 @@ impl Reader<'_> {
             }
             Value::Null => true,
             Value::String(text) => {
-                let known = report::without_unknown_addresses(self.state, text);
+                let known = without_unknown_addresses(self.state, text);
                 if known.len() != text.len() {
                     *text = known.split_whitespace().collect::<Vec<_>>().join(" ");
                 }

@@ -2,7 +2,8 @@
 
 use retrieval_core::analysis::Analyzers;
 
-use super::super::report::quotes::{self, Quote};
+use super::super::quotes::excerpts;
+use super::super::quotes::{self, Quote};
 use super::super::state::{Question, State};
 use super::super::text::similar::Gist;
 use super::super::text::words::{self, QuestionMatcher};
@@ -69,7 +70,7 @@ impl<'a> Sentences<'a> {
     pub fn best(&self) -> Vec<Sentence> {
         let mut found: Vec<Sentence> = Vec::new();
         for question in 0..self.state.questions.len() {
-            for excerpt in super::super::report::candidates(self.state, question).into_iter().take(MAX_SENTENCES) {
+            for excerpt in excerpts::candidates(self.state, question).into_iter().take(MAX_SENTENCES) {
                 if !found.iter().any(|known| known.quote == excerpt.quote) {
                     found.push(Sentence { quote: excerpt.quote, share: excerpt.score, gist: excerpt.gist });
                 }

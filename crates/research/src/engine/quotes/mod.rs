@@ -1,10 +1,13 @@
 //! Quotes: parts of notes that a report cites.
 
+pub(super) mod addresses;
+pub(super) mod draft;
+pub(super) mod excerpts;
+
 use retrieval_core::sentences;
 
-use super::super::decide::MAX_CHECKS;
-use super::super::state::State;
-use super::super::text::similar::Gist;
+use super::state::{MAX_CHECKS, State, VerifiedQuote};
+use super::text::similar::Gist;
 
 /// Longest quote in bytes. A longer unit, such as a row of data, is cut at a word.
 const MAX_QUOTE_BYTES: usize = 700;
@@ -28,6 +31,9 @@ pub(crate) fn of_note(state: &State, note: usize) -> Vec<Quote> {
     let mut quotes = Vec::new();
     for unit in sentences::units(&kept.text) {
         let text = &kept.text[unit.clone()];
+        if text.trim().is_empty() {
+            continue;
+        }
         let start = unit.start + (text.len() - text.trim_start().len());
         let end = cut(&kept.text, start, unit.start + text.trim_end().len());
         if kept.text[start..end].chars().any(char::is_alphanumeric) {
@@ -39,7 +45,7 @@ pub(crate) fn of_note(state: &State, note: usize) -> Vec<Quote> {
 
 fn cut(text: &str, start: usize, end: usize) -> usize {
     if end - start <= MAX_QUOTE_BYTES {
-        return end.max(start);
+        return end;
     }
     let most = text.floor_char_boundary(start + MAX_QUOTE_BYTES);
     let space = text[start..most].rfind(char::is_whitespace).filter(|at| *at > MAX_QUOTE_BYTES / 2);
@@ -48,9 +54,8 @@ fn cut(text: &str, start: usize, end: usize) -> usize {
 
 /// Returns the position of a verified quote in its capture.
 pub(crate) fn verified_at(state: &State, quote: Quote) -> Option<usize> {
-    let same = |known: &&super::super::state::VerifiedQuote| {
-        known.note == quote.note && known.start == quote.start && known.end == quote.end
-    };
+    let same =
+        |known: &&VerifiedQuote| known.note == quote.note && known.start == quote.start && known.end == quote.end;
     state.verified.iter().find(same).map(|known| known.char_start)
 }
 

@@ -8,7 +8,7 @@ use super::super::notes::coverage;
 use super::super::state::State;
 use super::super::text::similar::Gist;
 use super::super::text::words::QuestionMatcher;
-use super::quotes::{self, Quote};
+use super::{Quote, of_note, text};
 
 /// Worth of a question's words that no chosen sentence has.
 const NOVELTY: f64 = 0.6;
@@ -68,8 +68,8 @@ pub(crate) fn candidates(state: &State, question: usize) -> Vec<Excerpt> {
         let language = state.sources[kept.source].language.as_deref();
         let matcher = matchers.entry(language).or_insert_with(|| QuestionMatcher::new(asked, language));
         let judged = kept.matches.iter().any(|found| found.question == question && found.judged);
-        for quote in quotes::of_note(state, note) {
-            let text = quotes::text(state, quote);
+        for quote in of_note(state, note) {
+            let text = text(state, quote);
             let terms = matcher.terms_in(text, &mut analyzers);
             let own = asked.coverage(&terms);
             if own < LEAST_SHARE && !(judged && share == 0.0) {
