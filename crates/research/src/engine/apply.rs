@@ -11,6 +11,7 @@ use super::notes::keep::{Passages, keep};
 use super::plan::{self, SubQuestion};
 use super::prompt::{Prompt, Purpose};
 use super::prompts;
+use super::quotes;
 use super::report;
 use super::result::Report;
 use super::state::{
@@ -292,7 +293,8 @@ impl State {
                 None => self.notes[quote.note].rejected = true,
             }
         }
-        if self.checks >= MAX_CHECKS || report::pending_quotes(self, assignment).is_empty() {
+        let is_verified = pending.iter().all(|quote| quotes::verified_at(self, *quote).is_some());
+        if self.checks >= MAX_CHECKS || is_verified || report::pending_quotes(self, assignment).is_empty() {
             let draft = report::compose(self, assignment);
             events.extend(report::deltas(&draft.text).map(|text| Event::OutputDelta { text }));
             self.draft = Some(draft);

@@ -3,6 +3,7 @@
 
 mod budget;
 mod extractive;
+mod gathering;
 mod injection;
 mod model;
 mod properties;

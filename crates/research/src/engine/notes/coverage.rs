@@ -5,7 +5,7 @@ use super::super::state::State;
 /// Share of a question's words in one passage that counts as an answer.
 const ANSWERS: f64 = 0.5;
 /// Share in one passage that counts if several passages together have more.
-const ANSWERS_PARTLY: f64 = 0.35;
+pub(crate) const ANSWERS_PARTLY: f64 = 0.35;
 /// Share in the best passages together that leaves no gap.
 const COMPLETE: f64 = 0.8;
 /// Passages that are looked at together.

@@ -63,7 +63,12 @@ pub(crate) fn candidates(state: &State, question: usize) -> Vec<Excerpt> {
     let mut analyzers = Analyzers::default();
     let mut matchers: BTreeMap<Option<&str>, QuestionMatcher> = BTreeMap::new();
     let mut found = Vec::new();
+    let is_answered = coverage::is_answered(state, question);
     for (note, share) in coverage::best(state, question) {
+        if !is_answered && share < coverage::ANSWERS_PARTLY {
+            // A word in common is not worth reading.
+            continue;
+        }
         let kept = &state.notes[note];
         let language = state.sources[kept.source].language.as_deref();
         let matcher = matchers.entry(language).or_insert_with(|| QuestionMatcher::new(asked, language));

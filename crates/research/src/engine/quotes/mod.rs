@@ -4,13 +4,19 @@ pub(super) mod addresses;
 pub(super) mod draft;
 pub(super) mod excerpts;
 
+use std::ops::Range;
+
 use retrieval_core::sentences;
 
 use super::state::{MAX_CHECKS, State, VerifiedQuote};
 use super::text::similar::Gist;
 
 /// Longest quote in bytes. A longer unit, such as a row of data, is cut at a word.
-const MAX_QUOTE_BYTES: usize = 700;
+const MAX_QUOTE_BYTES: usize = 600;
+/// Length of a unit that is split where a sentence may end, for texts without capitals.
+const LONG_BYTES: usize = 350;
+/// Shortest part of such a unit.
+const SHORT_BYTES: usize = 60;
 
 /// Bytes of a note.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -30,26 +36,47 @@ pub(crate) fn of_note(state: &State, note: usize) -> Vec<Quote> {
     }
     let mut quotes = Vec::new();
     for unit in sentences::units(&kept.text) {
-        let text = &kept.text[unit.clone()];
-        if text.trim().is_empty() {
-            continue;
-        }
-        let start = unit.start + (text.len() - text.trim_start().len());
-        let end = cut(&kept.text, start, unit.start + text.trim_end().len());
-        if kept.text[start..end].chars().any(char::is_alphanumeric) {
-            quotes.push(Quote { note, start, end });
+        for part in parts(&kept.text, unit) {
+            let text = &kept.text[part.clone()];
+            let start = part.start + (text.len() - text.trim_start().len());
+            if text.chars().any(char::is_alphanumeric) {
+                quotes.push(Quote { note, start, end: part.start + text.trim_end().len() });
+            }
         }
     }
     quotes
 }
 
-fn cut(text: &str, start: usize, end: usize) -> usize {
-    if end - start <= MAX_QUOTE_BYTES {
-        return end;
+/// Splits an overlong unit after any full stop or semicolon before a space, then between words.
+fn parts(text: &str, unit: Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = unit.start;
+    if unit.len() > LONG_BYTES {
+        let ends =
+            text[unit.clone()].match_indices(['.', ';', '!', '?']).map(|(at, mark)| unit.start + at + mark.len());
+        for end in ends {
+            if end - start >= SHORT_BYTES && text[end..unit.end].starts_with(char::is_whitespace) {
+                parts.push(start..end);
+                start = end;
+            }
+        }
     }
-    let most = text.floor_char_boundary(start + MAX_QUOTE_BYTES);
-    let space = text[start..most].rfind(char::is_whitespace).filter(|at| *at > MAX_QUOTE_BYTES / 2);
-    space.map_or(most, |at| start + text[start..start + at].trim_end().len())
+    while unit.end - start > MAX_QUOTE_BYTES {
+        let most = text.floor_char_boundary(start + MAX_QUOTE_BYTES);
+        let space = text[start..most].rfind(char::is_whitespace).filter(|at| *at > MAX_QUOTE_BYTES / 2);
+        let end = space.map_or(most, |at| start + at);
+        parts.push(start..end);
+        start = end;
+    }
+    parts.push(start..unit.end);
+    parts
+}
+
+/// Returns true if a quote ends inside a sentence that is too long for one.
+pub(crate) fn is_cut(state: &State, quote: Quote) -> bool {
+    quote.end - quote.start > MAX_QUOTE_BYTES / 2
+        && state.notes[quote.note].text[quote.end..].chars().any(char::is_alphanumeric)
+        && text(state, quote).ends_with(char::is_alphanumeric)
 }
 
 /// Returns the position of a verified quote in its capture.

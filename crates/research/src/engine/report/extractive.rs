@@ -134,7 +134,8 @@ fn blocks(state: &State, answer: &Answer, summary: &[&Excerpt], is_only: bool, f
 
 fn statement(state: &State, excerpt: &Excerpt, format: Format) -> [Piece; 2] {
     let text = display::line(quotes::text(state, excerpt.quote), format);
-    [Piece::Text(format!("{text} ")), Piece::Cite(excerpt.quote)]
+    let rest = if quotes::is_cut(state, excerpt.quote) { "…" } else { "" };
+    [Piece::Text(format!("{text}{rest} ")), Piece::Cite(excerpt.quote)]
 }
 
 /// Returns the name and date of the source, and the number of others that say the same.

@@ -3,6 +3,7 @@
 //! Text is the best sentence about the field; lists are the best sentences, or an object for each source. Numbers,
 //! dates, booleans and enumerations are taken only if the best sentences agree. Anything else is null or left out.
 
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use super::super::assignment::Format;
@@ -11,7 +12,7 @@ use super::super::state::State;
 use super::super::text::display;
 use super::super::text::similar::Gist;
 use super::field::{Field, confidence};
-use super::limits::{escape, resolve};
+use super::limits::{escape, resolve, validator};
 use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
 use super::values;
 
@@ -241,7 +242,7 @@ impl<'a> Filler<'a> {
         let mut found = self.sentences.about(&place.words, place.subject, place.source);
         let is_general = place.words.split_whitespace().any(|word| GENERAL.contains(&&*word.to_lowercase()));
         if found.is_empty() && place.source.is_none() && (place.required || is_general) {
-            found = self.sentences.best();
+            found = self.sentences.best().to_vec();
         }
         found
     }
@@ -259,6 +260,7 @@ impl<'a> Filler<'a> {
             .get("maxLength")
             .and_then(Value::as_u64)
             .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let rules = text_rules(object);
         for sentence in sentences {
             let quote = sentence.quote;
             let text = if is_address {
@@ -269,7 +271,8 @@ impl<'a> Filler<'a> {
                 let line = display::line(self.sentences.text(quote), Format::Text);
                 display::truncate(&line, most)
             };
-            if text.is_empty() || !fits(object, &text) {
+            let fits = rules.as_ref().is_none_or(|rules| rules.is_valid(&Value::String(text.clone())));
+            if text.is_empty() || !fits {
                 continue;
             }
             if !is_address {
@@ -356,16 +359,13 @@ fn is_date(object: &Map<String, Value>) -> bool {
     matches!(object.get("format").and_then(Value::as_str), Some("date" | "date-time"))
 }
 
-/// Returns true if a text keeps the rules of its schema that a choice of sentences can keep.
-fn fits(object: &Map<String, Value>, text: &str) -> bool {
+/// Returns the rules for a text that a choice of sentences can keep; `None` if there are none.
+fn text_rules(object: &Map<String, Value>) -> Option<Validator> {
     let mut rules = Map::new();
     for key in ["minLength", "maxLength", "pattern", "format"] {
         if let Some(rule) = object.get(key) {
             rules.insert(key.to_owned(), rule.clone());
         }
     }
-    if rules.is_empty() {
-        return true;
-    }
-    super::limits::validator(&Value::Object(rules)).is_ok_and(|rules| rules.is_valid(&Value::String(text.to_owned())))
+    if rules.is_empty() { None } else { validator(&Value::Object(rules)).ok() }
 }

@@ -6,7 +6,7 @@ use super::super::quotes::excerpts;
 use super::super::quotes::{self, Quote};
 use super::super::state::{Question, State};
 use super::super::text::similar::Gist;
-use super::super::text::words::{self, QuestionMatcher};
+use super::super::text::words::{self, QuestionMatcher, StemIndex};
 
 /// Sentences that are looked at for one field.
 const MAX_SENTENCES: usize = 30;
@@ -23,17 +23,26 @@ pub(super) struct Sentence {
     pub gist: Gist,
 }
 
-/// All sentences of the notes, analysed for fields one after the other.
+/// All sentences of the notes, indexed once for all fields.
 pub(super) struct Sentences<'a> {
     state: &'a State,
     quotes: Vec<(Quote, Gist)>,
+    index: StemIndex,
+    /// Sentences that answer the assignment itself, best first.
+    best: Vec<Sentence>,
 }
 
 impl<'a> Sentences<'a> {
     pub fn of(state: &'a State) -> Self {
         let all = (0..state.notes.len()).flat_map(|note| quotes::of_note(state, note));
-        let quotes = all.map(|quote| (quote, Gist::of(quotes::text(state, quote)))).collect();
-        Self { state, quotes }
+        let quotes: Vec<(Quote, Gist)> = all.map(|quote| (quote, Gist::of(quotes::text(state, quote)))).collect();
+        let mut index = StemIndex::default();
+        let mut analyzers = Analyzers::default();
+        for (number, (quote, _)) in quotes.iter().enumerate() {
+            let language = state.sources[state.notes[quote.note].source].language.as_deref();
+            index.add(number, quotes::text(state, *quote), language, &mut analyzers);
+        }
+        Self { state, quotes, index, best: best(state) }
     }
 
     pub fn text(&self, quote: Quote) -> &'a str {
@@ -43,41 +52,26 @@ impl<'a> Sentences<'a> {
     /// Returns the sentences about a field, best first. `subject` are words of the assignment, which count less. Only
     /// sentences of `source`, if given.
     pub fn about(&self, field: &str, subject: &str, source: Option<usize>) -> Vec<Sentence> {
-        let own = question(field);
-        let context = question(subject);
-        let (of_field, of_subject) = (QuestionMatcher::new(&own, None), QuestionMatcher::new(&context, None));
-        let mut analyzers = Analyzers::default();
+        let (own, context) = (question(field), question(subject));
+        let of_subject = self.index.terms_of(&QuestionMatcher::new(&context, None));
         let mut found = Vec::new();
-        for (quote, gist) in &self.quotes {
-            let note = &self.state.notes[quote.note];
-            if source.is_some_and(|source| source != note.source) {
-                continue;
+        for (number, terms) in self.index.terms_of(&QuestionMatcher::new(&own, None)) {
+            let (quote, gist) = &self.quotes[number];
+            let share = own.coverage(&terms);
+            let is_elsewhere = source.is_some_and(|source| source != self.state.notes[quote.note].source);
+            if share >= LEAST_SHARE && !is_elsewhere {
+                let of_context = of_subject.get(&number).map_or(0.0, |terms| context.coverage(terms));
+                found.push(Sentence { quote: *quote, share: share + 0.5 * of_context, gist: gist.clone() });
             }
-            let text = self.text(*quote);
-            let own_share = own.coverage(&of_field.terms_in(text, &mut analyzers));
-            if own_share < LEAST_SHARE {
-                continue;
-            }
-            let context_share = context.coverage(&of_subject.terms_in(text, &mut analyzers));
-            found.push(Sentence { quote: *quote, share: own_share + 0.5 * context_share, gist: gist.clone() });
         }
-        found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.quote.cmp(&b.quote)));
+        sort(&mut found);
         found.truncate(MAX_SENTENCES);
         found
     }
 
-    /// Returns the sentences that answer the assignment itself, for fields whose names say nothing, such as `summary`.
-    pub fn best(&self) -> Vec<Sentence> {
-        let mut found: Vec<Sentence> = Vec::new();
-        for question in 0..self.state.questions.len() {
-            for excerpt in excerpts::candidates(self.state, question).into_iter().take(MAX_SENTENCES) {
-                if !found.iter().any(|known| known.quote == excerpt.quote) {
-                    found.push(Sentence { quote: excerpt.quote, share: excerpt.score, gist: excerpt.gist });
-                }
-            }
-        }
-        found.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.quote.cmp(&b.quote)));
-        found
+    /// Returns the sentences for fields whose names say nothing, such as `summary`.
+    pub fn best(&self) -> &[Sentence] {
+        &self.best
     }
 
     /// Returns the sources of the notes in order.
@@ -91,6 +85,21 @@ impl<'a> Sentences<'a> {
         }
         sources
     }
+}
+
+fn best(state: &State) -> Vec<Sentence> {
+    let mut found: Vec<Sentence> = Vec::new();
+    for excerpt in excerpts::by_question(state).into_iter().flat_map(|list| list.into_iter().take(MAX_SENTENCES)) {
+        if !found.iter().any(|known| known.quote == excerpt.quote) {
+            found.push(Sentence { quote: excerpt.quote, share: excerpt.score, gist: excerpt.gist });
+        }
+    }
+    sort(&mut found);
+    found
+}
+
+fn sort(sentences: &mut [Sentence]) {
+    sentences.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.quote.cmp(&b.quote)));
 }
 
 fn question(text: &str) -> Question {

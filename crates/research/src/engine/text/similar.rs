@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use retrieval_core::analysis::Analyzer;
-
 use super::numbers;
 
 /// Components of a fingerprint (Broder, "On the resemblance and containment of documents", 1997).
@@ -69,13 +67,24 @@ impl Gist {
     }
 }
 
+/// Returns a hash of each word in lowercase; of each character in scripts without spaces.
 fn word_hashes(text: &str) -> Vec<u64> {
     let mut hashes = Vec::new();
-    Analyzer::new(None).tokens(text, |token| {
-        if token.kind.is_positional() {
-            hashes.push(hash(token.word.as_bytes()));
+    let mut word = String::new();
+    for c in text.chars().chain([' ']) {
+        let is_unspaced = matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+        if c.is_alphanumeric() && !is_unspaced {
+            word.extend(c.to_lowercase());
+            continue;
         }
-    });
+        if !word.is_empty() {
+            hashes.push(hash(word.as_bytes()));
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            hashes.push(hash(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        }
+    }
     hashes
 }
 

@@ -1,5 +1,7 @@
 //! Words of a question in the text of passages.
 
+use std::collections::BTreeMap;
+
 use retrieval_core::analysis::{self, Analyzers, Language, TokenKind, analyze_query};
 use retrieval_core::query_matcher::QueryMatcher;
 
@@ -64,6 +66,40 @@ impl QuestionMatcher {
         });
         found.sort_unstable();
         found.dedup();
+        found
+    }
+}
+
+/// Texts by the stems that they contain.
+#[derive(Default)]
+pub(crate) struct StemIndex(BTreeMap<String, Vec<usize>>);
+
+impl StemIndex {
+    /// Adds a text under a number. `language`: ISO 639-1 code of the text.
+    pub fn add(&mut self, number: usize, text: &str, language: Option<&str>, analyzers: &mut Analyzers) {
+        let language = language.and_then(Language::from_code);
+        analyzers.of(language).tokens(text, |token| {
+            for stem in [Some(token.stem), token.loose_stem].into_iter().flatten() {
+                let texts = self.0.entry(stem.to_owned()).or_default();
+                if texts.last() != Some(&number) {
+                    texts.push(number);
+                }
+            }
+        });
+    }
+
+    /// Returns the terms of a question in each text that has any.
+    pub fn terms_of(&self, matcher: &QuestionMatcher) -> BTreeMap<usize, Vec<u16>> {
+        let mut found: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
+        for (stem, term) in matcher.matcher.stems() {
+            let Some(Some(term)) = matcher.positions.get(usize::from(term)) else { continue };
+            for text in self.0.get(stem).into_iter().flatten() {
+                let terms = found.entry(*text).or_default();
+                if !terms.contains(term) {
+                    terms.push(*term);
+                }
+            }
+        }
         found
     }
 }
