@@ -180,3 +180,21 @@ fn events_tell_the_course_of_the_run() {
     assert_eq!((progress.plan[0].step, progress.plan[0].status.as_str()), (1, "done"));
     assert_eq!(progress.documents_read, run.state.spent.documents);
 }
+
+#[test]
+fn years_and_dates_that_differ_are_named() {
+    for (one, other, line) in [
+        ("in 1987", "in 1988", "1987 (a.example) [1]; 1988 (b.example) [2]"),
+        ("on 12 March 1987", "on 13 March 1987", "12 March 1987 (a.example) [1]; 13 March 1987 (b.example) [2]"),
+    ] {
+        let text = |date: &str| format!("The Acme company of Graz was founded {date} by two brothers.\n");
+        let world = World::of(vec![
+            page("https://a.example/", "Acme", &text(one)),
+            page("https://b.example/", "Acme", &text(other)),
+            page("https://c.example/", "Acme", &text(one)),
+        ]);
+        let run = world.run(&assignment("When was the Acme company founded?"));
+        assert!(run.text().contains(&format!("**Sources differ:** {line}.")), "{}", run.text());
+        assert!(run.text().contains("also in 1 other source"), "{}", run.text());
+    }
+}

@@ -93,8 +93,8 @@ impl Verdict {
     }
 }
 
-/// Returns the judgements of an answer; numbers that nothing has are dropped by [`Verdict::apply`].
-pub(crate) fn parse(answer: &str) -> Vec<Verdict> {
+/// Returns the judgements of an answer, of the notes that were shown.
+pub(crate) fn parse(answer: &str, shown: &[usize]) -> Vec<Verdict> {
     let Some(value) = json::parse(answer) else { return Vec::new() };
     let list = value.get("verdicts").and_then(Value::as_array).or_else(|| value.as_array());
     let position = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
@@ -103,7 +103,13 @@ pub(crate) fn parse(answer: &str) -> Vec<Verdict> {
         Some(Verdict {
             question: position(value.get("question")?)?,
             answered: value.get("answered").and_then(Value::as_bool),
-            notes: notes.into_iter().flatten().take(200).filter_map(position).collect(),
+            notes: notes
+                .into_iter()
+                .flatten()
+                .take(200)
+                .filter_map(position)
+                .filter(|note| shown.contains(note))
+                .collect(),
         })
     };
     list.into_iter().flatten().take(50).filter_map(verdict).collect()

@@ -3,7 +3,6 @@
 //! Text is the best sentence about the field; lists are the best sentences, or an object for each source. Numbers,
 //! dates, booleans and enumerations are taken only if the best sentences agree. Anything else is null or left out.
 
-use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use super::super::assignment::Format;
@@ -12,8 +11,9 @@ use super::super::state::State;
 use super::super::text::display;
 use super::super::text::similar::Gist;
 use super::field::{Field, confidence};
-use super::limits::{escape, resolve, validator};
+use super::limits::{escape, resolve};
 use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
+use super::shape::{allows_null, is_date, kind, text_rules};
 use super::values;
 
 /// Items of a list without `maxItems`.
@@ -332,40 +332,4 @@ impl<'a> Filler<'a> {
         let confidence = confidence(self.state, &quotes, text);
         self.fields.push(Field { pointer: place.pointer.clone(), quotes, confidence });
     }
-}
-
-/// Returns the type of a schema; the first one that is not null.
-fn kind(object: &Map<String, Value>) -> &str {
-    match object.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
-        }
-        _ if object.contains_key("properties") || object.contains_key("allOf") => "object",
-        _ if object.contains_key("items") => "array",
-        _ => "string",
-    }
-}
-
-fn allows_null(schema: &Value) -> bool {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind == "null",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
-        _ => false,
-    }
-}
-
-fn is_date(object: &Map<String, Value>) -> bool {
-    matches!(object.get("format").and_then(Value::as_str), Some("date" | "date-time"))
-}
-
-/// Returns the rules for a text that a choice of sentences can keep; `None` if there are none.
-fn text_rules(object: &Map<String, Value>) -> Option<Validator> {
-    let mut rules = Map::new();
-    for key in ["minLength", "maxLength", "pattern", "format"] {
-        if let Some(rule) = object.get(key) {
-            rules.insert(key.to_owned(), rule.clone());
-        }
-    }
-    if rules.is_empty() { None } else { validator(&Value::Object(rules)).ok() }
 }

@@ -5,6 +5,7 @@ mod fill;
 mod limits;
 mod model;
 mod sentences;
+mod shape;
 mod values;
 
 use serde_json::Value;
