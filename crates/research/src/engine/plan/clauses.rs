@@ -2,7 +2,9 @@
 
 use retrieval_core::sentences;
 
-use super::marks::{AND, AND_OR, OF, QUESTION_WORDS, bare, is_among};
+use super::super::text::words;
+use super::filler::is_filler;
+use super::marks::{AFTER_COMMA, AND, AND_OR, OF, QUESTION_WORDS, bare, is_among};
 
 /// Longest entry of an enumeration, in words.
 const MAX_ENTRY_WORDS: usize = 4;
@@ -38,16 +40,17 @@ pub(super) fn coordinated(question: &str) -> Vec<String> {
     let words: Vec<&str> = question.split(' ').collect();
     let mut clauses: Vec<String> = Vec::new();
     let mut start = 0;
-    for at in 1..words.len().saturating_sub(1) {
-        let joins = is_among(AND, words[at]) || (words[at - 1].ends_with(',') && is_among(QUESTION_WORDS, words[at]));
-        let next = if is_among(AND, words[at]) { at + 1 } else { at };
+    for at in 2..words.len().saturating_sub(1) {
+        let opens = is_among(QUESTION_WORDS, words[start]);
+        let next = if is_among(AND, words[at]) && is_among(QUESTION_WORDS, words[at + 1]) {
+            at + 1
+        } else if opens && words[at - 1].ends_with(',') && is_among(AFTER_COMMA, words[at]) {
+            at
+        } else {
+            continue;
+        };
         // The clause before must be one, too: `know what and how` is not two questions.
-        if joins
-            && next > start + 2
-            && is_among(QUESTION_WORDS, words[next])
-            && words.len() > next + 1
-            && at > start + 1
-        {
+        if at >= start + 2 && words.len() > next + 1 {
             clauses.push(bare(&words[start..at].join(" ")).to_owned());
             start = next;
         }
@@ -56,7 +59,12 @@ pub(super) fn coordinated(question: &str) -> Vec<String> {
         return Vec::new();
     }
     clauses.push(bare(&words[start..].join(" ")).to_owned());
-    clauses
+    // A clause such as `tell me` asks nothing.
+    if clauses.iter().all(|clause| has_content(clause)) { clauses } else { Vec::new() }
+}
+
+fn has_content(clause: &str) -> bool {
+    words::terms(clause).iter().any(|term| !is_filler(&term.word))
 }
 
 /// Splits `the causes, effects and treatment of C` into `causes of C`, `effects of C`, `treatment of C`.

@@ -1,6 +1,6 @@
 //! Comparisons, and pairs of opposites.
 
-use super::marks::{AND, FOR, bare, is_among};
+use super::marks::{AND, BETWEEN_NAMES, FOR, bare, is_among};
 
 /// Phrases before the things compared: `compare A and B`, `difference between A and B`.
 const OPENINGS: &[&str] = &[
@@ -112,8 +112,9 @@ fn opened(question: &str) -> Option<Vec<String>> {
     };
     let rest = bare(OPENINGS.iter().find_map(opening)?);
     let separated: Vec<&str> = rest.split_whitespace().collect();
-    let joins = |word: &&str| is_among(AND, word) || is_among(WITH, word);
-    let at = separated.iter().rposition(|word| is_among(AND, word)).or_else(|| separated.iter().position(joins))?;
+    let last_of = |list: &[&str]| separated.iter().rposition(|word| is_among(list, word));
+    let with = || separated.iter().position(|word| is_among(WITH, word));
+    let at = last_of(AND).or_else(with).or_else(|| last_of(BETWEEN_NAMES))?;
     let (before, after) = (&separated[..at], &separated[at + 1..]);
     let listed = before.join(" ");
     let mut names: Vec<Vec<&str>> = listed.split(',').map(|name| name.split_whitespace().collect()).collect();

@@ -1,12 +1,17 @@
 //! Words that join or open clauses, in the languages that the rules know.
 
-/// Conjunctions of two clauses or of the last entry of an enumeration.
-pub(super) const AND: &[&str] = &[
-    "and", "und", "et", "y", "e", "en", "och", "og", "i", "a", "oraz", "и", "та", "ve", "ja", "și", "és", "και", "dan",
-];
+/// Conjunctions. Words that mean something else in another language, such as the Dutch `en`, are left out.
+pub(super) const AND: &[&str] =
+    &["and", "und", "et", "y", "e", "och", "og", "oraz", "и", "та", "ve", "și", "és", "και"];
 
-/// Conjunctions that also join in enumerations.
-pub(super) const AND_OR: &[&str] = &["and", "und", "et", "y", "e", "en", "och", "og", "oraz", "и", "or", "oder", "ou"];
+/// Conjunctions of the last entry of an enumeration.
+pub(super) const AND_OR: &[&str] = &["and", "und", "et", "y", "e", "och", "og", "oraz", "и", "or", "oder", "ou"];
+
+/// Conjunctions that are safe between two names after an opening such as `verschil tussen`.
+pub(super) const BETWEEN_NAMES: &[&str] = &["en", "a", "i", "ja", "dan"];
+
+/// Words that open a question and no relative clause.
+pub(super) const AFTER_COMMA: &[&str] = &["how", "why", "what", "wie", "warum", "comment", "pourquoi", "cómo", "como"];
 
 /// Words that open a question.
 #[rustfmt::skip]

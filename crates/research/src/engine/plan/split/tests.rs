@@ -30,6 +30,15 @@ fn queries_are_divided_by_their_form() {
         ("Explain research and development", vec!["Explain research and development"]),
         ("Simon and Garfunkel discography", vec!["Simon and Garfunkel discography"]),
         ("rock 'n' roll; jazz history", vec!["rock 'n' roll; jazz history"]),
+        ("¿Qué es Raft y cómo elige un líder?", vec!["Qué es Raft", "cómo elige un líder"]),
+        ("Verschil tussen Kafka en Pulsar", vec!["Kafka", "Pulsar", "Verschil tussen Kafka en Pulsar"]),
+        // Nothing is divided here.
+        ("La guerre a commencé en quelle année ?", vec!["La guerre a commencé en quelle année ?"]),
+        ("¿La copa se ganó en qué año?", vec!["¿La copa se ganó en qué año?"]),
+        ("What is Raft, which was made in 2014?", vec!["What is Raft, which was made in 2014?"]),
+        ("Please tell me, how does Raft work?", vec!["Please tell me, how does Raft work?"]),
+        ("Wer schrieb Krieg und Frieden?", vec!["Wer schrieb Krieg und Frieden?"]),
+        ("Кто написал роман Война и мир?", vec!["Кто написал роман Война и мир?"]),
         ("?", vec![]),
         ("C++", vec!["C++"]),
     ] {
