@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::analysis::{self, AnalyzedQuery, Language, QueryTerm, Token};
 
 /// Terms of a query with an index by stem.
-pub(crate) struct QueryMatcher {
+pub struct QueryMatcher {
     /// Distinct terms in order of first mention. Empty if the query contains no letter and no digit.
     pub terms: Vec<QueryTerm>,
     /// All words in order, stop words included.

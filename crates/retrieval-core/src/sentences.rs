@@ -6,6 +6,10 @@
 //! list number or a common abbreviation. In doubt there is no boundary: a missed one makes a passage longer, but a
 //! false one splits a sentence.
 
+use std::ops::Range;
+
+use crate::markdown::{self, Kind};
+
 /// Lowercase abbreviations that end in a full stop inside a sentence, without it.
 const ABBREVIATIONS: [&str; 25] = [
     "al", "approx", "bzw", "ca", "cf", "co", "corp", "d.h", "dr", "e.g", "etc", "i.e", "inc", "jr", "ltd", "mr", "mrs",
@@ -18,6 +22,47 @@ const LONGEST_ABBREVIATION: usize = 6;
 /// Abbreviations only before a number: "No. 5", but "He said no."
 const NUMBERED: [&str; 15] =
     ["abb", "art", "col", "ed", "eq", "fig", "figs", "no", "nr", "op", "p", "pp", "sec", "tab", "vol"];
+
+/// Returns the byte ranges of the sentences of Markdown or plain text, in order, with the white space after them. List
+/// items begin a sentence; a table row and a line of code are one each. Headings and marks between blocks are left out.
+pub fn units(text: &str) -> Vec<Range<usize>> {
+    let mut units = Vec::new();
+    let mut paragraph = 0..0;
+    let flush = |paragraph: &mut Range<usize>, units: &mut Vec<Range<usize>>| {
+        let range = std::mem::take(paragraph);
+        let mut from = range.start;
+        for start in starts(&text[range.clone()]).map(|start| range.start + start).chain([range.end]) {
+            if start > from {
+                units.push(from..start);
+            }
+            from = start;
+        }
+    };
+    for line in markdown::lines(text) {
+        match line.kind {
+            Kind::Text if !paragraph.is_empty() => paragraph.end = line.range.end,
+            Kind::Text | Kind::Item => {
+                flush(&mut paragraph, &mut units);
+                paragraph = line.range;
+            }
+            // A heading locates the text but is not its content, and results show it separately.
+            Kind::Heading { .. }
+            | Kind::Blank
+            | Kind::Underline
+            | Kind::TableRule
+            | Kind::ThematicBreak
+            | Kind::FenceOpen
+            | Kind::FenceClose
+            | Kind::Definition => flush(&mut paragraph, &mut units),
+            Kind::Code | Kind::IndentedCode | Kind::TableRow | Kind::FrontMatter => {
+                flush(&mut paragraph, &mut units);
+                units.push(line.range);
+            }
+        }
+    }
+    flush(&mut paragraph, &mut units);
+    units
+}
 
 /// Returns the byte offsets in `text` at which sentences begin, ascending, without 0 and the end. White space between
 /// two sentences belongs to the first.

@@ -6,7 +6,6 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::analysis::{Analyzers, Language};
 use crate::chars;
-use crate::markdown::{self, Kind};
 use crate::query_matcher::QueryMatcher;
 use crate::sentences;
 
@@ -60,7 +59,7 @@ impl<'a> Snippets<'a> {
         });
         // Bigrams are emitted after their second character.
         matches.sort_by_key(|found| found.bytes.start);
-        let sentences = sentence_ranges(text);
+        let sentences = sentences::units(text);
         let Some(window) = best_window(text, &sentences, &matches, matcher, max_chars) else { return String::new() };
         collapse_whitespace(&text[window])
     }
@@ -70,46 +69,6 @@ impl<'a> Snippets<'a> {
 struct Match {
     bytes: Range<usize>,
     term: u16,
-}
-
-/// Returns the sentences and other units at which a snippet may begin and end, in order.
-fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
-    let mut units = Vec::new();
-    let mut paragraph = 0..0;
-    let flush = |paragraph: &mut Range<usize>, units: &mut Vec<Range<usize>>| {
-        let range = std::mem::take(paragraph);
-        let mut from = range.start;
-        for start in sentences::starts(&text[range.clone()]).map(|start| range.start + start).chain([range.end]) {
-            if start > from {
-                units.push(from..start);
-            }
-            from = start;
-        }
-    };
-    for line in markdown::lines(text) {
-        match line.kind {
-            Kind::Text if !paragraph.is_empty() => paragraph.end = line.range.end,
-            Kind::Text | Kind::Item => {
-                flush(&mut paragraph, &mut units);
-                paragraph = line.range;
-            }
-            // A heading locates the text but is not its content, and results show it separately.
-            Kind::Heading { .. }
-            | Kind::Blank
-            | Kind::Underline
-            | Kind::TableRule
-            | Kind::ThematicBreak
-            | Kind::FenceOpen
-            | Kind::FenceClose
-            | Kind::Definition => flush(&mut paragraph, &mut units),
-            Kind::Code | Kind::IndentedCode | Kind::TableRow | Kind::FrontMatter => {
-                flush(&mut paragraph, &mut units);
-                units.push(line.range);
-            }
-        }
-    }
-    flush(&mut paragraph, &mut units);
-    units
 }
 
 /// Returns the range to show, or `None` if there is nothing to show.

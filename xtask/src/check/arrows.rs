@@ -81,6 +81,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "webhooks",
         ],
     ),
+    // Research runs.
+    ("research", &["model", "retrieval-core"]),
     // The edge.
     (
         "http-actix",

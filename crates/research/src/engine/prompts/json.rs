@@ -1,0 +1,127 @@
+//! JSON as models write it: in code fences, after thoughts, with trailing commas, cut off.
+
+use serde_json::Value;
+
+/// Longest answer that is read.
+const MAX_BYTES: usize = 400_000;
+/// Places at which a damaged text is cut.
+const MAX_CUTS: usize = 50;
+
+/// Returns the first JSON object or array of an answer, repaired if necessary.
+pub(crate) fn parse(answer: &str) -> Option<Value> {
+    let answer = without_thoughts(&answer[..answer.floor_char_boundary(MAX_BYTES)]);
+    let start = answer.find(['{', '['])?;
+    let text = &answer[start..];
+    let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+    match first {
+        Some(Ok(value)) => Some(value),
+        _ => repair(text),
+    }
+}
+
+/// Returns an answer without the thoughts that some models put before it.
+pub(crate) fn without_thoughts(answer: &str) -> &str {
+    let answer = answer.trim();
+    match answer.rfind("</think>") {
+        Some(at) => answer[at + "</think>".len()..].trim(),
+        None => answer,
+    }
+}
+
+/// Copies the text without trailing commas and with control characters in strings escaped, up to its end or the end of
+/// the first value. Then closes what is open, or cuts at the last place where it can be closed.
+fn repair(text: &str) -> Option<Value> {
+    let mut out = String::with_capacity(text.len());
+    let mut open: Vec<char> = Vec::new();
+    // Ends of complete values, with the brackets that were open there.
+    let mut cuts: Vec<(usize, Vec<char>)> = Vec::new();
+    let (mut in_string, mut escaped) = (false, false);
+    for c in text.chars() {
+        if in_string {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => in_string = false,
+                _ => {}
+            }
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                c if c.is_control() => {}
+                c => out.push(c),
+            }
+            continue;
+        }
+        match c {
+            '"' => in_string = true,
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            ',' => cuts.push((out.len(), open.clone())),
+            '}' | ']' => {
+                drop_trailing_comma(&mut out);
+                if open.pop() != Some(c) {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        out.push(c);
+        if open.is_empty() {
+            break;
+        }
+        if open.len() > 64 || cuts.len() > 10_000 {
+            return None;
+        }
+    }
+    if in_string {
+        if escaped {
+            out.pop();
+        }
+        out.push('"');
+    }
+    drop_trailing_comma(&mut out);
+    let whole = (out.len(), open);
+    let ends = std::iter::once(whole).chain(cuts.into_iter().rev().take(MAX_CUTS));
+    // A cut can lie behind a comma that was dropped later.
+    ends.filter_map(|(end, open)| Some((out.get(..end)?, open)))
+        .map(|(text, open)| text.chars().chain(open.into_iter().rev()).collect::<String>())
+        .find_map(|text| serde_json::from_str(&text).ok())
+}
+
+fn drop_trailing_comma(out: &mut String) {
+    let end = out.trim_end().len();
+    if out[..end].ends_with(',') {
+        out.truncate(end - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn damaged_answers_are_repaired() {
+        for (answer, expected) in [
+            ("{\"a\": 1}", json!({"a": 1})),
+            ("Here you are:\n```json\n{\"a\": [1, 2,],}\n```\nBye {", json!({"a": [1, 2]})),
+            ("<think>{\"x\": 0}</think>{\"a\": 1}", json!({"a": 1})),
+            ("{\"a\": [\"one\", \"tw", json!({"a": ["one", "tw"]})),
+            ("{\"a\": 1, \"b", json!({"a": 1})),
+            ("{\"a\": 1, \"b\":", json!({"a": 1})),
+            ("{\"a\": \"two\nlines\"}", json!({"a": "two\nlines"})),
+            ("[{\"q\": 1}, {\"q\": tru", json!([{"q": 1}])),
+        ] {
+            assert_eq!(parse(answer), Some(expected), "{answer}");
+        }
+        for nonsense in ["", "no json", "{", "}{", &"[".repeat(100_000)] {
+            assert!(parse(nonsense).is_none_or(|value| value == json!({})));
+        }
+    }
+
+    #[test]
+    fn any_answer_is_read_without_panic() {
+        use proptest::prelude::*;
+        proptest!(|(answer in "[\\[\\]{}\",:a1\\\\\n]{0,60}")| { let _ = parse(&answer); });
+    }
+}

@@ -1,0 +1,335 @@
+//! Filling of a schema by rules.
+//!
+//! Text is the best sentence about the field; lists are the best sentences, or an object for each source. Numbers,
+//! dates, booleans and enumerations are taken only if the best sentences agree. Anything else is null or left out.
+
+use serde_json::{Map, Value};
+
+use super::super::assignment::Format;
+use super::super::quotes::Quote;
+use super::super::state::State;
+use super::super::text::display;
+use super::super::text::similar::Gist;
+use super::field::{Field, confidence};
+use super::limits::{escape, resolve};
+use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
+use super::shape::{allows_null, is_date, kind, text_rules};
+use super::values;
+
+/// Items of a list without `maxItems`.
+const ITEMS: usize = 5;
+/// Items of a list with `maxItems`.
+const MAX_ITEMS: usize = 20;
+/// Names of fields that ask for the answer to the assignment itself.
+const GENERAL: &[&str] = &[
+    "answer",
+    "summary",
+    "overview",
+    "conclusion",
+    "findings",
+    "result",
+    "report",
+    "text",
+    "abstract",
+    "facts",
+    "points",
+    "zusammenfassung",
+    "antwort",
+    "resume",
+    "resumen",
+];
+/// Values that are filled at most: more than any schema within the limits needs.
+const MAX_VALUES: usize = 2_000;
+/// Quotes that one value is based on.
+const MAX_QUOTES: usize = 4;
+
+/// Fills one schema.
+pub(super) struct Filler<'a> {
+    state: &'a State,
+    root: &'a Value,
+    sentences: Sentences<'a>,
+    pub fields: Vec<Field>,
+    /// Sentences that are the text of a field already.
+    used: Vec<Gist>,
+    left: usize,
+}
+
+/// Place in the result.
+#[derive(Clone, Debug)]
+struct Place<'p> {
+    pointer: String,
+    /// Words of the field: its name and description.
+    words: String,
+    subject: &'p str,
+    source: Option<usize>,
+    /// True if the field must have a value: the best sentence of all, if none is about it.
+    required: bool,
+}
+
+impl<'a> Filler<'a> {
+    pub fn new(state: &'a State, root: &'a Value) -> Self {
+        let sentences = Sentences::of(state);
+        Self { state, root, sentences, fields: Vec::new(), used: Vec::new(), left: MAX_VALUES }
+    }
+
+    /// Returns the value of the root; `None` if nothing can be said.
+    pub fn fill(&mut self, subject: &str) -> Option<Value> {
+        let place = Place { pointer: String::new(), words: String::new(), subject, source: None, required: true };
+        let root = self.root;
+        self.value(root, &place)
+    }
+
+    fn value(&mut self, schema: &'a Value, place: &Place<'_>) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
+        let schema = self.resolved(schema);
+        let object = schema.as_object()?;
+        if let Some(constant) = object.get("const") {
+            return Some(constant.clone());
+        }
+        if let Some(options) = object.get("enum").and_then(Value::as_array) {
+            let value = self.agreed(place, |text| values::named_in(text, options));
+            return value.or_else(|| options.iter().find(|option| option.is_null()).cloned());
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(branches) = object.get(key).and_then(Value::as_array) {
+                let value =
+                    branches.iter().find_map(|branch| self.value(branch, place).filter(|value| !value.is_null()));
+                return value.or_else(|| branches.iter().any(|b| allows_null(self.resolved(b))).then_some(Value::Null));
+            }
+        }
+        let value = match kind(object) {
+            "object" => self.object(schema, place),
+            "array" => self.array(object, place),
+            "string" => self.string(object, place),
+            "number" => self.agreed(place, |text| values::numbers_in(text, &place.words, false)),
+            "integer" => self.agreed(place, |text| values::numbers_in(text, &place.words, true)),
+            "boolean" => self.agreed(place, |text| vec![Value::Bool(values::affirmed_in(text))]),
+            _ => None,
+        };
+        value.or_else(|| allows_null(schema).then_some(Value::Null))
+    }
+
+    fn resolved(&self, schema: &'a Value) -> &'a Value {
+        let mut schema = schema;
+        // Schemas with recursive references are refused, so this ends; the bound is for the reader.
+        for _ in 0..super::limits::MAX_DEPTH {
+            match schema.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(self.root, reference)) {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
+        schema
+    }
+
+    fn object(&mut self, schema: &'a Value, place: &Place<'_>) -> Option<Value> {
+        let mut result = Map::new();
+        let mut parts = vec![schema];
+        parts.extend(
+            schema.get("allOf").and_then(Value::as_array).into_iter().flatten().map(|part| self.resolved(part)),
+        );
+        let required: Vec<&str> = parts
+            .iter()
+            .filter_map(|part| part.get("required")?.as_array())
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        for part in &parts {
+            for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let field = Place {
+                    pointer: format!("{}/{}", place.pointer, escape(name)),
+                    words: self.words(name, property, place),
+                    required: required.contains(&name.as_str()),
+                    ..place.clone()
+                };
+                match self.value(property, &field) {
+                    Some(Value::Null) if !required.contains(&name.as_str()) => {}
+                    Some(value) => {
+                        result.insert(name.clone(), value);
+                    }
+                    None => {}
+                }
+            }
+        }
+        Some(Value::Object(result))
+    }
+
+    fn words(&self, name: &str, property: &'a Value, place: &Place<'_>) -> String {
+        let resolved = self.resolved(property);
+        let text = |key: &str| {
+            property.get(key).or_else(|| resolved.get(key)).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        // A field inside another is about that one too.
+        let outer = if place.source.is_some() { "" } else { &place.words };
+        format!("{} {} {} {outer}", words_of_name(name), text("title"), text("description"))
+    }
+
+    fn array(&mut self, object: &'a Map<String, Value>, place: &Place<'_>) -> Option<Value> {
+        let items = object.get("items")?;
+        let limit = |key: &str| object.get(key).and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+        let most = limit("maxItems")
+            .map_or(ITEMS, |most| most.min(MAX_ITEMS))
+            .max(limit("minItems").unwrap_or(0).min(MAX_ITEMS));
+        let schema = self.resolved(items);
+        let mut list: Vec<Value> = Vec::new();
+        if schema.as_object().is_some_and(|object| kind(object) == "object") {
+            for source in self.sentences.sources() {
+                if list.len() >= most {
+                    break;
+                }
+                let pointer = format!("{}/{}", place.pointer, list.len());
+                let (fields, used) = (self.fields.len(), self.used.len());
+                let item = self.value(items, &Place { pointer, source: Some(source), ..place.clone() });
+                let is_filled =
+                    item.as_ref().is_some_and(|item| self.fields.len() > fields && self.is_complete(schema, item));
+                match item {
+                    Some(item) if is_filled && !list.contains(&item) => list.push(item),
+                    _ => {
+                        self.fields.truncate(fields);
+                        self.used.truncate(used);
+                    }
+                }
+            }
+        } else {
+            for _ in 0..most {
+                let pointer = format!("{}/{}", place.pointer, list.len());
+                let fields = self.fields.len();
+                match self.next_item(items, &Place { pointer, ..place.clone() }, &list) {
+                    Some(item) => list.push(item),
+                    None => {
+                        self.fields.truncate(fields);
+                        break;
+                    }
+                }
+            }
+        }
+        let least = limit("minItems").unwrap_or(0);
+        (list.len() >= least).then_some(Value::Array(list))
+    }
+
+    fn is_complete(&self, schema: &Value, item: &Value) -> bool {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.into_iter().flatten().filter_map(Value::as_str).all(|name| item.get(name).is_some())
+    }
+
+    /// Returns another value of a list of numbers, dates or options; sentences are never used twice anyway.
+    fn next_item(&mut self, items: &'a Value, place: &Place<'_>, list: &[Value]) -> Option<Value> {
+        let schema = self.resolved(items);
+        let object = schema.as_object()?;
+        let options = object.get("enum").and_then(Value::as_array);
+        let kind = kind(object);
+        let is_text = kind == "string" && options.is_none() && !is_date(object);
+        if is_text {
+            return self.value(items, place).filter(|value| !value.is_null());
+        }
+        let read = |text: &str| match (options, kind) {
+            (Some(options), _) => values::named_in(text, options),
+            (None, "string") => values::dates_in(text),
+            (None, "number") => values::numbers_in(text, &place.words, false),
+            (None, "integer") => values::numbers_in(text, &place.words, true),
+            _ => Vec::new(),
+        };
+        for sentence in self.about(place) {
+            let new = read(self.sentences.text(sentence.quote)).into_iter().find(|value| !list.contains(value));
+            if let Some(value) = new {
+                self.base(place, vec![sentence.quote], None);
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn about(&self, place: &Place<'_>) -> Vec<Sentence> {
+        let mut found = self.sentences.about(&place.words, place.subject, place.source);
+        let is_general = place.words.split_whitespace().any(|word| GENERAL.contains(&&*word.to_lowercase()));
+        if found.is_empty() && place.source.is_none() && (place.required || is_general) {
+            found = self.sentences.best().to_vec();
+        }
+        found
+    }
+
+    fn string(&mut self, object: &Map<String, Value>, place: &Place<'_>) -> Option<Value> {
+        if is_date(object) {
+            let is_time = object.get("format").and_then(Value::as_str) == Some("date-time");
+            let value = self.agreed(place, values::dates_in)?;
+            let text = value.as_str()?;
+            return Some(Value::String(if is_time { format!("{text}T00:00:00Z") } else { text.to_owned() }));
+        }
+        let sentences = self.about(place);
+        let is_address = matches!(object.get("format").and_then(Value::as_str), Some("uri" | "uri-reference" | "iri"));
+        let most = object
+            .get("maxLength")
+            .and_then(Value::as_u64)
+            .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let rules = text_rules(object);
+        for sentence in sentences {
+            let quote = sentence.quote;
+            let text = if is_address {
+                self.state.sources[self.state.notes[quote.note].source].canonical_url.clone()
+            } else if self.used.iter().any(|known| known.says_the_same(&sentence.gist)) {
+                continue;
+            } else {
+                let line = display::line(self.sentences.text(quote), Format::Text);
+                display::truncate(&line, most)
+            };
+            let fits = rules.as_ref().is_none_or(|rules| rules.is_valid(&Value::String(text.clone())));
+            if text.is_empty() || !fits {
+                continue;
+            }
+            if !is_address {
+                self.used.push(sentence.gist.clone());
+            }
+            let also = self.same(&sentence);
+            self.base(place, also, (!is_address).then_some(&*text));
+            return Some(Value::String(text));
+        }
+        None
+    }
+
+    /// Returns the sentence and those of other sources that say the same.
+    fn same(&self, sentence: &Sentence) -> Vec<Quote> {
+        let mut quotes = vec![sentence.quote];
+        let source = |quote: Quote| self.state.notes[quote.note].source;
+        for other in self.sentences.best() {
+            let is_new = quotes.iter().all(|known| source(*known) != source(other.quote));
+            if is_new && quotes.len() < MAX_QUOTES && sentence.gist.says_the_same(&other.gist) {
+                quotes.push(other.quote);
+            }
+        }
+        quotes
+    }
+
+    /// Returns the value on which the best sentences agree. A sentence with two values is ambiguous.
+    fn agreed(&mut self, place: &Place<'_>, read: impl Fn(&str) -> Vec<Value>) -> Option<Value> {
+        let sentences = self.sentences.about(&place.words, place.subject, place.source);
+        let mut best: Option<(f64, Value)> = None;
+        let mut quotes: Vec<Quote> = Vec::new();
+        for sentence in sentences {
+            if best.as_ref().is_some_and(|(share, _)| sentence.share < AS_GOOD * share) {
+                break;
+            }
+            let mut found = read(self.sentences.text(sentence.quote));
+            found.dedup();
+            let value = match found.as_slice() {
+                [] => continue,
+                [value] => value.clone(),
+                _ => return None,
+            };
+            match &best {
+                Some((_, known)) if *known != value => return None,
+                Some(_) => {}
+                None => best = Some((sentence.share, value)),
+            }
+            if quotes.len() < MAX_QUOTES {
+                quotes.push(sentence.quote);
+            }
+        }
+        let (_, value) = best?;
+        self.base(place, quotes, None);
+        Some(value)
+    }
+
+    fn base(&mut self, place: &Place<'_>, quotes: Vec<Quote>, text: Option<&str>) {
+        let confidence = confidence(self.state, &quotes, text);
+        self.fields.push(Field { pointer: place.pointer.clone(), quotes, confidence });
+    }
+}

@@ -1,0 +1,7 @@
+//! Reading of passages: words, near-duplicates, numbers, dates, and their harmless display.
+
+pub(super) mod dates;
+pub(super) mod display;
+pub(super) mod numbers;
+pub(super) mod similar;
+pub(super) mod words;

@@ -1,0 +1,167 @@
+//! Numbers with their units.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A number in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Quantity {
+    /// Bytes of the number with its unit.
+    pub bytes: Range<usize>,
+    /// `None` if its separators are ambiguous, as in `3.500`.
+    pub value: Option<f64>,
+    /// Lowercase word or sign after the number, or the currency sign before it. Empty if there is none.
+    pub unit: String,
+    /// True for a whole number without separators, sign and unit that can be a year.
+    pub is_year: bool,
+}
+
+/// Words that multiply a number.
+const SCALES: &[(&str, f64)] = &[
+    ("thousand", 1e3),
+    ("tausend", 1e3),
+    ("mille", 1e3),
+    ("mil", 1e3),
+    ("million", 1e6),
+    ("millions", 1e6),
+    ("millionen", 1e6),
+    ("mio", 1e6),
+    ("millones", 1e6),
+    ("milioni", 1e6),
+    ("billion", 1e9),
+    ("billions", 1e9),
+    ("milliarden", 1e9),
+    ("milliards", 1e9),
+    ("mrd", 1e9),
+    ("trillion", 1e12),
+];
+
+/// Words that are not units.
+const NOT_UNITS: &[&str] = &[
+    "and", "or", "to", "in", "on", "of", "the", "a", "at", "by", "for", "from", "is", "was", "were", "are", "with",
+    "than", "as", "und", "oder", "bis", "im", "der", "die", "das", "von", "et", "ou", "de", "la", "le", "y", "o", "e",
+];
+
+/// Returns the numbers of a text in order. A digit inside a word (`B2B`) is not a number.
+pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|c: char| c.is_ascii_digit()).map(|offset| at + offset) {
+        let mut end = start;
+        while end < bytes.len()
+            && (bytes[end].is_ascii_digit()
+                || (matches!(bytes[end], b'.' | b',') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)))
+        {
+            end += 1;
+        }
+        at = end;
+        let before = text[..start].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        found.push(quantity(text, start, end, before));
+    }
+    found
+}
+
+fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quantity {
+    let digits = &text[start..end];
+    let negative = before == Some('-') || before == Some('−');
+    let currency = before.filter(|c| is_currency(*c));
+    let mut value = value(digits).map(|value| if negative && currency.is_none() { -value } else { value });
+    let (mut unit, mut unit_end) = next_word(text, end);
+    if let Some((_, scale)) = SCALES.iter().find(|(word, _)| *word == unit) {
+        value = value.map(|value| value * scale);
+        let from = unit_end;
+        (unit, unit_end) = next_word(text, from);
+        if unit.is_empty() || NOT_UNITS.contains(&&*unit) {
+            (unit, unit_end) = (String::new(), from);
+        }
+    } else if NOT_UNITS.contains(&&*unit) {
+        (unit, unit_end) = (String::new(), end);
+    }
+    let mut bytes = start..unit_end.max(end);
+    if let Some(currency) = currency {
+        bytes.start -= currency.len_utf8();
+        unit = currency.to_string();
+    }
+    if matches!(&*unit, "percent" | "prozent" | "pourcent") {
+        unit = "%".to_owned();
+    }
+    let is_year = digits.len() == 4 && !digits.contains(['.', ',']) && ("1500".."2200").contains(&digits);
+    Quantity { bytes, value, unit, is_year: is_year && currency.is_none() && !negative }
+}
+
+/// Returns the unit after `end` in lowercase, and its end.
+fn next_word(text: &str, end: usize) -> (String, usize) {
+    let rest = &text[end..];
+    let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
+    if gap > 2 {
+        return (String::new(), end);
+    }
+    let rest = &rest[gap..];
+    match rest.chars().next() {
+        Some(sign) if sign == '%' || sign == '°' || is_currency(sign) => {
+            let word = rest[sign.len_utf8()..].chars().next().filter(|c| sign == '°' && c.is_alphabetic());
+            let length = sign.len_utf8() + word.map_or(0, char::len_utf8);
+            (rest[..length].to_lowercase(), end + gap + length)
+        }
+        Some(first) if first.is_alphabetic() => {
+            let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            // A text without spaces has no words here.
+            if length > 40 { (String::new(), end) } else { (rest[..length].to_lowercase(), end + gap + length) }
+        }
+        _ => (String::new(), end),
+    }
+}
+
+fn is_currency(sign: char) -> bool {
+    matches!(sign, '$' | '€' | '£' | '¥' | '₹' | '₩' | '₽')
+}
+
+/// Reads digits with separators. A comma before exactly three digits groups them; a full stop there is ambiguous.
+fn value(digits: &str) -> Option<f64> {
+    let separators: Vec<(usize, char)> = digits.char_indices().filter(|(_, c)| !c.is_ascii_digit()).collect();
+    let Some((last, separator)) = separators.last().copied() else { return digits.parse().ok() };
+    let decimals = digits.len() - last - 1;
+    let several = separators.len() > 1;
+    let same = separators.iter().all(|(_, other)| *other == separator);
+    let plain = |from: &str| from.chars().filter(char::is_ascii_digit).collect::<String>();
+    if (several && same) || (separator == ',' && decimals == 3) {
+        let grouped = digits.split(separator).skip(1).all(|group| group.len() == 3);
+        return if grouped { plain(digits).parse().ok() } else { None };
+    }
+    if separator == '.' && decimals == 3 && !several && !digits.starts_with('0') {
+        return None;
+    }
+    format!("{}.{}", plain(&digits[..last]), &digits[last + 1..]).parse().ok()
+}
+
+/// Returns the distinct numbers of a text, without separators.
+pub(crate) fn values(text: &str) -> BTreeSet<String> {
+    let digits = |quantity: Quantity| text[quantity.bytes].chars().filter(char::is_ascii_digit).collect::<String>();
+    quantities(text).into_iter().map(digits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_with_their_units() {
+        let read = |text| {
+            let list = quantities(text).into_iter();
+            list.map(|quantity| (text[quantity.bytes].to_owned(), quantity.value, quantity.unit)).collect::<Vec<_>>()
+        };
+        let one = |text: &str, value, unit: &str| vec![(text.to_owned(), value, unit.to_owned())];
+        assert_eq!(read("It runs at 30 bar."), one("30 bar", Some(30.0), "bar"));
+        assert_eq!(read("costs $1,200 now"), one("$1,200 now", Some(1200.0), "$"));
+        assert_eq!(read("rose by 3.5 percent"), one("3.5 percent", Some(3.5), "%"));
+        assert_eq!(read("3,5 Millionen Euro"), one("3,5 Millionen Euro", Some(3.5e6), "euro"));
+        assert_eq!(read("1.234.567 Zeilen"), one("1.234.567 Zeilen", Some(1_234_567.0), "zeilen"));
+        assert_eq!(read("about 3.500 and more"), one("3.500", None, ""));
+        assert_eq!(read("B2B v2 x_3"), vec![]);
+        assert_eq!(read("-4 °C"), one("4 °C", Some(-4.0), "°c"));
+    }
+}

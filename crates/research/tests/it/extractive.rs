@@ -1,0 +1,200 @@
+//! Reports without a model.
+
+use research::engine::{Depth, Engine, Format, StopReason, Warning};
+
+use crate::world::{World, assignment, page};
+
+fn pumps() -> World<'static> {
+    World::of(vec![
+        page(
+            "https://pumps.example/manual",
+            "Pump manual",
+            "# X200 pump\n\nThe X200 pump takes NLGI 2 grease for its bearing. Use no other grease.\n\n## Service\n\nThe \
+             service interval of the X200 pump is 12 months in normal use. Staff must be trained for the service.\n",
+        )
+        .published(1_710_201_600_000),
+        page(
+            "https://copy.example/x200",
+            "Copy of the manual",
+            "# X200 pump\n\nThe X200 pump takes NLGI 2 grease for its bearing. Use no other grease.\n",
+        ),
+        page(
+            "https://forum.example/thread",
+            "Forum",
+            "# Talk\n\nThe service interval of the X200 pump is 6 months in normal use, says the dealer.\n",
+        ),
+        page("https://other.example/", "Cars", "# Cars\n\nCars need tyres. Tyres need air.\n"),
+    ])
+}
+
+#[test]
+fn the_best_sentence_comes_first_and_nothing_twice() {
+    let world = pumps();
+    let run = world.run(&assignment("Which grease does the X200 pump take?"));
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    assert_eq!(run.ending.stop_reason, StopReason::Answered, "{:?}", run.ending);
+    assert!(
+        report.text.starts_with(
+            "The X200 pump takes NLGI 2 grease for its bearing. [1] (pumps.example, 2024-03-12; also in 1 other source)"
+        ),
+        "{}",
+        report.text
+    );
+    assert_eq!(report.text.matches("NLGI 2 grease").count(), 1, "{}", report.text);
+    assert_eq!((report.engine, &*report.warnings), (Engine::Extractive, &[Warning::SynthesisUnavailable][..]));
+    assert!(report.unanswered.is_empty() && !report.truncated);
+    assert!(!report.text.contains("Cars") && report.sources_considered >= 3);
+}
+
+#[test]
+fn disagreements_name_both_sides() {
+    let world = pumps();
+    let run = world.run(&assignment("What is the service interval of the X200 pump?"));
+    world.check(run.report.as_ref().unwrap());
+    let line = run.text().lines().find(|line| line.starts_with("**Sources differ:**")).unwrap();
+    assert!(line.contains("12 months (pumps.example, 2024-03-12) [1]"), "{line}");
+    assert!(line.contains("6 months (forum.example) [2]"), "{line}");
+}
+
+#[test]
+fn several_questions_have_headings_and_open_ones_are_listed() {
+    let world = pumps();
+    let run = world.run(&assignment(
+        "- Which grease does the X200 pump take?\n- What is the service interval of the X200 pump?\n- Who founded Zanzibar?",
+    ));
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    let headings: Vec<&str> = report.text.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "## Which grease does the X200 pump take?",
+            "## What is the service interval of the X200 pump?",
+            "## Not answered"
+        ],
+        "{}",
+        report.text
+    );
+    assert_eq!(report.unanswered, ["Who founded Zanzibar?"]);
+    for line in report.text.lines().filter(|line| line.len() > 40 && !line.starts_with('#')) {
+        assert_eq!(report.text.matches(line).count(), 1, "{line}");
+    }
+}
+
+#[test]
+fn a_short_report_ends_between_sentences() {
+    let world = pumps();
+    let whole = world.run(&assignment("- X200 grease\n- X200 service interval")).text().to_owned();
+    for max_chars in (0..whole.chars().count()).step_by(7) {
+        let mut short = assignment("- X200 grease\n- X200 service interval");
+        short.output.max_chars = max_chars;
+        let run = world.run(&short);
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert!(report.text.chars().count() <= max_chars && report.truncated, "{max_chars}: {}", report.text);
+        assert_eq!(report.text.matches('[').count(), report.text.matches(']').count());
+        assert!(!report.text.trim_end().ends_with("##"));
+    }
+}
+
+#[test]
+fn no_source_is_an_ending_of_its_own() {
+    let run = World::of(vec![]).run(&assignment("Which grease does the X200 pump take?"));
+    assert_eq!((run.ending.stop_reason, run.ending.failed), (StopReason::NoSources, false));
+    assert_eq!(run.report.unwrap().unanswered, ["Which grease does the X200 pump take?"]);
+}
+
+#[test]
+fn plain_text_has_no_marks() {
+    let world = pumps();
+    let mut plain = assignment("- X200 grease\n- X200 service interval");
+    plain.output.format = Format::Text;
+    plain.depth = Depth::Deep;
+    let run = world.run(&plain);
+    world.check(run.report.as_ref().unwrap());
+    assert!(!run.text().contains("##") && !run.text().contains("**"), "{}", run.text());
+}
+
+#[test]
+fn a_capture_that_changed_is_not_cited() {
+    let mut world = pumps();
+    let state = {
+        let mut state = research::engine::State::new(&assignment("Which grease does the X200 pump take?"));
+        let assignment = assignment("Which grease does the X200 pump take?");
+        loop {
+            let step = state.next(&assignment, std::time::Duration::ZERO);
+            if matches!(step, research::engine::Step::Check { .. }) {
+                break state;
+            }
+            let outcome = world.execute(&step);
+            state.apply(&assignment, &step, outcome);
+        }
+    };
+    world.pages[0].text = world.pages[0].text.replace("NLGI 2", "NLGI 3");
+    let run = world.run_from(state, &assignment("Which grease does the X200 pump take?"));
+    let report = run.report.unwrap();
+    world.check(&report);
+    assert!(
+        report
+            .citations
+            .iter()
+            .all(|citation| !citation.quote.contains("NLGI 2") || citation.canonical_url != world.pages[0].url)
+    );
+}
+
+#[test]
+fn a_deleted_document_ends_without_its_citations() {
+    let world = World::of(vec![page("https://a.example/", "A", "The X200 pump takes grease.\n")]);
+    let assignment = assignment("X200 pump grease");
+    let mut state = research::engine::State::new(&assignment);
+    let ending = loop {
+        match state.next(&assignment, std::time::Duration::ZERO) {
+            research::engine::Step::Finish(ending) => break ending,
+            step @ research::engine::Step::Check { .. } => {
+                state.apply(&assignment, &step, research::engine::Outcome::Checked(vec![]));
+            }
+            step => {
+                let outcome = world.execute(&step);
+                state.apply(&assignment, &step, outcome);
+            }
+        }
+    };
+    assert_eq!(ending.stop_reason, StopReason::NoSources);
+    assert!(state.report().unwrap().citations.is_empty());
+}
+
+#[test]
+fn events_tell_the_course_of_the_run() {
+    let world = pumps();
+    let run = world.run(&assignment("Which grease does the X200 pump take?"));
+    let names = run.event_names();
+    assert_eq!(&names[..3], ["plan", "search", "note"]);
+    assert!(names.contains(&"document") && names.last() == Some(&"output_delta"), "{names:?}");
+    let parts = run.events.iter().filter_map(|event| match event {
+        research::engine::Event::OutputDelta { text } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(parts.collect::<String>(), run.text());
+    let progress = run.state.progress();
+    assert_eq!((progress.plan[0].step, progress.plan[0].status.as_str()), (1, "done"));
+    assert_eq!(progress.documents_read, run.state.spent.documents);
+}
+
+#[test]
+fn years_and_dates_that_differ_are_named() {
+    for (one, other, line) in [
+        ("in 1987", "in 1988", "1987 (a.example) [1]; 1988 (b.example) [2]"),
+        ("on 12 March 1987", "on 13 March 1987", "12 March 1987 (a.example) [1]; 13 March 1987 (b.example) [2]"),
+    ] {
+        let text = |date: &str| format!("The Acme company of Graz was founded {date} by two brothers.\n");
+        let world = World::of(vec![
+            page("https://a.example/", "Acme", &text(one)),
+            page("https://b.example/", "Acme", &text(other)),
+            page("https://c.example/", "Acme", &text(one)),
+        ]);
+        let run = world.run(&assignment("When was the Acme company founded?"));
+        assert!(run.text().contains(&format!("**Sources differ:** {line}.")), "{}", run.text());
+        assert!(run.text().contains("also in 1 other source"), "{}", run.text());
+    }
+}

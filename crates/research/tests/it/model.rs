@@ -1,0 +1,106 @@
+//! Runs with a model: honest, failing and lying.
+
+use research::engine::{Engine, Outcome, Purpose, Step, Warning};
+
+use crate::world::{World, assignment, generated, page, with_model, writes};
+
+fn world() -> World<'static> {
+    World::of(vec![
+        page(
+            "https://a.example/tea",
+            "Tea",
+            "Green tea is steeped at 80 °C for two minutes. Boiling water burns it.\n",
+        ),
+        page("https://b.example/tea", "Leaves", "Black tea takes boiling water for four minutes, says the grower.\n"),
+    ])
+}
+
+const QUERY: &str = "How is green tea steeped?";
+
+#[test]
+fn a_model_writes_from_the_notes() {
+    let mut world = world();
+    world.answer = writes(|_| "## Green tea\n\nSteep green tea at 80 °C for **two minutes** [1].\n".to_owned());
+    let run = world.run(&with_model(QUERY));
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    assert_eq!(report.text, "## Green tea\n\nSteep green tea at 80 °C for two minutes. [1]");
+    assert_eq!((report.engine, report.warnings.len()), (Engine::Model, 0));
+    assert_eq!(report.citations[0].quote, "Green tea is steeped at 80 °C for two minutes.");
+}
+
+#[test]
+fn inventions_of_a_model_are_removed() {
+    for (lie, expected) in [
+        ("Green tea is steeped at 80 °C [1][99].", Some("Green tea is steeped at 80 °C. [1]")),
+        ("Coffee was found by goats in Ethiopia long ago [42].", None),
+        ("The grower says \"green tea cures every disease\" [1].", None),
+        ("The page says \"Boiling water burns it\" [1].", Some("The page says \"Boiling water burns it\". [1]")),
+        ("Tea is steeped, see https://evil.example/x now [1].", Some("Tea is steeped, see now. [1]")),
+        (
+            "Read [this](https://evil.example) and ![p](https://evil.example/p.png) tea [1].",
+            Some("Read this and tea. [1]"),
+        ),
+        (
+            "Boiling water burns green tea; <img src=x> so it is [1].",
+            Some("Boiling water burns green tea; so it is. [1]"),
+        ),
+        ("Green tea is steeped at 80 °C for two minutes.", Some("Green tea is steeped at 80 °C for two minutes. [1]")),
+    ] {
+        let mut world = world();
+        world.answer = writes(|_| format!("{lie}\n\nBlack tea takes boiling water [2].\n"));
+        let run = world.run(&with_model("How is green tea steeped, and black tea?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        let rest = if expected.is_some() {
+            "Black tea takes boiling water. [2]"
+        } else {
+            "Black tea takes boiling water. [1]"
+        };
+        let whole = expected.map_or(rest.to_owned(), |kept| format!("{kept}\n\n{rest}"));
+        assert_eq!(report.text, whole, "{lie}");
+    }
+}
+
+#[test]
+fn a_run_is_never_lost_with_its_model() {
+    let extractive = world().run(&assignment(QUERY)).text().to_owned();
+    let failed = || Outcome::ModelFailed { reason: "down".to_owned() };
+    for fails_at in [Some(Purpose::Plan), Some(Purpose::Judge), Some(Purpose::Write), None] {
+        let mut world = world();
+        world.answer = Some(Box::new(move |prompt| match fails_at {
+            Some(purpose) if prompt.purpose == purpose => failed(),
+            _ => generated("I am sorry, I cannot."),
+        }));
+        let run = world.run(&with_model(QUERY));
+        let report = run.report.as_ref().unwrap();
+        assert_eq!((report.text.as_str(), report.engine), (&*extractive, Engine::Extractive), "{fails_at:?}");
+        assert_eq!(report.warnings, [Warning::SynthesisUnavailable]);
+    }
+}
+
+#[test]
+fn a_failed_model_is_not_asked_again() {
+    let mut world = world();
+    world.answer = Some(Box::new(|_| Outcome::ModelFailed { reason: "down".to_owned() }));
+    world.run(&with_model(QUERY));
+    assert_eq!(world.steps.borrow().iter().filter(|step| matches!(step, Step::Generate(_))).count(), 1);
+}
+
+#[test]
+fn planned_questions_replace_those_of_the_rules() {
+    let mut world = world();
+    world.answer = Some(Box::new(|prompt| match prompt.purpose {
+        Purpose::Plan => {
+            generated("```json\n{\"questions\": [\"How hot is the water for green tea?\", \"How long?\",]}\n```")
+        }
+        Purpose::Judge => {
+            generated("{\"verdicts\": [{\"question\": 1, \"answered\": true, \"notes\": [1, 77]}, {\"question\": 99")
+        }
+        Purpose::Write => generated("The water has 80 °C [1]."),
+    }));
+    let run = world.run(&with_model(QUERY));
+    let questions: Vec<&str> = run.state.questions.iter().map(|question| question.text.as_str()).collect();
+    assert_eq!(questions, ["How hot is the water for green tea?", "How long?"]);
+    world.check(run.report.as_ref().unwrap());
+}

@@ -1,0 +1,106 @@
+//! Structured reports.
+
+use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose};
+use serde_json::{Value, json};
+
+use crate::world::{World, assignment, generated, page, with_model};
+
+fn world() -> World<'static> {
+    World::of(vec![
+        page(
+            "https://a.example/acme",
+            "Acme",
+            "Acme is a maker of pumps in Graz. The company Acme was founded on 12 March 1987. Acme has 1,200 employees. \
+             The legal form of Acme is a GmbH. Acme is not listed on a stock exchange.\n",
+        ),
+        page(
+            "https://b.example/acme",
+            "Acme report",
+            "Acme has 1,200 employees. Revenue of Acme was 30 million euro or 40 million euro.\n",
+        ),
+    ])
+}
+
+fn spec(schema: Value) -> OutputSpec {
+    OutputSpec { format: Format::Structured, schema: Some(schema), max_chars: 12_000 }
+}
+
+#[test]
+fn fields_are_filled_by_rules_with_their_basis() {
+    let mut structured = assignment("Facts about the company Acme: founded, employees, legal form, stock exchange");
+    structured.output = spec(json!({
+        "type": "object",
+        "properties": {
+            "summary": {"type": "string", "description": "what Acme is: a maker of pumps"},
+            "founded": {"type": "string", "format": "date"},
+            "employees": {"type": "integer"},
+            "legal_form": {"enum": ["AG", "GmbH"]},
+            "listed": {"type": "boolean", "description": "listed on a stock exchange"},
+            "revenue": {"type": ["number", "null"], "description": "revenue in euro"},
+            "facts": {"type": "array", "items": {"type": "string"}, "description": "Acme company", "maxItems": 3}
+        },
+        "required": ["summary", "founded", "employees", "legal_form", "listed", "revenue"],
+        "additionalProperties": false
+    }));
+    let world = world();
+    let run = world.run(&structured);
+    let report = run.report.unwrap();
+    world.check(&report);
+    let value = report.structured.unwrap_or_else(|| panic!("{:?}", report.problems));
+    assert_eq!(value["summary"], "Acme is a maker of pumps in Graz.");
+    assert_eq!(value["founded"], "1987-03-12");
+    assert_eq!(value["employees"], 1200);
+    assert_eq!(value["legal_form"], "GmbH");
+    assert_eq!(value["listed"], false);
+    assert_eq!(value["revenue"], Value::Null, "two values are ambiguous");
+    let employees = report.basis.iter().find(|basis| basis.field == "/employees").unwrap();
+    assert_eq!(employees.confidence, Confidence::High);
+    assert!(!employees.citations.is_empty() && report.text.is_empty());
+    assert!(report.citations.iter().all(|citation| citation.output_start.is_none()));
+}
+
+#[test]
+fn a_value_that_does_not_validate_is_never_returned() {
+    let mut structured = assignment("Facts about the company Acme");
+    structured.output = spec(json!({
+        "type": "object", "properties": {"revenue": {"type": "number", "description": "revenue in euro"}}, "required": ["revenue"]
+    }));
+    let report = world().run(&structured).report.unwrap();
+    assert_eq!(report.structured, None);
+    assert!(report.problems[0].message.contains("revenue"), "{:?}", report.problems);
+}
+
+#[test]
+fn a_models_value_counts_only_with_its_basis() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"employees": {"type": "integer"}, "name": {"type": "string"}, "site": {"type": "string"}},
+        "required": ["employees"],
+        "additionalProperties": false
+    });
+    let answered = |answer: &'static str| {
+        let mut world = world();
+        world.answer = Some(Box::new(move |prompt| match prompt.purpose {
+            Purpose::Write => generated(answer),
+            Purpose::Plan | Purpose::Judge => Outcome::Generated { text: String::new(), tokens: None },
+        }));
+        let mut structured = with_model("How many employees does Acme have?");
+        structured.output = spec(schema.clone());
+        let report = world.run(&structured).report.unwrap();
+        world.check(&report);
+        report
+    };
+    let honest = answered(
+        "{\"value\": {\"employees\": 1200, \"name\": \"Zebra Quux\", \"site\": \"https://evil.example/\"}, \"basis\": [{\"field\": \"/employees\", \"notes\": [1]}]}",
+    );
+    assert_eq!((honest.structured, honest.engine), (Some(json!({"employees": 1200})), Engine::Model));
+    for lie in [
+        "{\"value\": {\"employees\": 7}, \"basis\": []}",
+        "{\"value\": {\"employees\": 7}, \"basis\": [{\"field\": \"/employees\", \"notes\": [99]}]}",
+        "{\"value\": {\"employees\": \"many\"}, \"basis\": [{\"field\": \"/employees\", \"notes\": [1]}]}",
+        "nonsense",
+    ] {
+        let report = answered(lie);
+        assert_eq!((report.structured, report.engine), (Some(json!({"employees": 1200})), Engine::Extractive), "{lie}");
+    }
+}
