@@ -36,7 +36,7 @@ pub(crate) fn create_requests() -> Vec<Example> {
     vec![
         Example {
             name: "key",
-            summary: "A key with the scopes of the caller's",
+            summary: "A key with all scopes of the caller",
             value: json!({"name": "nightly sync"}),
         },
         Example {
