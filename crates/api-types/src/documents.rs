@@ -66,9 +66,9 @@ pub struct DocumentTarget {
     #[schemars(with = "Uuid")]
     #[validate(custom(function = "validation::uuid_text"))]
     pub doc_id: Option<String>,
-    /// Address. Unknown pages are fetched.
+    /// Address. Unknown pages are fetched. A malformed one is an error of this entry only.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", extend("format" = "uri"))]
+    #[schemars(with = "String")]
     pub canonical_url: Option<String>,
 }
 

@@ -34,11 +34,7 @@ pub(crate) fn list_response() -> Example {
 
 pub(crate) fn create_requests() -> Vec<Example> {
     vec![
-        Example {
-            name: "key",
-            summary: "A key with all scopes of the caller",
-            value: json!({"name": "nightly sync"}),
-        },
+        Example { name: "key", summary: "A key with all scopes of the caller", value: json!({"name": "nightly sync"}) },
         Example {
             name: "limited",
             summary: "A key for uploads with a rate limit and an end",
