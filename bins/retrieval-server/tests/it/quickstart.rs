@@ -28,8 +28,11 @@ impl Reader {
         // Pages must not be fetched by a test: the timeout is too short for any connection.
         let server = Server::start_with(Database::sqlite(), "[fetch]\ntimeout_ms = 1\n");
         let file = server.data_folder().join("first-key");
-        let key = until("the key is written", std::time::Duration::from_secs(5), || {
-            fs::read_to_string(&file).ok().filter(|key| key.ends_with('\n'))
+        // The key is written before it is valid, and the server remembers unknown keys for some seconds.
+        let key = until("the key is valid", std::time::Duration::from_secs(10), || {
+            let key = fs::read_to_string(&file).ok().filter(|key| key.ends_with('\n'))?;
+            let client = Client::new(&server.base(), Some(key.trim()), Uuid::nil());
+            (client.get("/v1/me").status == 200).then_some(key)
         });
         Self { server, key: key.trim().to_owned(), folder: tempfile::tempdir().unwrap() }
     }
