@@ -12,9 +12,7 @@ use crate::failure::Failure;
 
 /// Converts a request body, whose values are validated already. The time of a limited request starts now.
 pub(crate) fn convert(body: DocumentRequest) -> Result<ReadRequest, Failure> {
-    let DocumentTarget { doc_id, canonical_url } =
-        DocumentTarget { doc_id: body.doc_id, canonical_url: body.canonical_url };
-    let target = match (doc_id.as_deref().and_then(parse_uuid), canonical_url) {
+    let target = match (body.doc_id.as_deref().and_then(parse_uuid), body.canonical_url) {
         (Some(doc_id), _) => Target::DocId(DocId(doc_id)),
         (None, Some(url)) => Target::Url(url),
         (None, None) => {

@@ -1,24 +1,16 @@
 use api_types::{
     DocumentRequest, DocumentResponse, DocumentResult, DocumentsRequest, DocumentsResponse, ReadDocument, ReadStatus,
-    Selection,
 };
 use app::Work;
 use app::documents::ReadRequest;
-use futures_util::{StreamExt, stream};
 use openapi::{Input, operations};
 
 use crate::call::Context;
-use crate::documents::{budget, request, view};
+use crate::documents::{batch, budget, request, view};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::pipeline::caught;
 use crate::reply::log;
-
-/// Concurrent reads of one request.
-const CONCURRENT: usize = 8;
-
-/// Maximum characters of the texts of one response, which is built in memory.
-const MAX_CHARS: i64 = 8_000_000;
 
 impl Endpoint for operations::ReadDocument {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
@@ -77,18 +69,11 @@ fn is_capped(body: &DocumentsRequest) -> bool {
     body.content.max_chars.or(range).is_some()
 }
 
-/// Limits the texts of whole documents to what the response can hold. Selected passages are few.
+/// Limits the texts of whole documents to what the response can hold.
 fn limited(mut body: DocumentsRequest) -> DocumentsRequest {
-    let content = &mut body.content;
-    if content.selection == Selection::FullDocument {
-        let count = i64::try_from(body.documents.len()).unwrap_or(1).max(1);
-        // A short document leaves its share of the budget to the others.
-        let most = body.response.budget.max_chars_total.unwrap_or(i64::MAX).min(MAX_CHARS / count);
-        content.max_chars = Some(content.max_chars.map_or(most, |max| max.min(most)));
-        if let Some(range) = &mut content.range {
-            range.max_chars = range.max_chars.map(|max| max.min(most));
-        }
-    }
+    // A short document leaves its share of the budget to the others.
+    let most = body.response.budget.max_chars_total.unwrap_or(i64::MAX);
+    batch::limit(&mut body.content, most.min(batch::share(body.documents.len())));
     body
 }
 
@@ -98,19 +83,15 @@ async fn read_all(context: &Context, body: DocumentsRequest) -> Result<Vec<Docum
     // Their time starts together.
     let requests = targets.into_iter().map(|(index, target)| (index, request::convert(target)));
     let requests: Vec<(usize, Result<ReadRequest, Failure>)> = requests.collect();
-    let reading = stream::iter(requests).map(async |(index, request)| {
+    let reads = requests.into_iter().map(async |(index, request)| {
         let outcome = match request {
             Ok(request) => caught(read(context, request)).await.and_then(|outcome| outcome),
             Err(failure) => Err(failure),
         };
         outcome.map_err(|failure| named(failure, index))
     });
-    let mut outcomes: Vec<Result<ReadDocument, Failure>> = reading.buffered(CONCURRENT).collect().await;
-    let is_fault =
-        |outcome: &Result<ReadDocument, Failure>| outcome.as_ref().is_err_and(|failure| failure.code.status() >= 500);
-    if outcomes.iter().all(is_fault)
-        && let Some(Err(failure)) = outcomes.pop()
-    {
+    let mut outcomes = batch::read_all(reads).await;
+    if let Some(failure) = batch::fault_of_all(std::slice::from_mut(&mut outcomes)) {
         return Err(failure);
     }
     let result = |outcome: Result<ReadDocument, Failure>| match outcome {

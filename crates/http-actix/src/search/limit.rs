@@ -70,8 +70,9 @@ impl Sizing {
 
 /// Returns the end of the longest beginning that is shorter by `excess` characters or more; `None` if too little would remain.
 fn shortened(text: &str, excess: u64) -> Option<usize> {
-    let most = (chars::count(text) as u64).saturating_sub(excess);
-    cuts(text).take_while(|end| chars::count(&text[..*end]) as u64 <= most).last()
+    let most = chars::count(text).saturating_sub(usize::try_from(excess).unwrap_or(usize::MAX));
+    let longest = chars::byte_offset(text, most);
+    cuts(text).take_while(|end| *end <= longest).last()
 }
 
 /// Cuts a passage. It remains a slice of the content.

@@ -1,0 +1,61 @@
+//! Reads of several documents for one answer.
+
+use std::future::Future;
+
+use api_types::{ContentRequest, Selection};
+use futures_util::{StreamExt, stream};
+
+use crate::failure::Failure;
+
+/// Concurrent reads of one request.
+const CONCURRENT: usize = 8;
+
+/// Maximum characters of the documents of one answer: it is built in memory.
+const MAX_CHARS: i64 = 8_000_000;
+
+/// Returns the maximum characters of each of `count` documents.
+pub(crate) fn share(count: usize) -> i64 {
+    MAX_CHARS / i64::try_from(count.max(1)).unwrap_or(MAX_CHARS)
+}
+
+/// Limits the text of a whole document. Selected passages are few.
+pub(crate) fn limit(content: &mut ContentRequest, most: i64) {
+    if content.selection == Selection::FullDocument {
+        content.max_chars = Some(content.max_chars.map_or(most, |max| max.min(most)));
+        if let Some(range) = &mut content.range {
+            range.max_chars = range.max_chars.map(|max| max.min(most));
+        }
+    }
+}
+
+/// Reads, a few documents at a time. Returns the outcomes in order.
+pub(crate) async fn read_all<R: Future>(reads: impl IntoIterator<Item = R>) -> Vec<R::Output> {
+    stream::iter(reads).buffered(CONCURRENT).collect().await
+}
+
+/// Returns a failure of the server if every read of every group ended with one: then there is nothing to answer with.
+pub(crate) fn fault_of_all<T>(groups: &mut [Vec<Result<T, Failure>>]) -> Option<Failure> {
+    let is_fault = |outcome: &Result<T, Failure>| outcome.as_ref().is_err_and(|failure| failure.code.status() >= 500);
+    if !groups.iter().flatten().all(is_fault) {
+        return None;
+    }
+    groups.first_mut().and_then(Vec::pop).and_then(Result::err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_share_the_memory_of_an_answer() {
+        let limited = |selection, max_chars, count| {
+            let mut content = ContentRequest { selection, max_chars, ..ContentRequest::default() };
+            limit(&mut content, share(count));
+            content.max_chars
+        };
+        assert_eq!(limited(Selection::FullDocument, None, 1), Some(8_000_000));
+        assert_eq!(limited(Selection::FullDocument, None, 50), Some(160_000));
+        assert_eq!(limited(Selection::FullDocument, Some(9), 50), Some(9));
+        assert_eq!(limited(Selection::TopPassages, None, 50), None, "a limit would select more");
+    }
+}
