@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Weight of the latest interval in the average.
-const WEIGHT: f64 = 0.1;
+/// Time over which the interval between grants is averaged. Requests that wait for one commit end together, so single
+/// intervals say little.
+const AVERAGED: Duration = Duration::from_secs(1);
 /// Share of the time after which a client left that later requests may wait: the rest is for their work, and for waits that
 /// nobody here sees.
 const SHARE: f64 = 0.5;
@@ -17,8 +18,9 @@ const RECOVERY: f64 = 0.05;
 /// Waits of one organization.
 #[derive(Debug, Default)]
 pub struct Patience {
-    /// Average time between two grants while further requests wait.
-    interval: Option<Duration>,
+    /// Time in which further requests waited, and grants within it. Both decay, so that their ratio follows the load.
+    waited: f64,
+    grants: f64,
     /// Last grant with further requests waiting.
     last_grant: Option<Instant>,
     /// Permitted wait and its time, since clients have left.
@@ -29,10 +31,10 @@ impl Patience {
     /// Records a grant to a waiting request; `waiting` others remain.
     pub fn granted(&mut self, now: Instant, waiting: usize) {
         if let Some(last) = self.last_grant {
-            let latest = now - last;
-            let average =
-                self.interval.map_or(latest, |interval| interval.mul_f64(1.0 - WEIGHT) + latest.mul_f64(WEIGHT));
-            self.interval = Some(average);
+            let interval = (now - last).as_secs_f64();
+            let decay = (-interval / AVERAGED.as_secs_f64()).exp();
+            self.waited = self.waited * decay + interval;
+            self.grants = self.grants * decay + 1.0;
         }
         // Without a queue, the time to the next grant is that to the next request.
         self.last_grant = (waiting > 0).then_some(now);
@@ -48,8 +50,8 @@ impl Patience {
 
     /// Returns the expected wait of a request behind `waiting` others.
     pub fn expected_wait(&self, waiting: usize) -> Duration {
-        let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
-        self.interval.unwrap_or_default().saturating_mul(waiting)
+        let interval = if self.grants > 0.0 { self.waited / self.grants } else { 0.0 };
+        Duration::try_from_secs_f64(interval * waiting as f64).unwrap_or(Duration::MAX)
     }
 
     /// Returns the wait beyond which a request is refused.
@@ -73,7 +75,20 @@ mod tests {
         for grant in 0..50 {
             patience.granted(start + Duration::from_millis(4 * grant), 10);
         }
-        assert_eq!(patience.expected_wait(100), Duration::from_millis(400));
+        assert_eq!(patience.expected_wait(100).as_millis(), 400);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn grants_that_come_together_do_not_shorten_the_expected_wait() {
+        let mut patience = Patience::default();
+        let start = Instant::now();
+        for burst in 0..50 {
+            for _ in 0..6 {
+                patience.granted(start + Duration::from_millis(24 * burst), 10);
+            }
+        }
+        let expected = patience.expected_wait(100).as_millis();
+        assert!((360..=400).contains(&expected), "{expected} ms");
     }
 
     #[tokio::test(start_paused = true)]
@@ -83,7 +98,7 @@ mod tests {
         patience.granted(start, 1);
         patience.granted(start + Duration::from_millis(10), 0);
         patience.granted(start + Duration::from_secs(60), 1);
-        assert_eq!(patience.expected_wait(1), Duration::from_millis(10));
+        assert_eq!(patience.expected_wait(1).as_millis(), 10);
     }
 
     #[tokio::test(start_paused = true)]
