@@ -228,11 +228,14 @@ pub enum Balance {
 pub enum Web {
     /// Import pages into the shared web index. Returns once they are searchable.
     Import {
-        /// Input file, or `-` for standard input; plain or gzip.
+        /// Input file, plain or gzip; `-` for standard input; or a folder of HTML, markdown, text and PDF files.
         file: PathBuf,
         /// Input format [default: detected from the content].
         #[arg(long, value_enum)]
         format: Option<Format>,
+        /// Address of a folder or of a zip archive of one: its files are at this URL, followed by their paths.
+        #[arg(long, value_name = "URL")]
+        base_url: Option<String>,
     },
 }
 
@@ -241,8 +244,11 @@ pub enum Format {
     /// One JSON object per line: url, title, text or markdown or html, description, published_at, language,
     /// country, labels.
     Jsonl,
-    /// Web archive (WARC 1.0, 1.1): successful responses with HTML, text, markdown or PDF.
+    /// Web archive (WARC 1.0, 1.1, and the text archives of Common Crawl, WET): successful responses with HTML, text,
+    /// markdown or PDF.
     Warc,
+    /// Zip archive of a folder.
+    Zip,
 }
 
 #[derive(Debug, Subcommand)]

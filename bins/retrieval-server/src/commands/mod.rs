@@ -26,7 +26,9 @@ pub async fn run(command: Command, settings: Settings, config: Option<&Path>) ->
         Command::Serve(options) => serve::run(settings, options.print_key).await,
         Command::Doctor { json } => doctor::run(&settings, json).await,
         Command::Admin(command) => admin::run(command, &settings).await,
-        Command::Web(Web::Import { file, format }) => web_import::run(&file, format, &settings).await,
+        Command::Web(Web::Import { file, format, base_url }) => {
+            web_import::run(&file, format, base_url.as_deref(), &settings).await
+        }
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
         Command::Backup { folder } => backup::run(&folder, &settings, config).await,

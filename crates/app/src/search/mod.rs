@@ -13,7 +13,6 @@ mod source_policy;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 use docstore::Grant;
 use engine::SearchEngine;
 pub use engine::UnknownValues;
-use futures_util::future::{Either, select, try_join_all};
+use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
@@ -112,22 +111,7 @@ struct Search<'a> {
     degraded: AtomicBool,
 }
 
-/// What a search found, before it is recorded.
-struct Found {
-    best: Vec<Candidate>,
-    order: Order,
-    workspace_total: Option<u64>,
-    filtered_results: usize,
-    unknown_values: UnknownValues,
-    /// Searched indexes without documents.
-    empty_indexes: Vec<IndexName>,
-}
-
-impl<'a> Search<'a> {
-    fn new(organization_id: OrganizationId, request: &'a Arc<SearchRequest>) -> Self {
-        Self { organization_id, request, read_bytes: AtomicUsize::new(0), degraded: AtomicBool::new(false) }
-    }
-
+impl Search<'_> {
     /// Counts contents that were read.
     fn count_read(&self, bytes: impl Iterator<Item = usize>) {
         self.read_bytes.fetch_add(bytes.sum(), Ordering::Relaxed);
@@ -153,20 +137,8 @@ impl App {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
         let collections = collections(viewer, &request)?;
         let search_id = SearchId(Uuid::now_v7());
-        let request = Arc::new(request);
-        let search = Search::new(viewer.organization_id, &request);
-        // The debit waits for the disk, the retrieval mostly for processors. Nothing is recorded or answered before both are
-        // done.
-        let charging = pin!(self.charge_search(viewer, search_id));
-        let retrieving = pin!(self.find_best(engine.as_ref(), &search, &collections));
-        let (charge, found) = match select(charging, retrieving).await {
-            Either::Left((charge, retrieving)) => (charge?, retrieving.await),
-            Either::Right((found, charging)) => (charging.await?, found),
-        };
-        let outcome = match found {
-            Ok(found) => self.answer_search(viewer, &search, search_id, found).await,
-            Err(error) => Err(error),
-        };
+        let charge = self.charge_search(viewer, search_id).await?;
+        let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
         match outcome {
             Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),
             Err(error) => {
@@ -180,52 +152,49 @@ impl App {
         }
     }
 
-    /// Retrieves and ranks candidates.
-    async fn find_best(
+    async fn run_search(
         &self,
-        engine: &dyn SearchEngine,
-        search: &Search<'_>,
+        engine: Arc<dyn SearchEngine>,
+        viewer: &Viewer,
+        request: Arc<SearchRequest>,
         collections: &[Collection],
-    ) -> Result<Found> {
+        search_id: SearchId,
+    ) -> Result<SearchOutcome> {
         let mut watch = Stopwatch::start();
-        let lists = self.retrieve_all(engine, search, collections).await?;
+        let organization_id = viewer.organization_id;
+        let search = Search {
+            organization_id,
+            request: &request,
+            read_bytes: AtomicUsize::new(0),
+            degraded: AtomicBool::new(false),
+        };
+        let lists = self.retrieve_all(engine.as_ref(), &search, collections).await?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
         let mut unknown_values = UnknownValues::default();
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
-        let empty_indexes: Vec<IndexName> =
+        let mut empty_indexes: Vec<IndexName> =
             lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(search, lists).await?;
-        tracing::debug!(?retrieved, ranked = ?watch.lap(), "found");
-        Ok(Found { best, order, workspace_total, filtered_results, unknown_values, empty_indexes })
-    }
-
-    /// Records the ranked list and prepares its hits.
-    async fn answer_search(
-        &self,
-        viewer: &Viewer,
-        search: &Search<'_>,
-        search_id: SearchId,
-        found: Found,
-    ) -> Result<SearchOutcome> {
-        let mut empty_indexes = found.empty_indexes;
-        let hits = self.build_and_record(viewer, search, search_id, found.best).await?;
+        let (best, order) = self.rank(&search, lists).await?;
+        let hits = self.build_and_record(viewer, &search, search_id, best).await?;
+        let read_bytes = search.read_bytes.load(Ordering::Relaxed);
         if !hits.is_empty() {
             empty_indexes.clear();
         }
+        tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), read_bytes, "searched");
         Ok(SearchOutcome {
             search_id,
             charge: None,
             hits,
-            ranker_version: found.order.ranker_version,
-            workspace_total: found.workspace_total,
-            rerank_unavailable: found.order.unavailable,
-            filtered_results: found.filtered_results,
-            unknown_values: found.unknown_values,
+            ranker_version: order.ranker_version,
+            workspace_total,
+            rerank_unavailable: order.unavailable,
+            filtered_results,
+            unknown_values,
             empty_indexes,
             degraded: search.degraded.load(Ordering::Relaxed),
-            read_bytes: search.read_bytes.load(Ordering::Relaxed),
+            read_bytes,
         })
     }
 

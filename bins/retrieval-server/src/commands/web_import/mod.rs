@@ -1,9 +1,12 @@
 //! `web import`: imports pages into the shared web index.
 
+mod archive;
+mod folder;
 mod input;
 mod jsonl;
 mod page;
 mod pipeline;
+mod site;
 mod warc;
 
 use std::path::Path;
@@ -15,14 +18,37 @@ use serde_json::json;
 use settings::Settings;
 use tokio_util::sync::CancellationToken;
 
-use self::input::Input;
+use self::input::{Detected, Input};
 use self::pipeline::{Batches, Report};
+use self::site::Site;
 use super::catch_up::catch_up;
 use crate::cli::Format;
 use crate::compose::{self, OpenedIndex};
 use crate::{data_folder, output, sandbox};
 
-pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> anyhow::Result<()> {
+/// Reads the input into batches.
+fn read(input: Detected, site: Option<&Site>, batches: &mut Batches) -> anyhow::Result<()> {
+    match (input, site) {
+        (Detected::Jsonl(input), None) => jsonl::read(input, batches),
+        (Detected::Warc(input), None) => warc::read(input, batches),
+        (Detected::Zip(file), Some(site)) => archive::read(file, site, batches),
+        (Detected::Folder(folder), Some(site)) => folder::read(&folder, site, batches),
+        (Detected::Jsonl(_) | Detected::Warc(_), Some(_)) => {
+            bail!("--base-url is for folders and zip archives: the pages of this input have addresses")
+        }
+        (Detected::Zip(_) | Detected::Folder(_), None) => {
+            bail!("the files need an address: add --base-url, such as --base-url https://docs.example.com/")
+        }
+    }
+}
+
+pub async fn run(
+    file: &Path,
+    format: Option<Format>,
+    base_url: Option<&str>,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    let site = base_url.map(Site::new).transpose()?;
     let input = Input::open(file)?;
     let store = data_folder::open_or_create(settings).await?;
     let free_space = compose::free_space(settings);
@@ -33,11 +59,8 @@ pub async fn run(file: &Path, format: Option<Format>, settings: &Settings) -> an
         let progress = progress.clone();
         // Runs on a blocking thread: even the first byte of a pipe may take long.
         move |mut batches: Batches| {
-            let (format, input) = input.detect_format(format, &progress)?;
-            match format {
-                Format::Jsonl => jsonl::read(input, &mut batches)?,
-                Format::Warc => warc::read(input, &mut batches)?,
-            }
+            let input = input.detect_format(format, &progress)?;
+            read(input, site.as_ref(), &mut batches)?;
             batches.finish();
             Ok(())
         }
