@@ -229,19 +229,8 @@ fn unknown_organization(organization_id: OrganizationId) -> Error {
     Error::invalid("org", format!("no organization has the id `{organization_id}`"))
 }
 
-/// Posts a ledger entry and returns the new balance; `None` if the balance does not cover it.
-pub(crate) async fn post(
-    store: &Docstore,
-    organization_id: OrganizationId,
-    cents: i64,
-    reason: BalanceReason,
-    search: Option<(SearchId, &Identity)>,
-    now: Timestamp,
-) -> Result<Option<i64>> {
-    Ok(store.post_balance_entry(balance_entry(organization_id, cents, reason, search, now)).await?)
-}
-
-fn balance_entry(
+/// Returns a ledger entry of a search, or of the operator if `search` is `None`.
+pub(crate) fn balance_entry(
     organization_id: OrganizationId,
     cents: i64,
     reason: BalanceReason,

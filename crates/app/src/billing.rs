@@ -4,10 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docstore::Docstore;
+use docstore::{BalanceEntry, Docstore};
+use ingest::Supervisor;
 use model::{BalanceReason, Clock, SearchId};
 use tokio::runtime::Handle;
 
+use crate::batches::Batches;
 use crate::error::Result;
 use crate::{App, Error, Viewer, accounts};
 
@@ -15,6 +17,17 @@ use crate::{App, Error, Viewer, accounts};
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which a search that could not be charged may be retried.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Writer of the entries of searches. Concurrent searches of an organization change its balance once.
+pub(crate) type Ledger = Batches<BalanceEntry, Option<i64>>;
+
+/// Starts the writer. Must be called on a runtime.
+pub(crate) fn start_ledger(store: Docstore, supervisor: &Supervisor) -> Ledger {
+    Batches::start("ledger", supervisor, move |entries| {
+        let store = store.clone();
+        async move { store.post_balance_entries(entries).await }
+    })
+}
 
 impl App {
     /// Charges a billed organization for a search. Returns `None` for others.
@@ -27,7 +40,7 @@ impl App {
             return Ok(None);
         }
         let payment = Payment {
-            store: self.store.clone(),
+            ledger: self.ledger.clone(),
             clock: Arc::clone(&self.clock),
             viewer: viewer.clone(),
             search_id,
@@ -57,7 +70,7 @@ pub struct Charge(Option<Payment>);
 
 /// The parts of a ledger entry, and the means to post it.
 struct Payment {
-    store: Docstore,
+    ledger: Ledger,
     clock: Arc<dyn Clock>,
     viewer: Viewer,
     search_id: SearchId,
@@ -97,7 +110,8 @@ impl fmt::Debug for Charge {
 impl Payment {
     async fn post(&self, cents: i64, reason: BalanceReason) -> Result<Option<i64>> {
         let search = Some((self.search_id, &self.viewer.identity));
-        accounts::post(&self.store, self.viewer.organization_id, cents, reason, search, self.clock.now()).await
+        let entry = accounts::balance_entry(self.viewer.organization_id, cents, reason, search, self.clock.now());
+        self.ledger.write(entry).await
     }
 
     /// Refunds the search. A failure is logged.

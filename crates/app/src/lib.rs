@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod api_keys;
 pub mod audit;
 pub mod authentication;
+mod batches;
 mod billing;
 mod content_budget;
 mod deadline;
@@ -117,6 +118,7 @@ pub struct App {
     tokens: Option<authentication::TokenAuthenticator>,
     usage: usage::Recorder,
     searches: search::record::SearchRecorder,
+    ledger: billing::Ledger,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
     limiter: Arc<dyn RateLimiter>,
@@ -154,7 +156,8 @@ impl App {
             options,
         } = parts;
         let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention, &supervisor);
-        let searches = search::record::SearchRecorder::start(store.clone(), &supervisor);
+        let searches = search::record::start(store.clone(), &supervisor);
+        let ledger = billing::start_ledger(store.clone(), &supervisor);
         spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
         let shares = shares::Shares::new(&options.shares);
         Self {
@@ -168,6 +171,7 @@ impl App {
             tokens: tokens.map(|verifier| authentication::TokenAuthenticator::new(verifier, Arc::clone(&clock))),
             usage,
             searches,
+            ledger,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
             limiter,

@@ -80,11 +80,12 @@ mod tests {
         let entry =
             audit::entry("test", clock.now(), AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
         store.create_organization(organization, None, entry).await.unwrap();
-        accounts::post(&store, id, 100, BalanceReason::Prepaid, None, clock.now()).await.unwrap();
+        let prepaid = accounts::balance_entry(id, 100, BalanceReason::Prepaid, None, clock.now());
+        store.post_balance_entry(prepaid).await.unwrap();
         let searcher = Identity::subject("https://issuer.example", "user-1");
         let search = Some((SearchId(Uuid::from_u128(2)), &searcher));
-        let balance = accounts::post(&store, id, -3, BalanceReason::Search, search, clock.now()).await.unwrap();
-        assert_eq!(balance, Some(97));
+        let debit = accounts::balance_entry(id, -3, BalanceReason::Search, search, clock.now());
+        assert_eq!(store.post_balance_entry(debit).await.unwrap(), Some(97));
         clock.advance(LOST_AFTER);
         sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
         assert_eq!(store.find_balance(id).await.unwrap(), Some(97), "the search may still be running");

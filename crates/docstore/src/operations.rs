@@ -148,6 +148,8 @@ operations! {
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
     write balances::post_balance_entry(entry: BalanceEntry) -> Option<i64>;
+    /// Adds ledger entries, each like `post_balance_entry`, in this order. Returns as many outcomes.
+    write balances::post_balance_entries(entries: Vec<BalanceEntry>) -> Vec<Option<i64>>;
     /// Adds a ledger entry like `post_balance_entry`, with an audit entry for the administrative change.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
     /// Finds searches that were debited in `[from, before)` but never recorded: refunded, or lost in a crash.

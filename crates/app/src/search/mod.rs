@@ -300,7 +300,7 @@ impl App {
         let granted: Vec<Grant> =
             doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));
-        match tokio::time::timeout(time, self.searches.record(row, granted.clone())).await {
+        match tokio::time::timeout(time, self.searches.write((row, granted.clone()))).await {
             Ok(Ok(())) => return,
             Ok(Err(error)) => {
                 tracing::warn!(%search_id, error = &error as &dyn std::error::Error, "the search was not recorded");

@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -15,30 +17,55 @@ use crate::types::Bind;
 const SEARCH_ROUTE: &str = "POST /v1/search";
 
 pub async fn post_balance_entry(connection: &mut Conn, entry: BalanceEntry) -> Result<Option<i64>> {
-    if entry.cents >= 0 {
-        diesel::insert_into(balances::table)
-            .values((balances::organization_id.eq(Bind(entry.organization_id)), balances::cents.eq(0)))
-            .on_conflict(balances::organization_id)
-            .do_nothing()
-            .execute(connection)
-            .await?;
+    Ok(post_balance_entries(connection, vec![entry]).await?.into_iter().next().flatten())
+}
+
+pub async fn post_balance_entries(connection: &mut Conn, entries: Vec<BalanceEntry>) -> Result<Vec<Option<i64>>> {
+    let mut balances = lock_balances(connection, &entries).await?;
+    let mut outcomes = Vec::with_capacity(entries.len());
+    let mut posted = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let balance = balances.get_mut(&entry.organization_id);
+        let outcome = balance.and_then(|balance| {
+            *balance = balance.checked_add(entry.cents).filter(|cents| *cents >= 0)?;
+            Some(*balance)
+        });
+        posted.extend(outcome.is_some().then_some(entry));
+        outcomes.push(outcome);
     }
-    // Condition and change are one statement, so that two debits cannot both spend the last cent. The condition does no
-    // arithmetic on the stored value: on overflow PostgreSQL fails and SQLite continues with a rounded float.
-    let least = 0_i64.saturating_sub(entry.cents);
-    let most = i64::MAX.saturating_sub(entry.cents.max(0));
-    let changed = diesel::update(balances::table.find(Bind(entry.organization_id)))
-        .filter(balances::cents.between(least, most))
-        .set(balances::cents.eq(balances::cents + entry.cents))
-        .execute(connection)
-        .await?;
-    if changed == 0 {
-        return Ok(None);
+    let changed: BTreeSet<OrganizationId> = posted.iter().map(|entry| entry.organization_id).collect();
+    for (organization_id, cents) in balances.into_iter().filter(|(id, _)| changed.contains(id)) {
+        let balance = balances::table.find(Bind(organization_id));
+        diesel::update(balance).set(balances::cents.eq(cents)).execute(connection).await?;
     }
-    let organization_id = entry.organization_id;
-    count_spending(connection, &entry, SEARCH_ROUTE).await?;
-    diesel::insert_into(balance_entries::table).values(entry).execute(connection).await?;
-    find_balance(connection, organization_id).await
+    count_spending(connection, &posted, SEARCH_ROUTE).await?;
+    insert_rows!(connection, balance_entries::table, posted)?;
+    Ok(outcomes)
+}
+
+/// Locks the balances that the entries change, so that no two debits spend the same cent, and creates missing ones for
+/// deposits. All transactions lock in the order of the organizations.
+async fn lock_balances(connection: &mut Conn, entries: &[BalanceEntry]) -> Result<BTreeMap<OrganizationId, i64>> {
+    let mut deposits: BTreeMap<OrganizationId, bool> = BTreeMap::new();
+    for entry in entries {
+        *deposits.entry(entry.organization_id).or_default() |= entry.cents >= 0;
+    }
+    let mut balances = BTreeMap::new();
+    for (organization_id, has_deposit) in deposits {
+        if has_deposit {
+            diesel::insert_into(balances::table)
+                .values((balances::organization_id.eq(Bind(organization_id)), balances::cents.eq(0)))
+                .on_conflict(balances::organization_id)
+                .do_nothing()
+                .execute(connection)
+                .await?;
+        }
+        let balance = lock_rows!(balances::table.find(Bind(organization_id)).select(balances::cents));
+        if let Some(cents) = balance.first::<i64>(connection).await.optional()? {
+            balances.insert(organization_id, cents);
+        }
+    }
+    Ok(balances)
 }
 
 pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: AuditEntry) -> Result<Option<i64>> {

@@ -103,15 +103,22 @@ async fn create_rollup(connection: &mut Conn, key: RollupKey) -> Result<()> {
     Ok(())
 }
 
-/// Adds the spending or the refund of a ledger entry to the rollups. Call it in the transaction of the entry.
-pub async fn count_spending(connection: &mut Conn, entry: &BalanceEntry, route: &str) -> Result<()> {
-    let Some(identity) = &entry.identity else { return Ok(()) };
-    for period in PERIODS {
-        let start = start_of(period, entry.created_at);
-        let key = (entry.organization_id, period, start, identity.clone(), route.to_owned());
+/// Adds the spending and the refunds of ledger entries to the rollups. Call it in the transaction of the entries.
+pub async fn count_spending(connection: &mut Conn, entries: &[BalanceEntry], route: &str) -> Result<()> {
+    let mut spending: BTreeMap<RollupKey, i64> = BTreeMap::new();
+    for entry in entries {
+        let Some(identity) = &entry.identity else { continue };
+        for period in PERIODS {
+            let start = start_of(period, entry.created_at);
+            let key = (entry.organization_id, period, start, identity.clone(), route.to_owned());
+            let cents = spending.entry(key).or_default();
+            *cents = cents.saturating_sub(entry.cents);
+        }
+    }
+    for (key, cents) in spending {
         create_rollup(connection, key.clone()).await?;
         diesel::update(usage_rollups::table.find(bind_key(key)))
-            .set(usage_rollups::spend_cents.eq(usage_rollups::spend_cents - entry.cents))
+            .set(usage_rollups::spend_cents.eq(usage_rollups::spend_cents + cents))
             .execute(connection)
             .await?;
     }

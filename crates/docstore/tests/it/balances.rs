@@ -13,6 +13,7 @@ on_both_backends!(
     entries_sum_to_balance,
     debit_beyond_balance_is_rejected,
     concurrent_debits_never_overdraw,
+    entries_posted_together_are_covered_one_by_one,
     duplicate_entry_conflicts,
     balance_overflow_is_rejected,
     unrecorded_searches_are_refunded_once,
@@ -88,6 +89,33 @@ async fn concurrent_debits_never_overdraw(db: Database) {
     assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(0));
     assert_eq!(sum(&db).await, 0);
     assert_eq!(db.count("balance_entries").await, 11);
+}
+
+async fn entries_posted_together_are_covered_one_by_one(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    post(&db, ours, 5).await;
+    let cents = [(ours, -3), (theirs, -1), (ours, -3), (theirs, 4), (ours, -2), (theirs, -1), (ours, i64::MIN)];
+    let mut entries: Vec<BalanceEntry> = cents.map(|(id, cents)| entry(id, cents)).into();
+    for debit in &mut entries {
+        debit.identity = Some("key".to_owned());
+    }
+    let outcomes = db.post_balance_entries(entries.clone()).await.unwrap();
+    // A deposit creates the balance before the first of the entries.
+    assert_eq!(outcomes, [Some(2), None, None, Some(4), Some(0), Some(3), None]);
+    assert_eq!(db.find_balance(ours).await.unwrap(), Some(0));
+    assert_eq!(db.find_balance(theirs).await.unwrap(), Some(3));
+    assert_eq!(sum(&db).await, 3);
+    assert_eq!(db.count("balance_entries").await, 5);
+    let day = db.list_usage_rollups(ours, docstore::DAY, at(-docstore::DAY), at(docstore::DAY)).await.unwrap();
+    assert_eq!(day.iter().map(|rollup| rollup.spend_cents).sum::<i64>(), 5);
+    assert_eq!(db.post_balance_entries(Vec::new()).await.unwrap(), []);
+    // One that cannot be stored takes the others back.
+    let again = vec![entry(theirs, -1), entries[0].clone()];
+    assert!(db.post_balance_entries(again).await.is_ok(), "not covered, so not stored twice");
+    assert_eq!(db.find_balance(theirs).await.unwrap(), Some(2));
+    let twice = vec![entry(theirs, -1), entries[5].clone()];
+    assert!(matches!(db.post_balance_entries(twice).await, Err(StoreError::Conflict)));
+    assert_eq!(db.find_balance(theirs).await.unwrap(), Some(2));
 }
 
 async fn duplicate_entry_conflicts(db: Database) {

@@ -1,0 +1,100 @@
+//! Batched writes of small rows: one transaction stores all that arrive while the previous one commits.
+//!
+//! A transaction costs the database about as much for twenty rows as for one, and each commit invalidates pages of the
+//! database file that readers have cached.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use docstore::StoreError;
+use ingest::Supervisor;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use crate::error::{Error, Result};
+
+/// Maximum number of queued items; further callers wait for capacity.
+const QUEUE: usize = 256;
+/// Maximum number of items in one transaction.
+const BATCH: usize = 64;
+
+struct Waiting<T, R> {
+    item: T,
+    written: oneshot::Sender<Result<R, StoreError>>,
+}
+
+/// Writes items in the order of arrival.
+pub struct Batches<T, R> {
+    queue: mpsc::Sender<Waiting<T, R>>,
+}
+
+impl<T: Clone + Send + 'static, R: Send + 'static> Batches<T, R> {
+    /// Starts the task `name`, which stops when all clones of the handle are dropped. `write` stores items in one
+    /// transaction and returns one reply for each. Must be called on a runtime.
+    pub fn start<W, F>(name: &'static str, supervisor: &Supervisor, write: W) -> Self
+    where
+        W: Fn(Vec<T>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<Vec<R>, StoreError>> + Send,
+    {
+        let (queue, waiting) = mpsc::channel(QUEUE);
+        // Outlives a panic of the task, with the queued items.
+        let waiting = Arc::new(Mutex::new(waiting));
+        supervisor.spawn(name, move || {
+            let (write, waiting) = (write.clone(), Arc::clone(&waiting));
+            async move { run(&write, &mut *waiting.lock().await).await }
+        });
+        Self { queue }
+    }
+
+    /// Returns once the item is stored.
+    pub async fn write(&self, item: T) -> Result<R> {
+        let (written, outcome) = oneshot::channel();
+        self.queue.send(Waiting { item, written }).await.map_err(|_| stopped())?;
+        Ok(outcome.await.map_err(|_| stopped())??)
+    }
+}
+
+impl<T, R> Clone for Batches<T, R> {
+    fn clone(&self) -> Self {
+        Self { queue: self.queue.clone() }
+    }
+}
+
+fn stopped() -> Error {
+    Error::internal(std::io::Error::other("the writer of batches stopped"))
+}
+
+async fn run<T, R, F>(write: &impl Fn(Vec<T>) -> F, queue: &mut mpsc::Receiver<Waiting<T, R>>)
+where
+    T: Clone,
+    F: Future<Output = Result<Vec<R>, StoreError>>,
+{
+    let mut batch = Vec::with_capacity(BATCH);
+    while queue.recv_many(&mut batch, BATCH).await > 0 {
+        let together = write(batch.iter().map(|one: &Waiting<T, R>| one.item.clone()).collect()).await;
+        // The callers may have left; their items are stored regardless.
+        match together {
+            Ok(replies) => {
+                for (one, reply) in batch.drain(..).zip(replies) {
+                    let _ = one.written.send(Ok(reply));
+                }
+            }
+            Err(StoreError::Unavailable(why)) => {
+                for one in batch.drain(..) {
+                    let _ = one.written.send(Err(StoreError::Unavailable(why.clone())));
+                }
+            }
+            // An item that cannot be stored must not fail the others.
+            Err(_) => {
+                for one in batch.drain(..) {
+                    let alone = write(vec![one.item]).await;
+                    let reply = alone.and_then(|replies| replies.into_iter().next().ok_or_else(no_reply));
+                    let _ = one.written.send(reply);
+                }
+            }
+        }
+    }
+}
+
+fn no_reply() -> StoreError {
+    StoreError::Interrupted("a batch ended without a reply".into())
+}
