@@ -24,11 +24,13 @@ fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
         query: "what's \"quoted\", 日本語, 🦀?".to_owned(),
         results: results.to_vec(),
         created_at: NOW,
+        request: None,
+        details: None,
     }
 }
 
 fn grant(organization_id: OrganizationId, doc_id: DocId) -> Grant {
-    Grant { organization_id, doc_id, granted_at: NOW }
+    Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }
 }
 
 fn feedback(organization_id: OrganizationId) -> Feedback {
