@@ -195,7 +195,7 @@ async fn changed_content_replaces_only_the_own_capture(db: Database) {
     db.save_page_read(second).await.unwrap();
     assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("the second edition"));
     assert_eq!(content(&db, other, doc_id).await.as_deref(), Some("the first edition"));
-    assert_eq!(db.count("captures").await, 2);
+    assert_eq!(db.count("captures WHERE superseded_at IS NULL").await, 2);
 }
 
 async fn confirmed_reading_updates_times(db: Database) {
