@@ -97,7 +97,7 @@ pub struct CitationCheck {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 0))]
     pub char_start: Option<i64>,
-    /// End of it, exclusive.
+    /// End of the quote, or of the nearest text, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 0))]
     pub char_end: Option<i64>,

@@ -409,4 +409,4 @@ stored_as_text!(
     |map: &PartMap| Ok::<_, std::convert::Infallible>(map.to_json().to_string()),
     |text: &str| { PartMap::from_json(text).ok_or_else(|| "malformed directory of parts".into()) }
 );
-stored_as_text!(Text, SearchDetails, SearchDetails::to_json, |text: &str| Ok(SearchDetails::from_json(text)?));
+stored_as_text!(Text, SearchDetails, SearchDetails::to_json, SearchDetails::from_json);

@@ -4,6 +4,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureFormat, CaptureId, DocId, IndexName, OrganizationId, Timestamp};
 
+use super::evidence::Restored;
 use super::outbox::enqueue_documents_of;
 use super::parts::insert_parts;
 use super::{Conn, evidence, lock_documents};
@@ -95,14 +96,15 @@ async fn load_stored(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap
 
 /// Loads the content of replaced captures that are kept. Those that organizations read themselves are not of the shared document.
 async fn load_kept(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap<DocId, Vec<(CaptureId, ContentKey)>>> {
-    let rows: Vec<(CaptureId, DocId, CaptureFormat, String)> = captures::table
+    let kept = captures::table
         .inner_join(documents::table)
         .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())))
         .filter(captures::superseded_at.is_not_null())
         .filter(captures::organization_id.is_null().or(documents::organization_id.is_not_null()))
-        .select((captures::capture_id, captures::doc_id, captures::format, captures::content_digest))
-        .load(connection)
-        .await?;
+        .order(captures::capture_id)
+        .select((captures::capture_id, captures::doc_id, captures::format, captures::content_digest));
+    // Locked, so that none is pruned that takes its place again.
+    let rows: Vec<(CaptureId, DocId, CaptureFormat, String)> = lock_rows!(kept).load(connection).await?;
     let mut kept: HashMap<DocId, Vec<(CaptureId, ContentKey)>> = HashMap::new();
     for (capture_id, doc_id, format, digest) in rows {
         kept.entry(doc_id).or_default().push((capture_id, ContentKey { format, digest }));
@@ -118,7 +120,7 @@ struct Changes {
     /// Captures that are replaced. Captures of single organizations belong to their page reads and stay.
     replaced: Vec<CaptureId>,
     /// Documents that had been removed: what was kept of them is not restored.
-    restored: Vec<(DocId, Option<OrganizationId>)>,
+    restored: Vec<Restored>,
     /// Stored captures that were read again with the same content, the latest ones or earlier ones.
     reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
@@ -151,12 +153,15 @@ impl Changes {
         // Content that was read before the removal must not restore the document; content read later does.
         document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
         let is_restored = before.removed_at.is_some() && document.removed_at.is_none();
-        if is_restored {
-            self.restored.push((doc_id, owner));
-        }
         let same_content = content.as_ref().is_some_and(|content| content.matches(&capture));
+        if is_restored {
+            let replaced = before.latest_capture_id.filter(|_| !same_content);
+            self.restored.push(Restored { doc_id, owner, replaced });
+        }
         let outcome = if !same_content {
-            self.replaced.extend(before.latest_capture_id);
+            if !is_restored {
+                self.replaced.extend(before.latest_capture_id);
+            }
             match kept.iter().find(|(_, content)| content.matches(&capture) && !is_restored) {
                 Some((capture_id, _)) => {
                     document.latest_capture_id = Some(*capture_id);
@@ -192,8 +197,8 @@ impl Changes {
 
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
         insert_rows!(connection, documents::table, self.inserted)?;
-        for (doc_id, owner) in self.restored {
-            evidence::forget(connection, doc_id, owner).await?;
+        for restored in self.restored {
+            evidence::forget(connection, restored).await?;
         }
         evidence::supersede(connection, &self.replaced, now).await?;
         for document in self.updated {

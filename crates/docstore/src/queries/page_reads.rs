@@ -152,16 +152,15 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
 /// Returns the organization's capture with the content of the new one, replaced or not. Compares digests only: contents can be
 /// large.
 async fn find_same(connection: &mut Conn, organization_id: OrganizationId, new: &Capture) -> Result<Option<CaptureId>> {
-    Ok(captures::table
+    let same = captures::table
         .filter(captures::doc_id.eq(Bind(new.doc_id)))
         .filter(captures::organization_id.eq(Bind(organization_id)))
         .filter(captures::format.eq(Bind(new.format)))
         .filter(captures::content_digest.eq(&new.content_digest))
         .order(captures::superseded_at.is_not_null())
-        .select(captures::capture_id)
-        .first(connection)
-        .await
-        .optional()?)
+        .select(captures::capture_id);
+    // Locked, so that it is not pruned if it takes its place again.
+    Ok(lock_rows!(same).first(connection).await.optional()?)
 }
 
 pub async fn confirm_page_read(
