@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod citations;
 pub mod document;
 pub mod documents;
 pub mod error;
@@ -11,6 +12,7 @@ pub mod me;
 pub mod passage;
 pub mod schema_uri;
 pub mod schemas;
+pub mod search_record;
 pub mod search_request;
 pub mod search_response;
 mod strict;
@@ -21,6 +23,10 @@ pub mod warning;
 pub mod webhooks;
 
 pub use access::{Access, RateLimit, Usage};
+pub use citations::{
+    Citation, CitationCheck, CitationResult, CitationStatus, CitationsVerifyRequest, CitationsVerifyResponse,
+    QuoteReplacement,
+};
 pub use document::{
     CaptureEntry, Content, ContentFormat, ContentRange, ContentRequest, DocumentBlock, DocumentRequest,
     DocumentResponse, Section, Selection,
@@ -40,6 +46,7 @@ pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Qu
 pub use passage::{DocumentProvenance, Passage};
 pub use schema_uri::IgnoredSchema;
 pub use schemas::{NoBody, RequestBody, ResponseBody};
+pub use search_record::{Explanation, RecordedResult, SearchRecordResponse, StagePlace};
 pub use search_request::{
     Filters, Freshness, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest,
     SearchScope, SourcePolicy, Verbosity,

@@ -130,11 +130,13 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest, WebhookCreateRequest;
+        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
         DocumentsResponse metered usage,
+        CitationsVerifyResponse metered usage,
+        SearchRecordResponse,
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,

@@ -20,6 +20,9 @@ pub const MAX_PASSAGE_IDS: usize = 1000;
 /// Maximum number of documents in one request.
 pub const MAX_DOCUMENTS: usize = 20;
 
+/// Maximum number of citations in one request.
+pub const MAX_CITATIONS: usize = 50;
+
 /// Longest time limit of a request, in milliseconds.
 pub const MAX_TIMEOUT_MS: i64 = 60_000;
 
@@ -96,10 +99,16 @@ pub(crate) fn words<T>(words: &[T]) -> Result<(), ValidationError> {
 
 /// Checks the number of documents of a request: at least one.
 pub(crate) fn documents<T>(documents: &[T]) -> Result<(), ValidationError> {
-    if documents.is_empty() {
-        return Err(ValidationError::new("empty"));
-    }
-    at_most(MAX_DOCUMENTS, documents.len())
+    from_one_to(MAX_DOCUMENTS, documents.len())
+}
+
+/// Checks the number of citations of a request: at least one.
+pub(crate) fn citations<T>(citations: &[T]) -> Result<(), ValidationError> {
+    from_one_to(MAX_CITATIONS, citations.len())
+}
+
+fn from_one_to(max: usize, count: usize) -> Result<(), ValidationError> {
+    if count == 0 { Err(ValidationError::new("empty")) } else { at_most(max, count) }
 }
 
 /// Checks the number of labels, and their lengths.

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod authentication;
 mod batches;
 mod billing;
+pub mod citations;
 mod content_budget;
 mod deadline;
 pub mod disk;
@@ -126,6 +127,7 @@ pub struct App {
     rerank_failures: search::second_stage::FailureLog,
     free_space: Arc<FreeSpace>,
     unrecorded_grants: search::unrecorded::UnrecordedGrants,
+    generations: search::generations::Generations,
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
@@ -179,6 +181,7 @@ impl App {
             rerank_failures: Default::default(),
             free_space,
             unrecorded_grants: Default::default(),
+            generations: Default::default(),
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,

@@ -11,7 +11,9 @@ use model::{
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
-use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
+use crate::documents::{
+    DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome, StoredCapture,
+};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
@@ -144,6 +146,8 @@ operations! {
     /// Deletes readings of pages that were last seen before this time and are not granted any more, and the pages that nobody
     /// else reads.
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
+    /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
+    bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -171,6 +175,9 @@ operations! {
     snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
     /// Finds a document like `read_granted_document`, without its capture.
     read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    /// Reads a capture of a document that `read_document` would find, with the first part of a divided content. Excludes captures
+    /// that were replaced at `superseded_after` or before, unless a citation keeps them at `now`.
+    snapshot documents::read_capture(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, superseded_after: Timestamp, now: Timestamp) -> Option<ReadCapture>;
     /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
     write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
     /// Finds the organization's own reading of a web page, with its capture. For the page fetcher.
@@ -215,6 +222,8 @@ operations! {
     /// The result is in the order of the batch. If a document occurs twice, the last occurrence wins. A removed document
     /// is restored unless its content was read before the removal.
     bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
+    /// Keeps captures that the organization may read until this time at least, although others replace them. Skips unknown ones.
+    write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();

@@ -118,6 +118,8 @@ diesel::table! {
         last_modified -> Nullable<Text>,
         organization_id -> Nullable<Stored<OrganizationId>>,
         parts -> Nullable<Text>,
+        superseded_at -> Nullable<Stored<Timestamp>>,
+        kept_until -> Nullable<Stored<Timestamp>>,
     }
 }
 
@@ -185,6 +187,7 @@ diesel::table! {
         organization_id -> Stored<OrganizationId>,
         doc_id -> Stored<DocId>,
         granted_at -> Stored<Timestamp>,
+        capture_id -> Nullable<Stored<CaptureId>>,
     }
 }
 
@@ -199,6 +202,8 @@ diesel::table! {
         query -> Text,
         results -> Stored<Vec<DocId>>,
         created_at -> Stored<Timestamp>,
+        request -> Nullable<Text>,
+        details -> Nullable<Text>,
     }
 }
 

@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use crate::outbox_work::OutboxWork;
 use crate::part_map::PartMap;
+use crate::search_details::SearchDetails;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.
@@ -144,7 +145,7 @@ plain! {
     Text: String, Strings, Details;
     Nullable<Integer>: Option<i32>;
     Nullable<BigInt>: Option<i64>;
-    Nullable<Text>: Option<String>, Option<PartMap>, Option<Strings>;
+    Nullable<Text>: Option<String>, Option<PartMap>, Option<SearchDetails>, Option<Strings>;
 }
 
 /// Defines a row whose fields are stored through [`Bind`].
@@ -408,3 +409,4 @@ stored_as_text!(
     |map: &PartMap| Ok::<_, std::convert::Infallible>(map.to_json().to_string()),
     |text: &str| { PartMap::from_json(text).ok_or_else(|| "malformed directory of parts".into()) }
 );
+stored_as_text!(Text, SearchDetails, SearchDetails::to_json, SearchDetails::from_json);

@@ -222,6 +222,8 @@ pub struct Captures {
     pub search_ttl_seconds: u64,
     pub document_ttl_seconds: u64,
     pub failure_ttl_seconds: u64,
+    /// 0: replaced captures are not kept.
+    pub evidence_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -24,6 +24,8 @@ impl TestApp {
             query: String::new(),
             results: Vec::new(),
             created_at: self.clock.now(),
+            request: None,
+            details: None,
         };
         self.store.record_searches(vec![row], Vec::new()).await.unwrap();
     }

@@ -53,7 +53,7 @@ impl Default for Setup {
                 },
                 usage_retention: Duration::from_hours(24),
                 read_limits: ReadLimits::default(),
-                retention: Retention::default(),
+                retention: Retention { evidence: Duration::from_hours(30 * 24), ..Retention::default() },
                 request_timeout: Duration::from_secs(60),
                 shares: ShareLimits::for_cores(2),
             },

@@ -198,6 +198,7 @@ fn options(settings: &Settings) -> Options {
         retention: Retention {
             searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),
             feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(days),
+            evidence: days(settings.captures.evidence_days),
         },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),

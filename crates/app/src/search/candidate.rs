@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docstore::LoadedDocument;
+use docstore::{LoadedDocument, Place, ResultDetails};
 use engine::UnknownValues;
 use model::Collection;
 use retrieval_core::statistics::CollectionStatistics;
@@ -31,6 +31,36 @@ pub struct Candidate {
     pub passages: Vec<usize>,
     /// True if ranking read the whole content.
     pub complete: bool,
+    pub trace: Trace,
+}
+
+/// Places of a candidate after the stages that ranked it, for the record of the search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace {
+    pub lexical: Option<Place>,
+    pub model: Option<Place>,
+    /// True if the source policy raised the score.
+    pub preferred: bool,
+}
+
+impl Candidate {
+    /// Returns what the record of the search says about the candidate.
+    pub fn details(&self) -> ResultDetails {
+        let Trace { lexical, model, preferred } = self.trace;
+        ResultDetails {
+            capture_id: self.document.state.capture_id,
+            index: self.collection.index(),
+            score: self.score,
+            first_stage: place(self.position, f64::from(self.first_stage_score)),
+            lexical,
+            model,
+            preferred,
+        }
+    }
+}
+
+fn place(position: usize, score: f64) -> Place {
+    Place { rank: u32::try_from(position + 1).unwrap_or(u32::MAX), score }
 }
 
 /// The candidates of one collection.
@@ -59,11 +89,19 @@ impl CandidateList {
     }
 
     /// Sorts by score, ties by the first stage's score, then by its order.
-    pub fn sort_by_evidence(&mut self) {
+    fn sort_by_evidence(&mut self) {
         self.candidates.sort_by(|one, other| {
             let first_stage = other.first_stage_score.total_cmp(&one.first_stage_score);
             other.score.total_cmp(&one.score).then(first_stage).then(one.position.cmp(&other.position))
         });
+    }
+
+    /// Sorts by the scores of the lexical ranker, and notes the places.
+    pub fn sort_by_lexical_evidence(&mut self) {
+        self.sort_by_evidence();
+        for (position, candidate) in self.candidates.iter_mut().enumerate() {
+            candidate.trace.lexical = Some(place(position, candidate.score));
+        }
     }
 
     /// Replaces all scores by those of the first stage, and sorts by them.
@@ -91,6 +129,9 @@ impl CandidateList {
             candidate.score = score;
         }
         self.sort_by_score();
+        for (position, candidate) in self.candidates.iter_mut().enumerate() {
+            candidate.trace.model = Some(place(position, candidate.score));
+        }
     }
 
     /// Sorts by score. Ties keep their order.
@@ -104,6 +145,7 @@ impl CandidateList {
             for candidate in &mut self.candidates {
                 if policy.prefers(&candidate.document) {
                     candidate.score *= PREFERENCE;
+                    candidate.trace.preferred = true;
                 }
             }
             self.sort_by_score();
@@ -155,6 +197,7 @@ mod tests {
                 score: *score,
                 passages: Vec::new(),
                 complete: true,
+                trace: Trace::default(),
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

@@ -3,10 +3,12 @@
 mod analyzers;
 mod candidate;
 mod exact;
+pub(crate) mod generations;
 mod hit;
 mod quote;
 mod rank;
 pub(crate) mod record;
+mod recorded;
 mod retrieve;
 pub(crate) mod second_stage;
 mod source_policy;
@@ -17,7 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use docstore::Grant;
+use docstore::{Grant, SearchDetails};
+pub use docstore::{Place, ResultDetails};
 use engine::SearchEngine;
 pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
@@ -33,6 +36,7 @@ use crate::{App, Charge, Deadline, Error, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
+pub use recorded::{RecordedResult, RecordedSearch};
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
@@ -43,6 +47,9 @@ const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time that a search with a deadline waits at least for its first results, and then for its record.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 const LEAST_RECORD_TIME: Duration = Duration::from_millis(50);
+
+/// Maximum length of a request that is recorded as it was sent, in bytes.
+const MAX_RECORDED_REQUEST: usize = 64 << 10;
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -69,6 +76,8 @@ pub struct SearchRequest {
     pub passages_per_hit: usize,
     /// Time after which the remaining stages are skipped.
     pub deadline: Deadline,
+    /// The request as it was sent, for its record.
+    pub original: Option<String>,
 }
 
 /// Amount of text that the answer shows; no more is read or computed.
@@ -168,7 +177,12 @@ impl App {
             read_bytes: AtomicUsize::new(0),
             degraded: AtomicBool::new(false),
         };
-        let lists = self.retrieve_all(engine.as_ref(), &search, collections).await?;
+        let indexes = collections.iter().map(|collection| collection.index());
+        let (lists, generations) = futures_util::join!(
+            self.retrieve_all(engine.as_ref(), &search, collections),
+            self.generations.of(engine.as_ref(), indexes, self.clock.now()),
+        );
+        let lists = lists?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
@@ -177,7 +191,13 @@ impl App {
         let mut empty_indexes: Vec<IndexName> =
             lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
         let (best, order) = self.rank(&search, lists).await?;
-        let hits = self.build_and_record(viewer, &search, search_id, best).await?;
+        let details = SearchDetails {
+            ranker_version: order.ranker_version.clone(),
+            generations,
+            degraded: search.degraded.load(Ordering::Relaxed),
+            results: best.iter().map(Candidate::details).collect(),
+        };
+        let hits = self.build_and_record(viewer, &search, search_id, best, details).await?;
         let read_bytes = search.read_bytes.load(Ordering::Relaxed);
         if !hits.is_empty() {
             empty_indexes.clear();
@@ -259,9 +279,10 @@ impl App {
         search: &Search<'_>,
         search_id: SearchId,
         best: Vec<Candidate>,
+        details: SearchDetails,
     ) -> Result<Vec<SearchHit>> {
         let doc_ids: Vec<DocId> = best.iter().map(|candidate| candidate.document.doc_id()).collect();
-        let recording = self.record_search(viewer, search.request, search_id, &doc_ids);
+        let recording = self.record_search(viewer, search.request, search_id, doc_ids, details);
         let building = async {
             let (sources, _memory) = self.read_quotes(search, best).await?;
             let mut hits = Vec::with_capacity(sources.len());
@@ -285,20 +306,34 @@ impl App {
 
     /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
     /// `doc_id` at once. A database that cannot be written does not fail the search: this process then remembers the grants.
-    async fn record_search(&self, viewer: &Viewer, request: &SearchRequest, search_id: SearchId, doc_ids: &[DocId]) {
+    async fn record_search(
+        &self,
+        viewer: &Viewer,
+        request: &SearchRequest,
+        search_id: SearchId,
+        doc_ids: Vec<DocId>,
+        details: SearchDetails,
+    ) {
         let now = self.clock.now();
         let organization_id = viewer.organization_id;
+        let grant = |(doc_id, result): (&DocId, &ResultDetails)| Grant {
+            organization_id,
+            doc_id: *doc_id,
+            granted_at: now,
+            capture_id: Some(result.capture_id),
+        };
+        let granted: Vec<Grant> = doc_ids.iter().zip(&details.results).map(grant).collect();
         let row = docstore::Search {
             search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
             session_id: request.session_id,
             query: request.query.clone(),
-            results: doc_ids.to_vec(),
+            results: doc_ids,
             created_at: now,
+            request: request.original.clone().filter(|text| text.len() <= MAX_RECORDED_REQUEST),
+            details: Some(details),
         };
-        let granted: Vec<Grant> =
-            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));
         match tokio::time::timeout(time, self.searches.write((row, granted.clone()))).await {
             Ok(Ok(())) => return,

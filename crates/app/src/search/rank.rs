@@ -36,7 +36,7 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
         candidate.passages = evidence.passages;
         candidate.complete = evidence.complete;
     }
-    lists.iter_mut().for_each(CandidateList::sort_by_evidence);
+    lists.iter_mut().for_each(CandidateList::sort_by_lexical_evidence);
 }
 
 /// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.

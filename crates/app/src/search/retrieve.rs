@@ -13,7 +13,7 @@ use model::{CaptureId, Collection, DocId};
 use retrieval_core::rerank;
 use retrieval_core::site::Site;
 
-use super::candidate::{Candidate, CandidateList};
+use super::candidate::{Candidate, CandidateList, Trace};
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
@@ -149,6 +149,7 @@ impl App {
                 score: 0.0,
                 passages: Vec::new(),
                 complete: false,
+                trace: Trace::default(),
             })
         });
         Ok(CandidateList {

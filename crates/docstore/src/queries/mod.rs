@@ -11,6 +11,7 @@ pub mod balances;
 pub mod captures;
 pub mod deliveries;
 pub mod documents;
+pub mod evidence;
 pub mod files;
 pub mod inventory;
 pub mod outbox;

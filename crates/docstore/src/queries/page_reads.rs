@@ -4,7 +4,7 @@ use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
 
 use super::captures::update_reread;
 use super::parts::insert_parts;
-use super::{Conn, activity, lock_documents};
+use super::{Conn, activity, evidence, lock_documents};
 use crate::documents::{NewPage, NewPageRead};
 use crate::error::Result;
 use crate::nul::strip_nul;
@@ -35,7 +35,7 @@ pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp)
         latest_capture_id: None,
     };
     insert_missing_rows!(connection, page_reads::table, vec![read])?;
-    activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now }).await
+    activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now, capture_id: None }).await
 }
 
 /// Inserts the row that foreign keys need, if the document is unknown. It tells nothing about the page or its readers.
@@ -121,7 +121,7 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     insert_anchor(connection, doc_id, canonical_url).await?;
     let before = find_row(connection, organization_id, doc_id).await?;
     let known = before.as_ref().and_then(|before| before.latest_capture_id);
-    let reread = find_unchanged(connection, organization_id, known, &capture).await?;
+    let reread = find_same(connection, organization_id, &capture).await?;
     if let Some(before) = before {
         read = PageRead {
             source_url: before.source_url,
@@ -133,10 +133,13 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     read.latest_capture_id = Some(reread.unwrap_or(capture.capture_id));
     insert_missing_rows!(connection, page_reads::table, vec![read.clone()])?;
     diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).set(read).execute(connection).await?;
+    if known.is_some() && known != reread {
+        // Somebody of the organization waited for it, so it was shown.
+        evidence::supersede_reading(connection, organization_id, doc_id, capture.captured_at).await?;
+    }
     if let Some(capture_id) = reread {
         return update_reread(connection, capture_id, capture).await;
     }
-    delete_captures(connection, organization_id, doc_id).await?;
     capture.organization_id = Some(organization_id);
     insert_rows!(connection, captures::table, vec![capture.clone()])?;
     if let Some(parts) = parts {
@@ -146,23 +149,18 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     Ok(())
 }
 
-/// Returns the known capture if it has the content of the new one. Compares digests only: contents can be large.
-async fn find_unchanged(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    known: Option<CaptureId>,
-    new: &Capture,
-) -> Result<Option<CaptureId>> {
-    let Some(capture_id) = known else { return Ok(None) };
-    Ok(captures::table
-        .find(Bind(capture_id))
+/// Returns the organization's capture with the content of the new one, replaced or not. Compares digests only: contents can be
+/// large.
+async fn find_same(connection: &mut Conn, organization_id: OrganizationId, new: &Capture) -> Result<Option<CaptureId>> {
+    let same = captures::table
+        .filter(captures::doc_id.eq(Bind(new.doc_id)))
         .filter(captures::organization_id.eq(Bind(organization_id)))
         .filter(captures::format.eq(Bind(new.format)))
         .filter(captures::content_digest.eq(&new.content_digest))
-        .select(captures::capture_id)
-        .first(connection)
-        .await
-        .optional()?)
+        .order(captures::superseded_at.is_not_null())
+        .select(captures::capture_id);
+    // Locked, so that it is not pruned if it takes its place again.
+    Ok(lock_rows!(same).first(connection).await.optional()?)
 }
 
 pub async fn confirm_page_read(

@@ -163,6 +163,8 @@ async fn unrecorded_searches_are_refunded_once(db: Database) {
         query: "walrus".to_owned(),
         results: Vec::new(),
         created_at: NOW,
+        request: None,
+        details: None,
     };
     db.record_searches(vec![search], vec![]).await.unwrap();
 

@@ -16,6 +16,7 @@ mod concurrency;
 mod connections;
 mod copies;
 mod documents;
+mod evidence;
 mod files;
 mod leases;
 mod migrations;

@@ -79,7 +79,9 @@ async fn page_is_known_to_its_readers_only(db: Database) {
     assert_eq!(content(&db, ours, new.doc_id).await, None);
 
     // Not even a grant, which should never be written, shows the row that the page has for all.
-    db.grant_document(Grant { organization_id: theirs, doc_id: new.doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id: theirs, doc_id: new.doc_id, granted_at: NOW, capture_id: None })
+        .await
+        .unwrap();
     assert_eq!(find(&db, theirs, new.doc_id).await, None);
     assert_eq!(db.find_granted_document(theirs, new.doc_id).await.unwrap(), None);
     db.register_page(new_page(theirs, URL), at(20)).await.unwrap();
@@ -193,7 +195,7 @@ async fn changed_content_replaces_only_the_own_capture(db: Database) {
     db.save_page_read(second).await.unwrap();
     assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("the second edition"));
     assert_eq!(content(&db, other, doc_id).await.as_deref(), Some("the first edition"));
-    assert_eq!(db.count("captures").await, 2);
+    assert_eq!(db.count("captures WHERE superseded_at IS NULL").await, 2);
 }
 
 async fn confirmed_reading_updates_times(db: Database) {
@@ -225,7 +227,7 @@ async fn stale_mark_is_the_organizations_own(db: Database) {
     let own = workspace_document(granted, "a.md", "a file");
     db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
     for doc_id in [web.document.doc_id, own.document.doc_id] {
-        db.grant_document(Grant { organization_id: granted, doc_id, granted_at: NOW }).await.unwrap();
+        db.grant_document(Grant { organization_id: granted, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     }
     db.mark_stale(stranger, web.document.doc_id, at(1)).await.unwrap();
     for new in [&web, &own] {
@@ -249,7 +251,7 @@ async fn removed_page_is_unknown_until_it_is_looked_up_again(db: Database) {
     let doc_id = shared.document.doc_id;
     db.save_documents(vec![shared], NOW).await.unwrap();
     db.save_page_read(reading(reader, "the content read", at(5))).await.unwrap();
-    db.grant_document(Grant { organization_id: reader, doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id: reader, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     db.execute(&format!("UPDATE documents SET removed_at = {}", at(10).as_millis())).await;
     assert_eq!(find(&db, reader, doc_id).await, None);
     assert_eq!(db.find_granted_document(reader, doc_id).await.unwrap(), None);

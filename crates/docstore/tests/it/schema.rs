@@ -132,8 +132,11 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         query: String::new(),
         results: Vec::new(),
         created_at: NOW,
+        request: None,
+        details: None,
     };
-    let granted = [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW });
+    let granted =
+        [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW, capture_id: None });
     db.record_searches(vec![search], granted.to_vec()).await.unwrap();
     db.mark_stale(owner, web, NOW).await.unwrap();
     let feedback = Feedback {

@@ -5,6 +5,7 @@ mod api;
 mod batches;
 mod bodies;
 mod budgets;
+mod citations;
 mod compat;
 mod contract;
 mod corpus;

@@ -1,5 +1,6 @@
 //! Example bodies. Tests validate them against their schemas.
 
+pub(crate) mod citations;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;

@@ -5,7 +5,7 @@ mod query;
 
 use serde_json::{Value, json};
 
-pub use path::{ApiKeyId, FileName, Invalid, PathParameters, SyncId, WebhookId};
+pub use path::{ApiKeyId, FileName, Invalid, PathParameters, SearchId, SyncId, WebhookId};
 pub use query::{PageQuery, QueryParameters, UsageQuery};
 
 /// The location of a parameter (OpenAPI 3.1, 4.8.12.1).
