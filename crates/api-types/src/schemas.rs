@@ -120,7 +120,7 @@ macro_rules! bodies {
 
                 $(
                     fn usage_mut(&mut self) -> Option<&mut Usage> {
-                        self.$usage.as_mut()
+                        self.$usage.as_mut().map(AsMut::as_mut)
                     }
                 )?
             }
@@ -130,7 +130,7 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest, WebhookCreateRequest;
+        KeyCreateRequest, WebhookCreateRequest, ResearchRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -153,6 +153,10 @@ bodies! {
         WebhookCreateResponse,
         WebhookRotateResponse,
         WebhookDeleteResponse,
+        ResearchResponse metered usage,
+        ResearchListResponse,
+        ResearchEventsResponse,
+        ResearchDeleteResponse,
         ErrorEnvelope,
         Warning;
 }

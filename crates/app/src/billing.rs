@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::Docstore;
-use model::{BalanceReason, Clock, SearchId};
+use model::{BalanceReason, Clock, ResearchId, SearchId};
 use tokio::runtime::Handle;
 
+use crate::accounts::{self, BilledSearch};
 use crate::error::Result;
-use crate::{App, Error, Viewer, accounts};
+use crate::{App, Error, Viewer};
 
 /// Time to wait for the ledger.
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,11 +18,29 @@ const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 impl App {
+    /// Checks that the balance of a billed organization covers a search.
+    ///
+    /// # Errors
+    /// `InsufficientBalance`.
+    pub async fn check_balance(&self, viewer: &Viewer) -> Result<()> {
+        let cents = i64::from(self.options.search_cents);
+        if !viewer.billed || cents == 0 {
+            return Ok(());
+        }
+        let balance = self.store.find_balance(viewer.organization_id).await?.unwrap_or(0);
+        if balance >= cents { Ok(()) } else { Err(Error::InsufficientBalance) }
+    }
+
     /// Charges a billed organization for a search. Returns `None` for others.
     ///
     /// # Errors
     /// `InsufficientBalance` if the balance does not cover the price; `Overloaded` if the ledger cannot be written in time.
-    pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<Option<Charge>> {
+    pub(crate) async fn charge_search(
+        &self,
+        viewer: &Viewer,
+        search_id: SearchId,
+        research_id: Option<ResearchId>,
+    ) -> Result<Option<Charge>> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return Ok(None);
@@ -31,6 +50,7 @@ impl App {
             clock: Arc::clone(&self.clock),
             viewer: viewer.clone(),
             search_id,
+            research_id,
             cents,
             runtime: self.runtime.clone(),
         };
@@ -61,6 +81,8 @@ struct Payment {
     clock: Arc<dyn Clock>,
     viewer: Viewer,
     search_id: SearchId,
+    /// Run that the search belongs to.
+    research_id: Option<ResearchId>,
     cents: i64,
     runtime: Handle,
 }
@@ -96,7 +118,8 @@ impl fmt::Debug for Charge {
 
 impl Payment {
     async fn post(&self, cents: i64, reason: BalanceReason) -> Result<Option<i64>> {
-        let search = Some((self.search_id, &self.viewer.identity));
+        let Self { search_id, research_id, .. } = *self;
+        let search = Some(BilledSearch { search_id, research_id, identity: &self.viewer.identity });
         accounts::post(&self.store, self.viewer.organization_id, cents, reason, search, self.clock.now()).await
     }
 

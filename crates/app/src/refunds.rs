@@ -82,7 +82,8 @@ mod tests {
         store.create_organization(organization, None, entry).await.unwrap();
         accounts::post(&store, id, 100, BalanceReason::Prepaid, None, clock.now()).await.unwrap();
         let searcher = Identity::subject("https://issuer.example", "user-1");
-        let search = Some((SearchId(Uuid::from_u128(2)), &searcher));
+        let search_id = SearchId(Uuid::from_u128(2));
+        let search = Some(accounts::BilledSearch { search_id, research_id: None, identity: &searcher });
         let balance = accounts::post(&store, id, -3, BalanceReason::Search, search, clock.now()).await.unwrap();
         assert_eq!(balance, Some(97));
         clock.advance(LOST_AFTER);

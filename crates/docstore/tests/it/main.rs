@@ -25,6 +25,7 @@ mod parts;
 mod previous_build;
 mod quotas;
 mod removal;
+mod research;
 mod retention;
 mod runs;
 mod schema;
