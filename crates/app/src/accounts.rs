@@ -4,7 +4,9 @@
 
 use docstore::{ApiKey, AuditEntry, BalanceEntry, Details, Docstore, Organization};
 use ingest::clock::to_date_time;
-use model::{ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, ResearchId, Scope, SearchId, Timestamp};
+use model::{
+    ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, ResearchId, Scope, SearchId, Timestamp,
+};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 

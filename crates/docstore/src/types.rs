@@ -16,7 +16,8 @@ use diesel::sqlite::Sqlite;
 use model::{
     ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
     DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
-    ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
+    ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp,
+    WebhookId,
 };
 use uuid::Uuid;
 

@@ -103,9 +103,9 @@ impl From<app::Error> for Failure {
             Error::InvalidCredential => Failure::new(ErrorCode::InvalidApiKey, message),
             Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
             Error::ResearchNotFound => Failure::new(ErrorCode::ResearchNotFound, message),
-            Error::ResearchConcurrency { limit } => Failure::new(ErrorCode::RateLimited, message)
-                .with("limit", "research_concurrency")
-                .with("max", limit),
+            Error::ResearchConcurrency { limit } => {
+                Failure::new(ErrorCode::RateLimited, message).with("limit", "research_concurrency").with("max", limit)
+            }
             Error::ResearchReaders { limit } => {
                 Failure::new(ErrorCode::RateLimited, message).with("limit", "research_readers").with("max", limit)
             }

@@ -140,7 +140,18 @@ impl TestApp {
             webhooks: sender,
             options: setup.research,
         });
-        Self { app, research: Arc::new(research), store, engine, blobs, feeder, runner, limiter, clock: setup.clock, database }
+        Self {
+            app,
+            research: Arc::new(research),
+            store,
+            engine,
+            blobs,
+            feeder,
+            runner,
+            limiter,
+            clock: setup.clock,
+            database,
+        }
     }
 
     /// Executes research runs until the returned guard is dropped.

@@ -1,8 +1,8 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{
-    DeliveryId, DocId, FeedbackId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, RunState, SearchId, SyncId,
-    Timestamp, WebhookId,
+    DeliveryId, DocId, FeedbackId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, RunState, SearchId,
+    SyncId, Timestamp, WebhookId,
 };
 
 use super::documents::purge_workspace_documents;

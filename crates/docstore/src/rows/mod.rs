@@ -20,8 +20,8 @@ pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, Storage
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
 pub use research::{
-    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress, ResearchRun,
-    ResearchStep,
+    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
+    ResearchRun, ResearchStep,
 };
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};

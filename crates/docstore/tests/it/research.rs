@@ -7,7 +7,7 @@ use docstore::{
 use model::{OrganizationId, ResearchId, ResearchStatus, ResearchStop, WebhookEvent};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization, new_webhook, new_research};
+use crate::support::{Database, NOW, at, new_organization, new_research, new_webhook};
 
 on_both_backends!(
     unfinished_runs_are_limited,
@@ -66,10 +66,12 @@ async fn kinds(db: &Database, organization_id: OrganizationId, id: ResearchId, a
 
 async fn unfinished_runs_are_limited(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
-    let create = async |organization_id| {
-        db.create_research(new_research(organization_id), event("created"), 2).await.unwrap()
-    };
-    assert_eq!([create(ours).await, create(ours).await, create(ours).await, create(theirs).await], [true, true, false, true]);
+    let create =
+        async |organization_id| db.create_research(new_research(organization_id), event("created"), 2).await.unwrap();
+    assert_eq!(
+        [create(ours).await, create(ours).await, create(ours).await, create(theirs).await],
+        [true, true, false, true]
+    );
     let claimed = claim(&db, "a", 0).await.unwrap().run;
     assert!(!create(claimed.organization_id).await || claimed.organization_id == theirs);
     assert!(db.cancel_research(ours, first(&db, ours).await, at(9), NOW, ended).await.unwrap());
@@ -118,7 +120,10 @@ async fn concurrent_claims_of_research_are_exclusive(db: Database) {
     claimed.dedup();
     assert_eq!(claimed.len(), count, "no run is claimed twice");
     while claim(&db, "rest", 5).await.is_some() {}
-    assert_eq!(db.number("count(DISTINCT lease_owner)", "research_runs WHERE status = 'running'").await as usize >= count, true);
+    assert_eq!(
+        db.number("count(DISTINCT lease_owner)", "research_runs WHERE status = 'running'").await as usize >= count,
+        true
+    );
 }
 
 async fn steps_need_the_lease(db: Database) {

@@ -1,9 +1,7 @@
 use std::time::Duration;
 
 use api_types::validation::parse_uuid;
-use api_types::{
-    ResearchDeleteResponse, ResearchEventsResponse, ResearchListResponse, ResearchResponse,
-};
+use api_types::{ResearchDeleteResponse, ResearchEventsResponse, ResearchListResponse, ResearchResponse};
 use app::Work;
 use model::{ResearchId, SessionId};
 use openapi::parameters::{ResearchEventsQuery, ResearchListQuery, ResearchQuery};
@@ -32,9 +30,8 @@ impl Endpoint for operations::CreateResearch {
         let session = SessionId(parse_uuid(&context.session(body.session_id.take())).unwrap_or_else(Uuid::new_v4));
         let new = convert(body, session, context.state.now())?;
         let research = context.state.research.clone();
-        let CreatedRun { run, webhook_secret } = context
-            .run(Work::Small, |_, viewer| async move { research.create(&viewer, new).await })
-            .await?;
+        let CreatedRun { run, webhook_secret } =
+            context.run(Work::Small, |_, viewer| async move { research.create(&viewer, new).await }).await?;
         let mut response = respond(context, &run);
         if let Some(webhook) = &mut response.run.webhook {
             webhook.secret = webhook_secret;

@@ -7,7 +7,8 @@ pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
     items.any(|item| {
         let mut parts = item.split(';').map(str::trim);
         let is_stream = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"));
-        let refused = |part: &str| part.strip_prefix("q=").is_some_and(|q| q.trim().parse().is_ok_and(|q: f32| q <= 0.0));
+        let refused =
+            |part: &str| part.strip_prefix("q=").is_some_and(|q| q.trim().parse().is_ok_and(|q: f32| q <= 0.0));
         is_stream && !parts.any(refused)
     })
 }

@@ -112,7 +112,10 @@ async fn finished_run_replays_and_resumes_at_each_event() {
         assert_eq!(events(&stream(&api, &format!("{url}?after={id}"), None).await).len(), rest.len());
     }
     let page = api.get(&format!("{url}?limit=2")).await.json();
-    assert_eq!((page["events"].as_array().unwrap().len(), &page["next_after"], &page["is_complete"]), (2, &json!(2), &json!(false)));
+    assert_eq!(
+        (page["events"].as_array().unwrap().len(), &page["next_after"], &page["is_complete"]),
+        (2, &json!(2), &json!(false))
+    );
     let rest = api.get(&format!("{url}?after=2&limit=1000")).await.json();
     assert_eq!((rest["events"].as_array().unwrap().len(), &rest["is_complete"]), (all.len() - 2, &json!(true)));
 }
@@ -162,14 +165,23 @@ async fn invalid_requests_are_refused_by_field() {
         (json!({"query": "q", "depth": null}), "depth"),
         (json!({"query": "q", "instructions": "x".repeat(4001)}), "instructions"),
         (json!({"query": "q", "scope": {"indexes": ["workspace"]}}), "scope.workspace_id"),
-        (json!({"query": "q", "scope": {"indexes": ["workspace"], "workspace_id": Uuid::new_v4()}}), "scope.workspace_id"),
+        (
+            json!({"query": "q", "scope": {"indexes": ["workspace"], "workspace_id": Uuid::new_v4()}}),
+            "scope.workspace_id",
+        ),
         (json!({"query": "q", "filters": {"language": "english"}}), "filters.language"),
         (json!({"query": "q", "freshness_policy": {"published_after": "soon"}}), "freshness_policy.published_after"),
-        (json!({"query": "q", "source_policy": {"include_domains": ["no domain"]}}), "source_policy.include_domains[0]"),
+        (
+            json!({"query": "q", "source_policy": {"include_domains": ["no domain"]}}),
+            "source_policy.include_domains[0]",
+        ),
         (json!({"query": "q", "output": {"format": "pdf"}}), "output.format"),
         (json!({"query": "q", "output": {"format": "structured"}}), "output.schema"),
         (json!({"query": "q", "output": {"schema": {"type": "object"}}}), "output.schema"),
-        (json!({"query": "q", "output": {"format": "structured", "schema": {"$ref": "https://a.example/"}}}), "output.schema"),
+        (
+            json!({"query": "q", "output": {"format": "structured", "schema": {"$ref": "https://a.example/"}}}),
+            "output.schema",
+        ),
         (json!({"query": "q", "output": {"max_chars": 10}}), "output.max_chars"),
         (json!({"query": "q", "budget": {"max_searches": 0}}), "budget.max_searches"),
         (json!({"query": "q", "budget": {"max_seconds": 3601}}), "budget.max_seconds"),
@@ -183,7 +195,10 @@ async fn invalid_requests_are_refused_by_field() {
         (json!({"query": "q", "session_id": "x"}), "session_id"),
         (json!({"query": "q", "webhook": {"event_types": []}}), "webhook"),
         (json!({"query": "q", "webhook": {"url": "https://a.example/", "event_types": []}}), "webhook.event_types"),
-        (json!({"query": "q", "webhook": {"url": "https://a.example/", "event_types": ["run.failed"]}}), "webhook.event_types[0]"),
+        (
+            json!({"query": "q", "webhook": {"url": "https://a.example/", "event_types": ["run.failed"]}}),
+            "webhook.event_types[0]",
+        ),
         (json!({"query": "q", "webhook": {"url": "http://10.0.0.1/"}}), "webhook.url"),
         (json!({"query": "q", "tools": []}), "tools"),
     ] {
@@ -194,11 +209,18 @@ async fn invalid_requests_are_refused_by_field() {
     assert_eq!(api.get("/v1/research").await.json()["runs"], json!([]));
     let unknown = json!({"query": "q", "previous_research_id": Uuid::new_v4()});
     api.post("/v1/research", &unknown).await.expect_error(404, "research_not_found");
-    for (query, field) in [("status=done", "status"), ("limit=0", "limit"), ("limit=101", "limit"), ("cursor=x", "cursor")] {
+    for (query, field) in
+        [("status=done", "status"), ("limit=0", "limit"), ("limit=101", "limit"), ("cursor=x", "cursor")]
+    {
         api.get(&format!("/v1/research?{query}")).await.expect_invalid(field);
     }
     let location = path(&create(&api).await);
-    for (query, field) in [("?wait_seconds=31", "wait_seconds"), ("?wait_seconds=-1", "wait_seconds"), ("/events?after=-1", "after"), ("/events?limit=x", "limit")] {
+    for (query, field) in [
+        ("?wait_seconds=31", "wait_seconds"),
+        ("?wait_seconds=-1", "wait_seconds"),
+        ("/events?after=-1", "after"),
+        ("/events?limit=x", "limit"),
+    ] {
         api.get(&format!("{location}{query}")).await.expect_invalid(field);
     }
     stream(&api, &format!("{location}/events"), Some("x")).await.expect_invalid("Last-Event-ID");

@@ -25,12 +25,7 @@ impl Research {
         join_all(checking).await.concat()
     }
 
-    async fn check_capture(
-        &self,
-        viewer: &Viewer,
-        capture_id: CaptureId,
-        citations: Vec<CitationCheck>,
-    ) -> Vec<Check> {
+    async fn check_capture(&self, viewer: &Viewer, capture_id: CaptureId, citations: Vec<CitationCheck>) -> Vec<Check> {
         let mut checks = Vec::with_capacity(citations.len());
         let window = Window::around(&citations);
         let near = match (citations.first(), &window) {
@@ -40,8 +35,10 @@ impl Research {
         let mut whole: Option<Option<String>> = None;
         for citation in citations {
             let start = window.as_ref().map_or(0, |window| window.start);
-            let shifted =
-                CitationCheck { char_start: citation.char_start.map(|at| at.saturating_sub(start)), ..citation.clone() };
+            let shifted = CitationCheck {
+                char_start: citation.char_start.map(|at| at.saturating_sub(start)),
+                ..citation.clone()
+            };
             let mut check = verify::compare(&shifted, near.as_deref());
             check.char_start = check.char_start.map(|at| at + start);
             if check.char_start.is_none() {

@@ -38,7 +38,8 @@ impl Research {
             end.error = error("insufficient_balance", OUT_OF_BALANCE);
         } else if ending.failed {
             end.status = ResearchStatus::Failed;
-            let code = if stop_reason == ResearchStop::BudgetReached { "budget_reached" } else { "provider_unavailable" };
+            let code =
+                if stop_reason == ResearchStop::BudgetReached { "budget_reached" } else { "provider_unavailable" };
             end.error = error(code, ending.message.as_deref().unwrap_or("the run failed"));
         } else if let Some(report) = state.engine.report() {
             end.cited = cited(&report);

@@ -139,7 +139,10 @@ impl Research {
                 }
                 // If the failure lasts, other workers take over and a later renewal finds out.
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "renewing the leases of research runs failed");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "renewing the leases of research runs failed"
+                    );
                 }
             }
         }

@@ -11,9 +11,7 @@ use models::generation::GenerationRequest;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::FREE_STEP;
-use crate::engine::{
-    Depth, FoundHit, FoundPassage, Outcome, Prompt, ReadText, Step,
-};
+use crate::engine::{Depth, FoundHit, FoundPassage, Outcome, Prompt, ReadText, Step};
 use crate::runs::{Research, StoredRequest};
 
 /// Times that a search or read is repeated while the server is busy.

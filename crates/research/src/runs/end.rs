@@ -12,8 +12,7 @@ impl Research {
     pub async fn cancel(&self, viewer: &Viewer, research_id: ResearchId) -> Result<RunView> {
         let (organization_id, now) = (viewer.organization_id, self.clock.now());
         let expires_at = now + self.options.retention;
-        let found =
-            self.store.cancel_research(organization_id, research_id, expires_at, now, research_ended).await?;
+        let found = self.store.cancel_research(organization_id, research_id, expires_at, now, research_ended).await?;
         if !found {
             return Err(Error::ResearchNotFound);
         }

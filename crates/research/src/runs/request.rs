@@ -1,7 +1,7 @@
 //! Everything that determines a run, as it is stored.
 
-use app::search::{Detail, SearchRequest, SourcePolicy};
 use app::Deadline;
+use app::search::{Detail, SearchRequest, SourcePolicy};
 use model::{IndexName, OrganizationId, SessionId, Timestamp};
 use retrieval_core::site::Site;
 use serde::{Deserialize, Serialize};

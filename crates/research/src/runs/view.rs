@@ -107,9 +107,7 @@ impl RunView {
             report: output.and_then(|output| serde_json::from_str(output).ok()),
             error: run.error.and_then(|error| serde_json::from_str(&error).ok()),
             metadata: run.metadata.0,
-            webhook: run
-                .webhook_url
-                .map(|url| WebhookView { url, events: run.webhook_events.unwrap_or_default().0 }),
+            webhook: run.webhook_url.map(|url| WebhookView { url, events: run.webhook_events.unwrap_or_default().0 }),
             searches: unsigned(run.searches),
             documents: unsigned(run.documents),
             tokens: u64::try_from(run.tokens).unwrap_or(0),

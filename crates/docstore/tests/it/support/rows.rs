@@ -7,7 +7,8 @@ use docstore::{
     OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, divide_at,
 };
 use model::{
-    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, ResearchStatus, Timestamp, WebhookEvent,
+    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, ResearchStatus, Timestamp,
+    WebhookEvent,
 };
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@ use app::Error;
 use model::{BalanceReason, ResearchStatus, ResearchStop};
 use test_support::{EngineFault, Setup, until};
 
-use super::world::{QUESTION, World, Worker, quick, standard};
+use super::world::{QUESTION, Worker, World, quick, standard};
 
 async fn billed(cents: u64) -> World {
     let mut setup = Setup::default();

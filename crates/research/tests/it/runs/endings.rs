@@ -16,7 +16,10 @@ async fn extractive_run_ends_with_verified_citations() {
         let run = world.run(new).await;
         assert_eq!((run.status, run.stop_reason), (ResearchStatus::Completed, Some(ResearchStop::Answered)));
         let report = run.report.as_ref().unwrap();
-        assert_eq!((report.engine, report.warnings.as_slice()), (Engine::Extractive, &[Warning::SynthesisUnavailable][..]));
+        assert_eq!(
+            (report.engine, report.warnings.as_slice()),
+            (Engine::Extractive, &[Warning::SynthesisUnavailable][..])
+        );
         assert!(report.text.contains("lithium grease") && report.text.contains("4,000 hours"), "{}", report.text);
         assert!(!report.citations.is_empty());
         world.verify(&run).await;
@@ -198,8 +201,6 @@ async fn expired_runs_are_pruned() {
     assert_eq!(store.prune_research(world.app.clock.now(), 10).await.unwrap(), 0);
     world.app.clock.advance(Duration::from_hours(31 * 24));
     assert_eq!(store.prune_research(world.app.clock.now(), 10).await.unwrap(), 1);
-    until("the run is gone", async || {
-        world.app.research.get(&world.tenant.viewer, id).await.is_err().then_some(())
-    })
-    .await;
+    until("the run is gone", async || world.app.research.get(&world.tenant.viewer, id).await.is_err().then_some(()))
+        .await;
 }

@@ -6,8 +6,8 @@ use test_support::{Setup, until};
 
 use super::world::{QUESTION, Worker, World, check_sequence, kinds, quick, standard};
 
-/// More than a lease.
-const LATER: Duration = Duration::from_secs(60);
+/// More than a lease, and less than the time of a quick run.
+const LATER: Duration = Duration::from_secs(16);
 
 fn setup() -> Setup {
     let mut setup = Setup::default();
@@ -162,15 +162,7 @@ async fn deleted_organization_ends_its_runs() {
     let id = world.create(quick(QUESTION)).await;
     let now = world.app.clock.now();
     let organization_id = world.tenant.organization_id;
-    let entry = app::audit::entry(
-        "test",
-        now,
-        model::AuditAction::OrganizationDeleted,
-        Some(organization_id),
-        organization_id.0,
-        Default::default(),
-    );
-    world.app.store.mark_organization_deleted(organization_id, now, entry).await.unwrap();
+    app::accounts::delete_organization(&world.app.store, "test", now, organization_id).await.unwrap();
     let (run, _) = world.app.store.find_research(organization_id, id).await.unwrap().unwrap();
     assert_eq!(run.status, ResearchStatus::Failed);
     let blobs = Arc::clone(&world.app.blobs);

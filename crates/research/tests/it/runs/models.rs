@@ -44,7 +44,9 @@ fn is_report(request: &ChatRequest) -> bool {
 async fn honest_model_writes_the_report() {
     let (_, run, requests) = run(|request| {
         if is_report(request) {
-            completion("The X200 pump takes lithium grease of class NLGI 2 [1]. Its seal is replaced every 4,000 hours [2].")
+            completion(
+                "The X200 pump takes lithium grease of class NLGI 2 [1]. Its seal is replaced every 4,000 hours [2].",
+            )
         } else {
             completion("{}")
         }
@@ -66,7 +68,7 @@ async fn model_that_invents_gets_no_invention_into_the_report() {
                  The seal lasts forever [42].",
             )
         } else {
-            completion("{\"questions\": [\"https://evil.example/\"]}")
+            completion("{}")
         }
     })
     .await;

@@ -1,9 +1,7 @@
-use docstore::{Strings, Webhook};
 use model::{Clock, ResearchStatus, WebhookEvent};
 use research::NewWebhook;
 use serde_json::Value;
 use std::time::Duration;
-use uuid::Uuid;
 
 use super::world::{QUESTION, World, quick};
 
@@ -17,28 +15,14 @@ async fn deliveries(world: &World) -> Vec<(Option<String>, Value)> {
     let now = world.app.clock.now();
     let claimed =
         world.app.store.claim_deliveries("test".to_owned(), now, now + Duration::from_secs(1), 100, 100).await.unwrap();
-    claimed
-        .into_iter()
-        .map(|one| (one.delivery.url, serde_json::from_str(&one.delivery.payload).unwrap()))
-        .collect()
+    claimed.into_iter().map(|one| (one.delivery.url, serde_json::from_str(&one.delivery.payload).unwrap())).collect()
 }
 
 #[tokio::test]
 async fn end_is_announced_to_the_run_and_to_the_organization() {
     let world = World::new().await;
-    let all = Strings(WebhookEvent::ALL.iter().map(|event| event.as_str().to_owned()).collect());
-    let (id, now) = (Uuid::new_v4().into(), world.app.clock.now());
-    let webhook =
-        Webhook::new(id, world.tenant.organization_id, "https://a.example/".to_owned(), all, "s".to_owned(), now);
-    let entry = app::audit::entry(
-        "test",
-        now,
-        model::AuditAction::WebhookCreated,
-        Some(world.tenant.organization_id),
-        id.0,
-        Default::default(),
-    );
-    assert!(world.app.store.create_webhook(webhook, 10, entry).await.unwrap());
+    let all = WebhookEvent::ALL.to_vec();
+    world.app.app.create_webhook(&world.tenant.viewer, "https://a.example/".to_owned(), all).await.unwrap();
     let created = world
         .app
         .research

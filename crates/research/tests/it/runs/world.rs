@@ -22,12 +22,24 @@ pub struct World {
 
 pub fn pages() -> Vec<WebPage> {
     let texts = [
-        ("https://pumps.example/x200", "# X200\n\nThe X200 pump takes lithium grease of class NLGI 2 at both bearings.\n\nThe seal of the X200 pump is replaced every 4,000 hours of operation.\n"),
-        ("https://service.example/seals", "# Seals\n\nWorkshops replace the seal of the X200 pump once a year, which is about every 4,000 hours.\n"),
-        ("https://forum.example/grease", "# Grease\n\nSome owners use calcium grease for the X200 pump in wet rooms, against the advice of its maker.\n"),
+        (
+            "https://pumps.example/x200",
+            "# X200\n\nThe X200 pump takes lithium grease of class NLGI 2 at both bearings.\n\nThe seal of the X200 pump is replaced every 4,000 hours of operation.\n",
+        ),
+        (
+            "https://service.example/seals",
+            "# Seals\n\nWorkshops replace the seal of the X200 pump once a year, which is about every 4,000 hours.\n",
+        ),
+        (
+            "https://forum.example/grease",
+            "# Grease\n\nSome owners use calcium grease for the X200 pump in wet rooms, against the advice of its maker.\n",
+        ),
         ("https://other.example/tea", "# Tea\n\nGreen tea is brewed at seventy degrees for two minutes.\n"),
     ];
-    texts.into_iter().map(|(url, text)| WebPage { title: Some(url.to_owned()), language: Some("en".to_owned()), ..page(url, text) }).collect()
+    texts
+        .into_iter()
+        .map(|(url, text)| WebPage { title: Some(url.to_owned()), language: Some("en".to_owned()), ..page(url, text) })
+        .collect()
 }
 
 impl World {
