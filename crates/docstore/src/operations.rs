@@ -308,7 +308,7 @@ operations! {
     /// Lists research runs, newest first, before the run with this time and id.
     read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
     /// Lists the events of a research run after this sequence, in order.
-    read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, after: i64, limit: i64) -> Vec<ResearchEvent>;
+    read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
     /// Leases the next research run to `owner`: an abandoned one, else the oldest queued one of the organization with the
     /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none.
     write research_work::claim_research(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;

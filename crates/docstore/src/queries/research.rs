@@ -92,13 +92,13 @@ pub async fn list_research_events(
     connection: &mut Conn,
     organization_id: OrganizationId,
     research_id: ResearchId,
-    after: i64,
+    sequence: i64,
     limit: i64,
 ) -> Result<Vec<ResearchEvent>> {
     Ok(events::table
         .filter(events::research_id.eq(Bind(research_id)))
         .filter(events::organization_id.eq(Bind(organization_id)))
-        .filter(events::sequence.gt(after))
+        .filter(events::sequence.gt(sequence))
         .order(events::sequence)
         .limit(limit)
         .select(ResearchEvent::as_select())
