@@ -7,6 +7,7 @@ use std::time::Duration;
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
 use admission::Compute;
 use anyhow::Context;
+use app::App;
 use app::authentication::TokenVerifier;
 use app::disk::FreeSpace;
 use app::search::SecondStage;
@@ -21,11 +22,13 @@ use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use model::SystemClock;
-use models_http::{HttpReranker, HttpRerankerOptions};
+use models::generation::Generator;
+use models_http::{HttpGenerator, HttpGeneratorOptions, HttpReranker, HttpRerankerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
+use research::Research;
 use s3_server::{Durability, S3Server, S3ServerOptions};
-use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
+use settings::{GenerateBackend, IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
 use webhooks::{Sender, SenderOptions, Worker, WorkerOptions};
 
@@ -297,6 +300,63 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
             Ok(SecondStage::Model(Arc::new(HttpReranker::new(options).context("rerank.url or rerank.api_key")?)))
         }
     }
+}
+
+/// Delay before the first retry of a call of the model.
+const GENERATE_RETRY_DELAY: Duration = Duration::from_millis(500);
+
+/// Returns the model that writes research reports; `None` if none is configured.
+pub fn generator(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Generator>>> {
+    let generate = &settings.generate;
+    match generate.backend {
+        GenerateBackend::None => Ok(None),
+        GenerateBackend::Http => {
+            let options = HttpGeneratorOptions {
+                url: generate.url.clone(),
+                model: generate.model.clone(),
+                api_key: Some(generate.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+                timeout: Duration::from_millis(generate.timeout_ms),
+                max_tokens: generate.max_tokens,
+                retry_delay: GENERATE_RETRY_DELAY,
+            };
+            let generator = HttpGenerator::new(options).context("generate.url or generate.api_key")?;
+            Ok(Some(Arc::new(generator)))
+        }
+    }
+}
+
+/// Research runs in progress. They wait for searches, pages and the model most of the time.
+const RESEARCH_AT_A_TIME: usize = 64;
+/// Returns a setting in days as a time.
+pub fn days(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
+}
+
+/// Lease of a research run.
+const RESEARCH_LEASE: Duration = Duration::from_secs(15);
+
+pub fn research(
+    settings: &Settings,
+    app: &Arc<App>,
+    store: &Docstore,
+    webhooks: &Arc<Sender>,
+) -> anyhow::Result<Arc<Research>> {
+    let options = research::Options {
+        runs_per_organization: settings.research.runs_per_organization,
+        parallel_runs: RESEARCH_AT_A_TIME,
+        retention: days(settings.research.retention_days),
+        evidence: days(settings.captures.evidence_days),
+        lease: RESEARCH_LEASE,
+        ..research::Options::default()
+    };
+    Ok(Arc::new(Research::new(research::Parts {
+        app: Arc::clone(app),
+        store: store.clone(),
+        clock: Arc::new(SystemClock),
+        generator: generator(settings)?,
+        webhooks: Arc::clone(webhooks),
+        options,
+    })))
 }
 
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.

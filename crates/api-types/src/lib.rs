@@ -10,6 +10,7 @@ pub mod files;
 pub mod keys;
 pub mod me;
 pub mod passage;
+pub mod research;
 pub mod schema_uri;
 pub mod schemas;
 pub mod search_record;
@@ -44,6 +45,13 @@ pub use files::{
 pub use keys::{KeyCreateRequest, KeyCreateResponse, KeyEntry, KeyListResponse, KeyRevokeResponse};
 pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
 pub use passage::{DocumentProvenance, Passage};
+pub use research::{
+    ResearchBasis, ResearchBudget, ResearchCitation, ResearchDeleteResponse, ResearchDepth, ResearchEntry,
+    ResearchError, ResearchEvent, ResearchEventType, ResearchEventsResponse, ResearchFormat, ResearchListResponse,
+    ResearchOnExceed, ResearchOutput, ResearchOutputRequest, ResearchPlanStep, ResearchProblem, ResearchProgress,
+    ResearchRequest, ResearchResponse, ResearchRun, ResearchStatus, ResearchStopReason, ResearchUsage, ResearchWebhook,
+    ResearchWebhookRequest,
+};
 pub use schema_uri::IgnoredSchema;
 pub use schemas::{NoBody, RequestBody, ResponseBody};
 pub use search_record::{Explanation, RecordedResult, SearchRecordResponse, StagePlace};

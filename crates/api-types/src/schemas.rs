@@ -120,7 +120,7 @@ macro_rules! bodies {
 
                 $(
                     fn usage_mut(&mut self) -> Option<&mut Usage> {
-                        self.$usage.as_mut()
+                        self.$usage.as_mut().map(AsMut::as_mut)
                     }
                 )?
             }
@@ -130,7 +130,7 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest;
+        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest, ResearchRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -155,6 +155,10 @@ bodies! {
         WebhookCreateResponse,
         WebhookRotateResponse,
         WebhookDeleteResponse,
+        ResearchResponse metered usage,
+        ResearchListResponse,
+        ResearchEventsResponse,
+        ResearchDeleteResponse,
         ErrorEnvelope,
         Warning;
 }

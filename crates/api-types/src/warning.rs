@@ -54,6 +54,10 @@ pub enum WarningCode {
     ContentTruncated,
     /// Document: the pinned capture is not the latest. Details: `requested_capture_id`, `latest_capture_id`.
     StaleRange,
+    /// Research: no model wrote the report; it consists of sentences of the sources.
+    SynthesisUnavailable,
+    /// Research: the budget ended the run; the report covers what was found until then.
+    BudgetReached,
     /// Document: some requested passages are not in the latest capture. Details: `passage_ids`.
     StalePassageId,
     /// A code of a newer server; never sent. The answer remains usable.

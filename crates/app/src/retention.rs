@@ -1,4 +1,5 @@
-//! Deletion of searches, grants, readings of pages, replaced captures, feedback and outcomes of runs after their retention.
+//! Deletion of searches, grants, readings of pages, replaced captures, feedback, outcomes of runs and research runs after their
+//! retention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,8 @@ const INTERVAL: Duration = Duration::from_secs(60);
 const BATCH: i64 = 1_000;
 /// Readings of pages, or captures, deleted per transaction, each with its content.
 const PAGES: i64 = 100;
+/// Research runs deleted per transaction, each with its events.
+const RESEARCH: i64 = 100;
 /// Pause between transactions, for other writers.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -47,6 +50,7 @@ async fn sweep(store: &Docstore, now: Timestamp, retention: Retention) -> Result
     }
     in_batches(PAGES, || store.prune_captures(now - retention.evidence, now, PAGES)).await?;
     in_batches(BATCH, || store.prune_run_files(now - OUTCOMES_KEPT, BATCH)).await?;
+    in_batches(RESEARCH, || store.prune_research(now, RESEARCH)).await?;
     if let Some(keep) = retention.feedback {
         in_batches(BATCH, || store.prune_feedback(now - keep, BATCH)).await?;
     }

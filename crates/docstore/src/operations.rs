@@ -6,7 +6,7 @@
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DeliveryId, DocId, FeedbackId, Generation,
-    IndexName, OrganizationId, PassageId, SearchId, SyncId, Timestamp, WebhookId,
+    IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, SearchId, SyncId, Timestamp, WebhookId,
 };
 
 use crate::Docstore;
@@ -134,7 +134,7 @@ operations! {
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
     /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
-    /// webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    /// research runs with their events, webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
@@ -148,6 +148,8 @@ operations! {
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
     /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes research runs that have expired, with their events.
+    bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -306,6 +308,41 @@ operations! {
     /// Ends a run as completed, or as failed with the error, and enqueues the event for the webhooks of its organization.
     /// Returns false if another worker owns the run.
     write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp, event: fn(&IndexRun) -> NewWebhookEvent) -> bool;
+
+    /// Queues a research run with its first event. Returns false and stores nothing if the organization has `limit` runs that
+    /// are queued or in flight.
+    write research::create_research(run: ResearchRun, created: NewResearchEvent, limit: i64) -> bool;
+    /// Finds a research run with the JSON of its report.
+    read research::find_research(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchRun, Option<String>)>;
+    /// Returns the status of a research run and the sequence of its last event.
+    read research::find_research_status(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchStatus, i64)>;
+    /// Lists research runs, newest first, before the run with this time and id.
+    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
+    /// Lists the events of a research run after this sequence, in order.
+    read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
+    /// Leases the next research run to `owner`: an abandoned one, else the oldest queued one of the organization with the
+    /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none.
+    write research_work::claim_research(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;
+    /// Stores a step of a research run with its events and extends the lease. Returns false and stores nothing if another
+    /// worker owns the run, or if it has ended.
+    relaxed research_work::record_research_step(research_id: ResearchId, owner: String, step: ResearchStep, now: Timestamp, lease_expires_at: Timestamp) -> bool;
+    /// Ends a research run and enqueues the event for webhooks. Returns false and stores nothing if another worker owns the
+    /// run, or if it has ended.
+    write research_work::finish_research(research_id: ResearchId, owner: String, end: ResearchEnd, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Cancels a research run unless it has ended, and enqueues the event for webhooks. Its worker loses the lease. Returns
+    /// false for an unknown run.
+    write research::cancel_research(organization_id: OrganizationId, research_id: ResearchId, expires_at: Timestamp, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Cancels a research run like `cancel_research` and deletes it with its events. Returns false for an unknown run.
+    write research::delete_research(organization_id: OrganizationId, research_id: ResearchId, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Extends the leases of research runs that their owners still hold. Returns these runs.
+    relaxed research_work::extend_research_leases(held: Vec<(ResearchId, String)>, lease_expires_at: Timestamp) -> Vec<ResearchId>;
+    /// Releases a research run for any worker to continue.
+    write research_work::release_research(research_id: ResearchId, owner: String) -> ();
+    /// Expires the leases of all research runs, so that they can be claimed immediately. Only safe if no other process works
+    /// on them. Returns their number.
+    write research_work::expire_research_leases() -> usize;
+    /// Finds searches that a research run paid for and whose outcome it has not stored.
+    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Vec<PaidSearch>;
 
     /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
     write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;

@@ -60,6 +60,7 @@ diesel::table! {
         search_id -> Nullable<Stored<SearchId>>,
         created_at -> Stored<Timestamp>,
         identity -> Nullable<Text>,
+        research_id -> Nullable<Stored<ResearchId>>,
     }
 }
 
@@ -401,6 +402,53 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    research_runs (research_id) {
+        research_id -> Stored<ResearchId>,
+        organization_id -> Stored<OrganizationId>,
+        session_id -> Stored<SessionId>,
+        identity -> Text,
+        query -> Text,
+        request -> Text,
+        state -> Text,
+        progress -> Text,
+        output -> Nullable<Text>,
+        status -> Stored<ResearchStatus>,
+        stop_reason -> Nullable<Stored<ResearchStop>>,
+        error -> Nullable<Text>,
+        metadata -> Text,
+        webhook_url -> Nullable<Text>,
+        webhook_secret -> Nullable<Text>,
+        webhook_events -> Nullable<Text>,
+        searches -> Integer,
+        documents -> Integer,
+        tokens -> BigInt,
+        last_sequence -> BigInt,
+        attempts -> Integer,
+        lease_owner -> Nullable<Text>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
+        created_at -> Stored<Timestamp>,
+        started_at -> Nullable<Stored<Timestamp>>,
+        completed_at -> Nullable<Stored<Timestamp>>,
+        expires_at -> Stored<Timestamp>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    research_events (research_id, sequence) {
+        research_id -> Stored<ResearchId>,
+        sequence -> BigInt,
+        organization_id -> Stored<OrganizationId>,
+        kind -> Text,
+        at -> Stored<Timestamp>,
+        data -> Text,
+    }
+}
+
 diesel::joinable!(api_keys -> organizations (organization_id));
 diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -417,6 +465,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     storage_totals,
     webhooks,
     webhook_deliveries,
+    research_runs,
+    research_events,
     organizations,
     api_keys,
     balances,

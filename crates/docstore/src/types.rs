@@ -16,7 +16,8 @@ use diesel::sqlite::Sqlite;
 use model::{
     ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
     DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
-    RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
+    ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp,
+    WebhookId,
 };
 use uuid::Uuid;
 
@@ -244,6 +245,7 @@ stored_as_uuid!(
     OrganizationId,
     OutboxWork,
     PassageId,
+    ResearchId,
     SearchId,
     SessionId,
     SyncId,
@@ -307,7 +309,18 @@ macro_rules! stored_as_name {
     };
 }
 
-stored_as_name!(AuditAction, BalanceReason, CaptureFormat, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState,);
+stored_as_name!(
+    AuditAction,
+    BalanceReason,
+    CaptureFormat,
+    FeedbackEvent,
+    FileOutcome,
+    IndexName,
+    ResearchStatus,
+    ResearchStop,
+    RunMode,
+    RunState,
+);
 
 /// Stores a type in a text column. `$write` formats the text, `$read` parses it.
 macro_rules! stored_as_text {

@@ -62,6 +62,8 @@ id! {
     BalanceEntryId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A research run.
+    ResearchId;
     /// An address that receives events of an organization.
     WebhookId;
     /// One event for one address, the same in all attempts.

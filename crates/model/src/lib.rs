@@ -8,6 +8,7 @@ mod files;
 mod ids;
 mod ledger;
 mod names;
+mod research;
 mod runs;
 mod timestamp;
 mod webhooks;
@@ -19,10 +20,11 @@ pub use feedback::FeedbackEvent;
 pub use files::{FileOutcome, FileStatus};
 pub use ids::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DeliveryId, DocId, FeedbackId, Generation, OrganizationId,
-    PassageId, SearchId, SessionId, SyncId, WebhookId,
+    PassageId, ResearchId, SearchId, SessionId, SyncId, WebhookId,
 };
 pub use ledger::BalanceReason;
 pub use names::UnknownName;
+pub use research::{ResearchStatus, ResearchStop};
 pub use runs::{RunMode, RunState, RunStats};
 pub use timestamp::Timestamp;
 pub use webhooks::WebhookEvent;

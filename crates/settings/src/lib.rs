@@ -17,8 +17,8 @@ pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend, Log,
-    LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Sandbox,
-    Server, Settings, Storage, StorageBackend, Webhooks,
+    LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Research,
+    Sandbox, Server, Settings, Storage, StorageBackend, Webhooks,
 };
 
 use std::path::Path;

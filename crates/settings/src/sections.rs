@@ -22,6 +22,7 @@ pub struct Settings {
     pub rate_limit: RateLimit,
     pub rerank: Rerank,
     pub generate: Generate,
+    pub research: Research,
     pub webhooks: Webhooks,
     pub extract: Extract,
     pub fetch: Fetch,
@@ -174,6 +175,13 @@ pub struct Generate {
     pub api_key: Secret,
     pub timeout_ms: u64,
     pub max_tokens: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Research {
+    pub runs_per_organization: u32,
+    pub retention_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -43,6 +43,8 @@ impl Settings {
             self.check_generate_url(),
             positive("generate.timeout_ms", self.generate.timeout_ms),
             positive("generate.max_tokens", u64::from(self.generate.max_tokens)),
+            positive("research.runs_per_organization", u64::from(self.research.runs_per_organization)),
+            positive("research.retention_days", u64::from(self.research.retention_days)),
             positive("webhooks.timeout_ms", self.webhooks.timeout_ms),
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),

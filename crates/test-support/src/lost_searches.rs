@@ -39,6 +39,7 @@ impl TestApp {
             search_id: Some(search_id),
             created_at: self.clock.now() - Duration::from_mins(minutes),
             identity: Some(tenant.viewer.identity.rate_key()),
+            research_id: None,
         };
         self.store.post_balance_entry(entry).await.unwrap().unwrap();
     }

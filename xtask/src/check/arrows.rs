@@ -81,8 +81,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "webhooks",
         ],
     ),
-    // Research runs.
-    ("research", &["model", "retrieval-core"]),
+    // Research runs: their steps are use cases.
+    ("research", &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "webhooks"]),
     // The edge.
     (
         "http-actix",
@@ -97,6 +97,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "model",
             "openapi",
             "rate-limit",
+            "research",
             "retrieval-core",
             "skills",
         ],
@@ -117,6 +118,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "model",
             "models",
             "rate-limit",
+            "research",
             "retrieval-core",
             "webhooks",
         ],

@@ -103,18 +103,23 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         second_stage: compose::second_stage(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
-        webhooks,
+        webhooks: Arc::clone(&webhooks),
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
         free_space,
-        supervisor,
+        supervisor: supervisor.clone(),
         options: options(&settings),
     }));
+    let research = compose::research(&settings, &app, &store, &webhooks)?;
+    if index.is_some() {
+        let (working, stop_research) = (Arc::clone(&research), stop.clone());
+        tasks.push(supervisor.spawn("research", move || Arc::clone(&working).work(stop_research.clone())));
+    }
     let listeners = Listeners {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
     let mut servers =
-        http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, &plan, metrics), listeners)?;
+        http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
@@ -172,12 +177,12 @@ async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
         if taken > 0 {
             tracing::info!(runs = taken, "resuming interrupted indexing runs");
         }
+        let taken = store.expire_research_leases().await?;
+        if taken > 0 {
+            tracing::info!(runs = taken, "resuming interrupted research runs");
+        }
     }
     Ok(())
-}
-
-fn days(count: u32) -> Duration {
-    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
 }
 
 fn options(settings: &Settings) -> Options {
@@ -194,11 +199,11 @@ fn options(settings: &Settings) -> Options {
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
         read_limits: ReadLimits::default(),
-        usage_retention: days(settings.usage.retention_days),
+        usage_retention: compose::days(settings.usage.retention_days),
         retention: Retention {
-            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),
-            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(days),
-            evidence: days(settings.captures.evidence_days),
+            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(compose::days),
+            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(compose::days),
+            evidence: compose::days(settings.captures.evidence_days),
         },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),

@@ -25,7 +25,7 @@ use engine::SearchEngine;
 pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
+use model::{Collection, DocId, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::snippet::Snippets;
 use uuid::Uuid;
@@ -143,10 +143,29 @@ impl Search<'_> {
 impl App {
     /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
+        self.search_within(viewer, request, None).await
+    }
+
+    /// Checks what does not depend on the query: that the viewer may search these indexes, and that there are any.
+    ///
+    /// # Errors
+    /// `Invalid`, `NoRetrieval`.
+    pub fn check_search(&self, viewer: &Viewer, request: &SearchRequest) -> Result<()> {
+        collections(viewer, request)?;
+        if self.engine.is_some() { Ok(()) } else { Err(Error::NoRetrieval) }
+    }
+
+    /// Searches like [`App::search`] as a part of a research run, which the ledger then names.
+    pub async fn search_within(
+        &self,
+        viewer: &Viewer,
+        request: SearchRequest,
+        research_id: Option<ResearchId>,
+    ) -> Result<SearchOutcome> {
         let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
         let collections = collections(viewer, &request)?;
         let search_id = SearchId(Uuid::now_v7());
-        let charge = self.charge_search(viewer, search_id).await?;
+        let charge = self.charge_search(viewer, search_id, research_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
         match outcome {
             Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),

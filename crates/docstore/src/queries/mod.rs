@@ -18,6 +18,8 @@ pub mod outbox;
 pub mod page_reads;
 pub mod parts;
 pub mod removal;
+pub mod research;
+pub mod research_work;
 pub mod retention;
 pub mod run_files;
 pub mod runs;

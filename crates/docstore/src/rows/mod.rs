@@ -7,6 +7,7 @@ mod document;
 mod file;
 mod outbox;
 mod page_read;
+mod research;
 mod run;
 mod usage;
 mod webhook;
@@ -18,6 +19,10 @@ pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage}
 pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
+pub use research::{
+    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
+    ResearchRun, ResearchStep,
+};
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
 pub use webhook::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};

@@ -31,6 +31,7 @@ fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
         search_id: None,
         created_at: NOW,
         identity: None,
+        research_id: None,
     }
 }
 

@@ -26,6 +26,7 @@ mod parts;
 mod previous_build;
 mod quotas;
 mod removal;
+mod research;
 mod retention;
 mod runs;
 mod schema;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use docstore::{
-    ApiKey, BalanceEntry, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun, Search, StorageQuotas,
-    UsageEvent, WebhookDelivery,
+    ApiKey, BalanceEntry, Details, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun,
+    NewResearchEvent, Search, StorageQuotas, UsageEvent, WebhookDelivery,
 };
 use model::{
     BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
@@ -12,7 +12,7 @@ use model::{
 use uuid::Uuid;
 
 use crate::support::{
-    Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document,
+    Database, NOW, at, audit_entry, divided, new_organization, new_research, new_webhook, page, workspace_document,
 };
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
@@ -122,6 +122,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         search_id: None,
         created_at: NOW,
         identity: None,
+        research_id: None,
     };
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
@@ -218,4 +219,6 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         created_at: NOW,
     };
     db.enqueue_delivery(delivery).await.unwrap();
+    let created = NewResearchEvent { kind: "created", data: Details::default() };
+    db.create_research(new_research(owner), created, 1).await.unwrap();
 }

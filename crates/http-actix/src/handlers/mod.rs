@@ -9,6 +9,7 @@ pub(crate) mod mcp;
 pub(crate) mod me;
 pub(crate) mod page;
 pub(crate) mod published;
+pub(crate) mod research;
 pub(crate) mod schemas;
 pub(crate) mod searches;
 pub(crate) mod skills;

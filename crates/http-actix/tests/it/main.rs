@@ -19,6 +19,7 @@ mod me;
 mod operations;
 mod published;
 mod reference;
+mod research;
 mod searches;
 mod server;
 mod sessions;

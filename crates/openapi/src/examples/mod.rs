@@ -6,6 +6,7 @@ pub(crate) mod feedback;
 pub(crate) mod files;
 pub(crate) mod keys;
 pub(crate) mod me;
+pub(crate) mod research;
 pub(crate) mod search;
 pub(crate) mod usage;
 pub(crate) mod webhooks;
