@@ -51,6 +51,7 @@ use model::Clock;
 use rate_limit::RateLimiter;
 use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
+use search::providers::WebSources;
 use tokio::runtime::Handle;
 
 /// Dependencies of the use cases, filled in by the composition root.
@@ -64,6 +65,8 @@ pub struct Parts {
     pub runner: Option<Arc<Runner>>,
     pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
+    /// Sources of web results besides the index.
+    pub web: WebSources,
     /// Requests are counted during admission; used here for readiness only.
     pub limiter: Arc<dyn RateLimiter>,
     /// `None` if API keys are the only credentials.
@@ -119,6 +122,7 @@ pub struct App {
     searches: search::record::SearchRecorder,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
+    web: search::providers::Web,
     limiter: Arc<dyn RateLimiter>,
     webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
@@ -145,6 +149,7 @@ impl App {
             runner,
             pages,
             second_stage,
+            web,
             limiter,
             tokens,
             webhooks,
@@ -170,6 +175,7 @@ impl App {
             searches,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
+            web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
             limiter,
             webhooks,
             rerank_failures: Default::default(),

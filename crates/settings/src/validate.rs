@@ -2,10 +2,10 @@ use url::Url;
 
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    reach,
+    reach, web,
 };
 
-type Check = Result<(), SettingsError>;
+pub(crate) type Check = Result<(), SettingsError>;
 
 impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
@@ -47,6 +47,8 @@ impl Settings {
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),
             self.check_contact(),
+            positive("web.read_timeout_ms", self.web.read_timeout_ms),
+            positive("web.timeout_ms", self.web.timeout_ms),
             positive("files.max_object_bytes", self.files.max_object_bytes),
             positive("files.max_per_organization", self.files.max_per_organization),
             // Without an audience, tokens of the same issuer for other services would be accepted.
@@ -56,6 +58,7 @@ impl Settings {
             not_empty("log.filter", &self.log.filter),
         ]
         .into_iter()
+        .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()
     }
@@ -219,7 +222,7 @@ impl Settings {
     }
 }
 
-fn http_url(key: &str, text: &str) -> Check {
+pub(crate) fn http_url(key: &str, text: &str) -> Check {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
             Ok(())
@@ -246,6 +249,6 @@ fn connections(key: &str, value: u32) -> Check {
     Err(SettingsError::invalid(key, value, "must be 0 or between 16 and 1000000"))
 }
 
-fn not_empty(key: &str, text: &str) -> Check {
+pub(crate) fn not_empty(key: &str, text: &str) -> Check {
     if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
 }

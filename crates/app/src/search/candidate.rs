@@ -31,6 +31,8 @@ pub struct Candidate {
     pub passages: Vec<usize>,
     /// True if ranking read the whole content.
     pub complete: bool,
+    /// True for the text of a search result that is not stored yet.
+    pub is_new_snippet: bool,
 }
 
 /// The candidates of one collection.
@@ -44,6 +46,8 @@ pub struct CandidateList {
     pub unknown_values: UnknownValues,
     /// Results that the source policy removed before `max_results` were found.
     pub filtered: usize,
+    /// False if the collection was searched by providers only.
+    pub is_indexed: bool,
 }
 
 impl CandidateList {
@@ -55,6 +59,7 @@ impl CandidateList {
             total: 0,
             unknown_values: UnknownValues::default(),
             filtered: 0,
+            is_indexed: true,
         }
     }
 
@@ -142,6 +147,7 @@ mod tests {
                 },
                 published_at: None,
                 content_digest: format!("sha256:{}", position / 2).into(),
+                is_snippet: false,
                 host: format!("host{position}.example").into(),
                 path: "/".into(),
                 terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
@@ -155,6 +161,7 @@ mod tests {
                 score: *score,
                 passages: Vec::new(),
                 complete: true,
+                is_new_snippet: false,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

@@ -4,6 +4,7 @@ mod analyzers;
 mod candidate;
 mod exact;
 mod hit;
+pub mod providers;
 mod quote;
 mod rank;
 pub(crate) mod record;
@@ -13,8 +14,8 @@ mod source_policy;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use docstore::Grant;
@@ -33,6 +34,7 @@ use crate::{App, Charge, Deadline, Error, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
+pub use providers::UnavailableProvider;
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
@@ -97,6 +99,8 @@ pub struct SearchOutcome {
     pub unknown_values: UnknownValues,
     /// Searched indexes without documents. Empty if there are hits.
     pub empty_indexes: Vec<IndexName>,
+    /// Web search providers whose results are missing.
+    pub unavailable_providers: Vec<UnavailableProvider>,
     /// True if a stage was skipped for lack of time.
     pub degraded: bool,
     /// Bytes of stored contents that were read.
@@ -109,6 +113,7 @@ struct Search<'a> {
     request: &'a Arc<SearchRequest>,
     read_bytes: AtomicUsize,
     degraded: AtomicBool,
+    unavailable_providers: Mutex<Vec<UnavailableProvider>>,
 }
 
 impl Search<'_> {
@@ -129,13 +134,24 @@ impl Search<'_> {
     fn degrade(&self) {
         self.degraded.store(true, Ordering::Relaxed);
     }
+
+    /// Records providers whose results are missing.
+    fn lack_providers(&self, providers: impl Iterator<Item = UnavailableProvider>) {
+        self.unavailable_providers.lock().unwrap_or_else(PoisonError::into_inner).extend(providers);
+    }
 }
 
 impl App {
     /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
-        let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
+        let engine = self.engine.clone();
+        if engine.is_none() && self.web.is_empty() {
+            return Err(Error::NoRetrieval);
+        }
         let collections = collections(viewer, &request)?;
+        if engine.is_none() && collections.iter().any(|collection| *collection != Collection::Web) {
+            return Err(Error::NoRetrieval);
+        }
         let search_id = SearchId(Uuid::now_v7());
         let charge = self.charge_search(viewer, search_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
@@ -154,7 +170,7 @@ impl App {
 
     async fn run_search(
         &self,
-        engine: Arc<dyn SearchEngine>,
+        engine: Option<Arc<dyn SearchEngine>>,
         viewer: &Viewer,
         request: Arc<SearchRequest>,
         collections: &[Collection],
@@ -167,16 +183,19 @@ impl App {
             request: &request,
             read_bytes: AtomicUsize::new(0),
             degraded: AtomicBool::new(false),
+            unavailable_providers: Mutex::default(),
         };
-        let lists = self.retrieve_all(engine.as_ref(), &search, collections).await?;
+        let lists = self.retrieve_all(engine.as_deref(), &search, collections).await?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
         let mut unknown_values = UnknownValues::default();
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
+        let is_empty = |list: &&CandidateList| list.is_indexed && list.statistics.documents == 0;
         let mut empty_indexes: Vec<IndexName> =
-            lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(&search, lists).await?;
+            lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
+        let (mut best, order) = self.rank(&search, lists).await?;
+        self.store_snippets(&search, &mut best).await;
         let hits = self.build_and_record(viewer, &search, search_id, best).await?;
         let read_bytes = search.read_bytes.load(Ordering::Relaxed);
         if !hits.is_empty() {
@@ -193,6 +212,7 @@ impl App {
             filtered_results,
             unknown_values,
             empty_indexes,
+            unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
             degraded: search.degraded.load(Ordering::Relaxed),
             read_bytes,
         })
@@ -202,12 +222,17 @@ impl App {
     /// one.
     async fn retrieve_all(
         &self,
-        engine: &dyn SearchEngine,
+        engine: Option<&dyn SearchEngine>,
         search: &Search<'_>,
         collections: &[Collection],
     ) -> Result<Vec<CandidateList>> {
         let deadline = search.request.deadline;
-        let retrieving = collections.iter().map(|collection| self.retrieve(engine, search, *collection));
+        let is_only = collections.len() == 1;
+        let retrieving = collections.iter().map(async |collection| match (collection, engine) {
+            (Collection::Web, _) => self.retrieve_web(engine, search, is_only).await,
+            (Collection::Workspace(_), Some(engine)) => self.retrieve(engine, search, *collection).await,
+            (Collection::Workspace(_), None) => Err(Error::NoRetrieval),
+        });
         let Some(left) = deadline.left() else { return try_join_all(retrieving).await };
         let mut retrieving: FuturesUnordered<_> = retrieving.collect();
         let mut lists = Vec::with_capacity(collections.len());

@@ -27,7 +27,11 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
     let documents: Vec<Document<'_>> = lists
         .iter()
         .flat_map(|list| &list.candidates)
-        .map(|Candidate { document, .. }| Document { terms: &document.terms, published_at: document.published_at })
+        .map(|Candidate { document, .. }| Document {
+            terms: &document.terms,
+            published_at: document.published_at,
+            is_snippet: document.is_snippet,
+        })
         .collect();
     let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, &statistics);
     let candidates = lists.iter_mut().flat_map(|list| &mut list.candidates);

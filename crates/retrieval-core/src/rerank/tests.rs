@@ -14,10 +14,18 @@ struct Text {
     spans: Vec<PassageSpan>,
     language: Option<&'static str>,
     published_at: Option<Timestamp>,
+    is_snippet: bool,
 }
 
 fn document(title: &'static str, content: &str) -> Text {
-    Text { title, content: content.into(), spans: split(content), language: Some("en"), published_at: None }
+    Text {
+        title,
+        content: content.into(),
+        spans: split(content),
+        language: Some("en"),
+        published_at: None,
+        is_snippet: false,
+    }
 }
 
 fn vectors(documents: &[Text]) -> Vec<TermVector> {
@@ -31,7 +39,11 @@ fn vectors(documents: &[Text]) -> Vec<TermVector> {
 
 fn evidence_by(query: &Query<'_>, documents: &[Text], statistics: &CollectionStatistics) -> Vec<Evidence> {
     let vectors = vectors(documents);
-    let view = |(document, terms): (&Text, _)| Document { terms, published_at: document.published_at };
+    let view = |(document, terms): (&Text, _)| Document {
+        terms,
+        published_at: document.published_at,
+        is_snippet: document.is_snippet,
+    };
     let views: Vec<Document<'_>> = documents.iter().zip(&vectors).map(view).collect();
     score(query, &views, statistics)
 }
