@@ -135,9 +135,10 @@ impl Search<'_> {
         self.degraded.store(true, Ordering::Relaxed);
     }
 
-    /// Records providers whose results are missing.
-    fn lack_providers(&self, providers: impl Iterator<Item = UnavailableProvider>) {
-        self.unavailable_providers.lock().unwrap_or_else(PoisonError::into_inner).extend(providers);
+    /// Records a provider whose results are missing.
+    fn lack_provider(&self, name: &'static str, reason: &'static str) {
+        let provider = UnavailableProvider { name, reason };
+        self.unavailable_providers.lock().unwrap_or_else(PoisonError::into_inner).push(provider);
     }
 }
 

@@ -24,4 +24,5 @@ mod sessions;
 mod skills;
 mod table;
 mod usage;
+mod web_providers;
 mod webhooks;

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::passages::{PassageSpan, split};
 
+#[derive(Clone)]
 struct Text {
     title: &'static str,
     content: String,
@@ -186,4 +187,15 @@ fn adversarial_queries_are_ranked() {
     }
     assert!(evidence(&query("word"), &[]).is_empty());
     assert!(evidence(&query(&long), &documents).first().unwrap().score > 0.0);
+}
+
+#[test]
+fn snippet_counts_as_a_text_of_average_length() {
+    let long = document("", &"Other words fill this text. ".repeat(30));
+    let score_of = |is_snippet| {
+        let short = Text { is_snippet, ..document("", "The spring tides are high.") };
+        evidence(&query("spring tides"), &[long.clone(), short])[1].score
+    };
+    assert!(score_of(true) < score_of(false));
+    assert!(score_of(true) > 0.0);
 }

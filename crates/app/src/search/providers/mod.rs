@@ -14,14 +14,16 @@ use std::time::Duration;
 use engine::SearchEngine;
 use model::{Clock, Collection};
 use tokio::time::{Instant, timeout_at};
-use web_providers::{ProviderError, WebProvider};
+use web_providers::{ProviderError, WebProvider, WebResponse};
 
 use super::candidate::CandidateList;
 use super::{LEAST_TIME, Search};
 use crate::error::Result;
 use crate::{App, Error};
-use found::FoundPage;
 use source::Source;
+
+/// Name of the shared web index among the providers.
+const INDEX: &str = "index";
 
 /// Sources of web results, as the operator configures them.
 pub struct WebSources {
@@ -97,7 +99,7 @@ impl App {
     /// collection is searched.
     ///
     /// # Errors
-    /// Those of the index. Providers fail a search only if it has no other source.
+    /// A source that is unavailable fails the search only if there is no other one.
     pub(super) async fn retrieve_web(
         &self,
         engine: Option<&dyn SearchEngine>,
@@ -108,20 +110,38 @@ impl App {
         let searching = async {
             match engine {
                 Some(engine) => self.retrieve(engine, search, Collection::Web).await,
-                None => Ok(CandidateList { is_indexed: false, ..CandidateList::empty(Collection::Web) }),
+                None => Ok(without_index()),
             }
         };
         if self.web.is_empty() || !query::concerns_providers(search.request) {
             return searching.await;
         }
-        let asking = async { self.ask_providers(search, engine.is_none() && is_only).await };
-        let (mut list, found) = futures_util::try_join!(searching, asking)?;
-        self.add_results(search, &mut list, found).await?;
+        let is_only = is_only && engine.is_none();
+        let (list, (answers, failures)) = futures_util::join!(searching, self.ask_providers(search, is_only));
+        let mut list = match list {
+            Err(Error::Unavailable { source, .. }) if !answers.is_empty() => {
+                tracing::warn!(error = &*source as &dyn std::error::Error, "the web index is unavailable");
+                search.lack_provider(INDEX, "unreachable");
+                without_index()
+            }
+            list => list?,
+        };
+        if is_only
+            && answers.is_empty()
+            && let Some(error) = failures.into_iter().next()
+        {
+            return Err(Error::Unavailable { backend: "web search", source: error.into() });
+        }
+        self.add_results(search, &mut list, found::merge(&answers)).await?;
         Ok(list)
     }
 
-    /// Asks all providers and returns the pages that they found, best first.
-    async fn ask_providers(&self, search: &Search<'_>, is_only_source: bool) -> Result<Vec<FoundPage>> {
+    /// Asks all providers. Returns the answers and the failures.
+    async fn ask_providers(
+        &self,
+        search: &Search<'_>,
+        is_only_source: bool,
+    ) -> (Vec<Arc<WebResponse>>, Vec<ProviderError>) {
         let query = query::web_query(search.request);
         let until = search.request.deadline.left().map(|left| {
             // A search without another source waits for its first results, as that of the index does.
@@ -138,21 +158,20 @@ impl App {
             };
             (source.name(), outcome)
         });
-        let mut answers = Vec::new();
-        let mut failures = Vec::new();
+        let (mut answers, mut failures) = (Vec::new(), Vec::new());
         for (name, outcome) in futures_util::future::join_all(calls).await {
             match outcome {
                 Ok(response) => answers.push(response),
-                Err(error) => failures.push((UnavailableProvider { name, reason: error.reason() }, error)),
+                Err(error) => {
+                    search.lack_provider(name, error.reason());
+                    failures.push(error);
+                }
             }
         }
-        if is_only_source
-            && answers.is_empty()
-            && let Some((_, error)) = failures.pop()
-        {
-            return Err(Error::Unavailable { backend: "web search", source: error.into() });
-        }
-        search.lack_providers(failures.into_iter().map(|(provider, _)| provider));
-        Ok(found::merge(&answers))
+        (answers, failures)
     }
+}
+
+fn without_index() -> CandidateList {
+    CandidateList { is_indexed: false, ..CandidateList::empty(Collection::Web) }
 }
