@@ -60,8 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // 3. The candidates, best first.
-    let documents: Vec<Document<'_>> =
-        vectors.iter().map(|terms| Document { terms, published_at: None, is_snippet: false }).collect();
+    let documents: Vec<Document<'_>> = vectors.iter().map(|terms| Document { terms, published_at: None }).collect();
     let evidence = rerank::score(&Query { text: QUERY, now: None }, &documents, &statistics);
     let mut ranked: Vec<(usize, &Evidence)> = evidence.iter().enumerate().collect();
     ranked.retain(|(_, evidence)| evidence.score > 0.0);

@@ -33,6 +33,8 @@ pub struct Candidate {
     pub complete: bool,
     /// True for the text of a search result that is not stored yet.
     pub is_new_snippet: bool,
+    /// Position in the merged list of the search providers, from 0; `None` for a candidate of the index.
+    pub provider_rank: Option<usize>,
 }
 
 /// The candidates of one collection.
@@ -162,6 +164,7 @@ mod tests {
                 passages: Vec::new(),
                 complete: true,
                 is_new_snippet: false,
+                provider_rank: None,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

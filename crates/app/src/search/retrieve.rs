@@ -150,6 +150,7 @@ impl App {
                 passages: Vec::new(),
                 complete: false,
                 is_new_snippet: false,
+                provider_rank: None,
             })
         });
         Ok(CandidateList {

@@ -519,16 +519,18 @@ async fn providers_and_index_take_turns_in_first_stage_order() {
 }
 
 #[tokio::test]
-async fn snippet_gains_nothing_by_its_length() {
-    let whole = format!("The spring tides follow the moon. {}", "Other words fill the rest of this page. ".repeat(30));
-    let provider = TestProvider::with([found("https://p.example/", "", "Spring is a season of the year.")]);
-    let world = world(provider.with_index()).await;
+async fn order_of_the_provider_counts_among_snippets() {
+    let weak = found("https://weak.example/", "", "The sea rises twice a day, after the moon, with the tides.");
+    let strong = found("https://strong.example/", "Spring tides", "Spring tides are the highest tides.");
+    let provider = TestProvider::with([weak.clone(), strong.clone()]);
+    let world = world(provider.alone()).await;
     let tenant = world.tenant().await;
-    world
-        .import([page("https://i.example/", &whole), page("https://j.example/", &whole.replace("spring", "autumn"))])
-        .await;
     let outcome = searched(&world, &tenant.viewer, search("spring tides")).await;
-    assert_eq!(urls(&outcome)[0], "https://i.example/");
+    assert_eq!(urls(&outcome), ["https://weak.example/", "https://strong.example/"], "it knows the whole pages");
+    provider.answer([found("https://bread.example/", "Bread", "Flour and water."), strong, weak]);
+    let outcome = searched(&world, &tenant.viewer, search("the spring tides")).await;
+    assert_eq!(urls(&outcome)[2], "https://weak.example/");
+    assert!(outcome.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ fuzz_target!(|search: Search| {
     let views: Vec<rerank::Document<'_>> = vectors
         .iter()
         .zip(&search.documents)
-        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis), is_snippet: false })
+        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis) })
         .collect();
     let statistics = CollectionStatistics {
         documents: search.collection,

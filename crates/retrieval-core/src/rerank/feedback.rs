@@ -7,7 +7,7 @@
 
 use super::matching::MatchedCandidate;
 use super::parameters::{FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
-use crate::bm25::saturation;
+use crate::bm25::{B, length_norm, saturation};
 
 /// Mixes the evidence of the expansion terms into `scores`. `unit` is the total weight of the query's terms.
 pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary: usize, body_length: f64, unit: f64) {
@@ -30,7 +30,7 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
                 counts[slot] += 1.0;
             }
         }
-        let norm = candidate.body_norm(candidate.ids.len(), body_length);
+        let norm = length_norm(candidate.ids.len(), body_length, B);
         let terms = expansion.iter().zip(&counts);
         let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm)).sum();
         *score = (1.0 - FEEDBACK) * *score + FEEDBACK * unit * evidence;

@@ -2,7 +2,6 @@
 
 use super::term_vector::{TermToken, TermVector};
 use super::vocabulary::Vocabulary;
-use crate::bm25::{B, length_norm};
 
 /// Occurrence of a query term.
 #[derive(Clone, Copy)]
@@ -40,17 +39,9 @@ pub(super) struct MatchedCandidate {
     pub passages: Vec<Passage>,
     /// Vocabulary id of each token of title and body.
     pub ids: Vec<u32>,
-    /// True if the body is a part of an unknown whole.
-    pub is_snippet: bool,
 }
 
 impl MatchedCandidate {
-    /// Returns the length normalization of this many tokens of the body.
-    pub fn body_norm(&self, length: usize, average: f64) -> f64 {
-        let norm = length_norm(length, average, B);
-        if self.is_snippet { norm.max(1.0) } else { norm }
-    }
-
     /// Converts each passage, with the headings above it, to a candidate of its own.
     pub fn into_passages(self) -> Vec<MatchedCandidate> {
         let body = self.body.occurrences;
@@ -111,7 +102,6 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
         title: field(vector.title.len(), in_title),
         body: field(body.len(), in_body),
         passages,
-        is_snippet: false,
     }
 }
 

@@ -45,9 +45,6 @@ pub const READ_BYTES: usize = 2 * 1024 * 1024;
 pub struct Document<'a> {
     pub terms: &'a TermVector,
     pub published_at: Option<Timestamp>,
-    /// True if the content is a snippet of a longer text. It then counts as one of average length: a snippet is not short
-    /// because its document says little else.
-    pub is_snippet: bool,
 }
 
 /// Query that documents are scored for.
@@ -87,13 +84,8 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
     let matcher = QueryMatcher::new(query.text, &languages_by_frequency(documents));
     let mut vocabulary = Vocabulary::new(&matcher);
     let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
-    let matched: Vec<MatchedCandidate> = documents
-        .iter()
-        .map(|document| {
-            let matched = matching::match_candidate(document.terms, limit, &mut vocabulary);
-            MatchedCandidate { is_snippet: document.is_snippet, ..matched }
-        })
-        .collect();
+    let matched: Vec<MatchedCandidate> =
+        documents.iter().map(|document| matching::match_candidate(document.terms, limit, &mut vocabulary)).collect();
 
     let mut scorer = Scorer::new(&matcher, &matched, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =

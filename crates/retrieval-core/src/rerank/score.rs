@@ -2,7 +2,7 @@
 
 use super::matching::{Field, MatchedCandidate, Occurrence, Passage};
 use super::parameters::{B_SHORT, BEST_PASSAGE, HEADINGS, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE};
-use crate::bm25::{idf, length_norm, saturation};
+use crate::bm25::{B, idf, length_norm, saturation};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
@@ -55,7 +55,7 @@ impl Scorer {
     pub fn score(&mut self, candidate: &MatchedCandidate) -> (f64, Vec<f64>) {
         let title = length_norm(candidate.title.length, self.title_length, B_SHORT);
         let headings = length_norm(candidate.headings.length, self.headings_length, B_SHORT);
-        let body = candidate.body_norm(candidate.body.length, self.body_length);
+        let body = length_norm(candidate.body.length, self.body_length, B);
         count(&candidate.title.occurrences, &mut self.counts[0]);
         count(&candidate.headings.occurrences, &mut self.counts[1]);
         count(&candidate.body.occurrences, &mut self.counts[2]);
@@ -70,19 +70,20 @@ impl Scorer {
         let mut score: f64 = terms.sum();
         score += self.proximity(&candidate.body, body) + TITLE * self.proximity(&candidate.title, title);
 
-        let passages: Vec<f64> = candidate.passages.iter().map(|passage| self.passage(passage, candidate)).collect();
+        let passages: Vec<f64> =
+            candidate.passages.iter().map(|passage| self.passage(passage, &candidate.body.occurrences)).collect();
         let best = passages.iter().copied().fold(0.0, f64::max);
         (score + BEST_PASSAGE * (best - score).max(0.0), passages)
     }
 
     /// Scores a passage like a document, with the headings above it.
-    fn passage(&mut self, passage: &Passage, candidate: &MatchedCandidate) -> f64 {
+    fn passage(&mut self, passage: &Passage, body: &[Occurrence]) -> f64 {
         if passage.occurrences.is_empty() && passage.heading_terms.is_empty() {
             return 0.0;
         }
-        let norm = candidate.body_norm(passage.length, self.passage_length);
+        let norm = length_norm(passage.length, self.passage_length, B);
         let [in_headings, _, in_text] = &mut self.counts;
-        count(&candidate.body.occurrences[passage.occurrences.clone()], in_text);
+        count(&body[passage.occurrences.clone()], in_text);
         in_headings.fill(0.0);
         passage.heading_terms.iter().for_each(|term| in_headings[usize::from(*term)] = 1.0);
         let terms = self.weights.iter().enumerate();

@@ -8,25 +8,16 @@ use proptest::prelude::*;
 use super::*;
 use crate::passages::{PassageSpan, split};
 
-#[derive(Clone)]
 struct Text {
     title: &'static str,
     content: String,
     spans: Vec<PassageSpan>,
     language: Option<&'static str>,
     published_at: Option<Timestamp>,
-    is_snippet: bool,
 }
 
 fn document(title: &'static str, content: &str) -> Text {
-    Text {
-        title,
-        content: content.into(),
-        spans: split(content),
-        language: Some("en"),
-        published_at: None,
-        is_snippet: false,
-    }
+    Text { title, content: content.into(), spans: split(content), language: Some("en"), published_at: None }
 }
 
 fn vectors(documents: &[Text]) -> Vec<TermVector> {
@@ -40,11 +31,7 @@ fn vectors(documents: &[Text]) -> Vec<TermVector> {
 
 fn evidence_by(query: &Query<'_>, documents: &[Text], statistics: &CollectionStatistics) -> Vec<Evidence> {
     let vectors = vectors(documents);
-    let view = |(document, terms): (&Text, _)| Document {
-        terms,
-        published_at: document.published_at,
-        is_snippet: document.is_snippet,
-    };
+    let view = |(document, terms): (&Text, _)| Document { terms, published_at: document.published_at };
     let views: Vec<Document<'_>> = documents.iter().zip(&vectors).map(view).collect();
     score(query, &views, statistics)
 }
@@ -187,15 +174,4 @@ fn adversarial_queries_are_ranked() {
     }
     assert!(evidence(&query("word"), &[]).is_empty());
     assert!(evidence(&query(&long), &documents).first().unwrap().score > 0.0);
-}
-
-#[test]
-fn snippet_counts_as_a_text_of_average_length() {
-    let long = document("", &"Other words fill this text. ".repeat(30));
-    let score_of = |is_snippet| {
-        let short = Text { is_snippet, ..document("", "The spring tides are high.") };
-        evidence(&query("spring tides"), &[long.clone(), short])[1].score
-    };
-    assert!(score_of(true) < score_of(false));
-    assert!(score_of(true) > 0.0);
 }

@@ -138,7 +138,7 @@ fn invalid_values_are_reported_with_their_key() {
         ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
         (
             "[web]\nproviders = [\"google\"]",
-            "`web.providers` = `google`: must be one of `index`, `searxng`, `brave`, `http`",
+            "`web.providers.0` = `google`: must be one of `index`, `searxng`, `brave`, `http`",
         ),
         ("[web]\nproviders = []", "`web.providers`: must name at least one of `index`, `searxng`, `brave` and `http`"),
         ("[web]\nproviders = [\"index\", \"index\"]", "`web.providers`: must name each provider once"),

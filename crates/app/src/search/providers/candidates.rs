@@ -7,6 +7,7 @@ use engine::{Hit, UnknownValues};
 use ingest::pages::{PageRequest, SeenCapture};
 use model::{Collection, DocId, Timestamp};
 use retrieval_core::rerank;
+use retrieval_core::statistics::CollectionStatistics;
 
 use super::super::Search;
 use super::super::candidate::{Candidate, CandidateList};
@@ -19,6 +20,12 @@ use crate::error::Result;
 
 /// Rank of the best result in the score that stands in for that of the index (see `blend::FUSION_CONSTANT`).
 const FIRST_RANK: f32 = 61.0;
+
+/// Size of an index from which its statistics say how rare a word is on the web.
+const KNOWN_DOCUMENTS: u64 = 500;
+/// Stand-in for the size of a provider's collection. Among its results every word of the query is common, so that their own
+/// frequencies would hide the important ones; next to this number they hardly differ.
+const WEB_DOCUMENTS: u64 = 1_000_000;
 
 type Documents = HashMap<DocId, LoadedDocument>;
 
@@ -79,7 +86,11 @@ impl App {
                 passages: Vec::new(),
                 complete: false,
                 is_new_snippet: new.contains(&Some(doc_id)),
+                provider_rank: Some(rank),
             });
+        }
+        if list.statistics.documents < KNOWN_DOCUMENTS {
+            list.statistics = CollectionStatistics { documents: WEB_DOCUMENTS, ..CollectionStatistics::default() };
         }
         Ok(())
     }
