@@ -11,6 +11,7 @@ mod reach;
 mod secret;
 mod sections;
 mod validate;
+mod values;
 mod warnings;
 mod web;
 

@@ -1,11 +1,10 @@
 use url::Url;
 
+use crate::values::{Check, http_url, not_empty};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
     reach, web,
 };
-
-pub(crate) type Check = Result<(), SettingsError>;
 
 impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
@@ -222,17 +221,6 @@ impl Settings {
     }
 }
 
-pub(crate) fn http_url(key: &str, text: &str) -> Check {
-    match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
-            Ok(())
-        }
-        Ok(_) | Err(_) => {
-            Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
-        }
-    }
-}
-
 fn optional_url(key: &str, text: &str) -> Check {
     if text.is_empty() { Ok(()) } else { http_url(key, text) }
 }
@@ -247,8 +235,4 @@ fn connections(key: &str, value: u32) -> Check {
         return Ok(());
     }
     Err(SettingsError::invalid(key, value, "must be 0 or between 16 and 1000000"))
-}
-
-pub(crate) fn not_empty(key: &str, text: &str) -> Check {
-    if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
 }

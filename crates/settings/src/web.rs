@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::validate::{Check, http_url, not_empty};
+use crate::values::{Check, http_url, not_empty};
 use crate::{SettingsError, Web, WebHttp, WebProvider};
 
 /// Most results that are read before ranking: each takes a connection and an extraction.
