@@ -11,6 +11,7 @@ use app::App;
 use app::authentication::TokenVerifier;
 use app::disk::FreeSpace;
 use app::search::SecondStage;
+use app::search::providers::{ProviderSetup, WebSources};
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use connections::{Connections, Limits};
@@ -30,6 +31,8 @@ use research::Research;
 use s3_server::{Durability, S3Server, S3ServerOptions};
 use settings::{GenerateBackend, IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
+use web_providers::WebProvider;
+use web_providers_http::{Brave, BraveOptions, Mapped, MappedOptions, Mapping, QueryPlace, Searxng, SearxngOptions};
 use webhooks::{Sender, SenderOptions, Worker, WorkerOptions};
 
 use crate::database_use::{self, DatabaseUse};
@@ -327,13 +330,13 @@ pub fn generator(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Generator
 
 /// Research runs in progress. They wait for searches, pages and the model most of the time.
 const RESEARCH_AT_A_TIME: usize = 64;
+/// Lease of a research run.
+const RESEARCH_LEASE: Duration = Duration::from_secs(15);
+
 /// Returns a setting in days as a time.
 pub fn days(count: u32) -> Duration {
     Duration::from_secs(u64::from(count) * 24 * 60 * 60)
 }
-
-/// Lease of a research run.
-const RESEARCH_LEASE: Duration = Duration::from_secs(15);
 
 pub fn research(
     settings: &Settings,
@@ -357,6 +360,67 @@ pub fn research(
         webhooks: Arc::clone(webhooks),
         options,
     })))
+}
+
+/// Returns the sources of web results.
+pub fn web_sources(settings: &Settings) -> anyhow::Result<WebSources> {
+    let web = &settings.web;
+    let timeout = Duration::from_millis(web.timeout_ms);
+    let mut providers = Vec::new();
+    for provider in &web.providers {
+        let (provider, limit_rps): (Arc<dyn WebProvider>, u32) = match provider {
+            settings::WebProvider::Index => continue,
+            settings::WebProvider::Searxng => {
+                let options = SearxngOptions { url: web.searxng.url.clone(), timeout };
+                (Arc::new(Searxng::new(&options).context("web.searxng.url")?), web.searxng.limit_rps)
+            }
+            settings::WebProvider::Brave => {
+                let (url, api_key) = (web.brave.url.clone(), web.brave.api_key.expose().to_owned());
+                let options = BraveOptions { url, api_key, timeout };
+                (Arc::new(Brave::new(&options).context("web.brave")?), web.brave.limit_rps)
+            }
+            settings::WebProvider::Http => {
+                let options = mapped_options(&web.http, timeout).context("web.http")?;
+                (Arc::new(Mapped::new(options).context("web.http")?), web.http.limit_rps)
+            }
+        };
+        let limit_rps = Some(limit_rps).filter(|limit| *limit > 0);
+        providers.push(ProviderSetup { provider, timeout, limit_rps });
+    }
+    Ok(WebSources {
+        index: web.providers.contains(&settings::WebProvider::Index),
+        providers,
+        read_top: usize::try_from(web.read_top).unwrap_or(usize::MAX),
+        read_timeout: Duration::from_millis(web.read_timeout_ms),
+    })
+}
+
+fn mapped_options(http: &settings::WebHttp, timeout: Duration) -> anyhow::Result<MappedOptions> {
+    let parameter = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+    let key = http.api_key.expose();
+    let value = if http.api_key_header.eq_ignore_ascii_case("authorization") {
+        format!("Bearer {key}")
+    } else {
+        key.to_owned()
+    };
+    Ok(MappedOptions {
+        url: http.url.clone(),
+        header: Some((http.api_key_header.clone(), value)).filter(|_| !key.is_empty()),
+        query: match parameter(&http.query_pointer) {
+            None => QueryPlace::Parameter(http.query_parameter.clone()),
+            Some(pointer) => QueryPlace::Body { pointer, body: serde_json::from_str(&http.body).context("body")? },
+        },
+        country_parameter: parameter(&http.country_parameter),
+        language_parameter: parameter(&http.language_parameter),
+        mapping: Mapping {
+            results: http.results.clone(),
+            url: http.result_url.clone(),
+            title: http.result_title.clone(),
+            snippet: http.result_snippet.clone(),
+            date: http.result_date.clone(),
+        },
+        timeout,
+    })
 }
 
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.

@@ -45,6 +45,12 @@ fn describe() {
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
     describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
+    describe_counter!("retrieval_web_provider_requests_total", "Searches of web providers, by provider and outcome.");
+    describe_histogram!(
+        "retrieval_web_provider_duration_seconds",
+        Unit::Seconds,
+        "Duration of requests to web providers in seconds, by provider."
+    );
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

@@ -41,6 +41,9 @@ pub enum WarningCode {
     IndexEmpty,
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
+    /// Search: results of a web search provider are missing. Details: `provider`, and `reason`, one of `timeout`, `unreachable`,
+    /// `rate_limited`, `refused`, `http_status` and `invalid_response`.
+    WebProviderUnavailable,
     /// Document: the content could not be fetched. Details: `reason`, one of `http_status` (with `status`), `robots`,
     /// `timeout`, `too_large`, `unsupported_type`, `no_text`, `needs_ocr`, `unreachable` and `not_stored` (with
     /// `cache_only`).

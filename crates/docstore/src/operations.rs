@@ -186,6 +186,12 @@ operations! {
     snapshot page_reads::find_page_read(organization_id: OrganizationId, doc_id: DocId) -> Option<(PageRead, Option<Capture>)>;
     /// Stores content that was read for one organization. The shared document does not change.
     write page_reads::save_page_read(new: NewPageRead) -> ();
+    /// Loads the organization's own readings of pages, in no particular order, as only this organization sees them. Of a divided
+    /// content it loads the first part.
+    snapshot page_reads::load_page_reads(organization_id: OrganizationId, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
+    /// Stores texts of search results for one organization, except of pages of which it may read more. Returns the captures that the
+    /// organization now has: an unchanged text keeps its own.
+    write page_reads::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
     /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
     write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace

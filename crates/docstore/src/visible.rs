@@ -66,7 +66,7 @@ pub(crate) fn is_current(read: &PageRead, removed_at: Option<Timestamp>) -> bool
 }
 
 /// Returns a page that is not shared: nothing but its URL comes from the shared row.
-fn private(document: Document, read: PageRead) -> Document {
+pub(crate) fn private(document: Document, read: PageRead) -> Document {
     Document {
         source_url: read.source_url,
         source_uri: None,

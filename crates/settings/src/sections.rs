@@ -26,6 +26,7 @@ pub struct Settings {
     pub webhooks: Webhooks,
     pub extract: Extract,
     pub fetch: Fetch,
+    pub web: Web,
     pub captures: Captures,
     pub usage: Usage,
     pub files: Files,
@@ -216,6 +217,68 @@ pub struct Fetch {
     pub max_bytes: u64,
     pub respect_robots: bool,
     pub contact: String,
+}
+
+/// Source of web results.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum WebProvider {
+    /// The shared web index.
+    Index,
+    Searxng,
+    Brave,
+    Http,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Web {
+    pub providers: Vec<WebProvider>,
+    pub read_top: u32,
+    pub read_timeout_ms: u64,
+    pub timeout_ms: u64,
+    pub searxng: WebSearxng,
+    pub brave: WebBrave,
+    pub http: WebHttp,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSearxng {
+    pub url: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebBrave {
+    pub api_key: Secret,
+    pub url: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebHttp {
+    pub url: String,
+    pub api_key: Secret,
+    pub api_key_header: String,
+    pub query_parameter: String,
+    /// Empty: a GET request.
+    pub query_pointer: String,
+    /// JSON object.
+    pub body: String,
+    pub country_parameter: String,
+    pub language_parameter: String,
+    pub results: String,
+    pub result_url: String,
+    pub result_title: String,
+    pub result_snippet: String,
+    pub result_date: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,11 +1,10 @@
 use url::Url;
 
+use crate::values::{Check, http_url, not_empty};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    reach,
+    reach, web,
 };
-
-type Check = Result<(), SettingsError>;
 
 impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
@@ -49,6 +48,8 @@ impl Settings {
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),
             self.check_contact(),
+            positive("web.read_timeout_ms", self.web.read_timeout_ms),
+            positive("web.timeout_ms", self.web.timeout_ms),
             positive("files.max_object_bytes", self.files.max_object_bytes),
             positive("files.max_per_organization", self.files.max_per_organization),
             // Without an audience, tokens of the same issuer for other services would be accepted.
@@ -58,6 +59,7 @@ impl Settings {
             not_empty("log.filter", &self.log.filter),
         ]
         .into_iter()
+        .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()
     }
@@ -221,17 +223,6 @@ impl Settings {
     }
 }
 
-fn http_url(key: &str, text: &str) -> Check {
-    match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
-            Ok(())
-        }
-        Ok(_) | Err(_) => {
-            Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
-        }
-    }
-}
-
 fn optional_url(key: &str, text: &str) -> Check {
     if text.is_empty() { Ok(()) } else { http_url(key, text) }
 }
@@ -246,8 +237,4 @@ fn connections(key: &str, value: u32) -> Check {
         return Ok(());
     }
     Err(SettingsError::invalid(key, value, "must be 0 or between 16 and 1000000"))
-}
-
-fn not_empty(key: &str, text: &str) -> Check {
-    if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
 }

@@ -19,6 +19,7 @@ pub mod site;
 mod tenants;
 mod test_app;
 mod tokens;
+mod web_provider;
 
 pub use blobs::TestBlobs;
 pub use clock::TestClock;
@@ -32,3 +33,4 @@ pub use runtime::runtime;
 pub use tenants::Tenant;
 pub use test_app::{Setup, TestApp};
 pub use tokens::{TestTokens, TokenTrouble, claims};
+pub use web_provider::{TestProvider, found};

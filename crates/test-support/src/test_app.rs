@@ -7,6 +7,7 @@ use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
+use app::search::providers::WebSources;
 use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
@@ -29,6 +30,7 @@ pub struct Setup {
     /// `false`: the deployment has no search index.
     pub retrieval: bool,
     pub second_stage: SecondStage,
+    pub web: WebSources,
     pub limiter: Arc<dyn RateLimiter>,
     pub tokens: Option<Arc<dyn TokenVerifier>>,
     pub clock: Arc<TestClock>,
@@ -64,6 +66,7 @@ impl Default for Setup {
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,
+            web: WebSources::default(),
             limiter: Arc::new(MemoryLimiter::new()),
             tokens: None,
             clock: Arc::default(),
@@ -122,6 +125,7 @@ impl TestApp {
             runner: Some(Arc::clone(&runner)),
             pages: Arc::new(pages(&store, setup.failure_ttl, Arc::clone(&clock))),
             second_stage: setup.second_stage,
+            web: setup.web,
             limiter: setup.limiter,
             tokens: setup.tokens,
             webhooks: Arc::clone(&sender),

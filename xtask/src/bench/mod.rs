@@ -17,6 +17,8 @@ mod machine;
 mod main_job;
 mod pdf;
 mod process;
+mod provider;
+mod providers_job;
 mod random;
 mod read_job;
 mod report;
@@ -101,6 +103,8 @@ enum Name {
     Answers,
     /// Reads of web pages from loopback: first fetched and extracted, then stored
     Read,
+    /// Ranking quality with a search provider, on --collection with qrels/test.tsv: snippets, and pages read before ranking
+    Providers,
     /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
     Files,
     /// Admission: cost of a request outside its operation, with rate limits in memory and in Redis
@@ -129,6 +133,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Answers => answers_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
+        Name::Providers => providers_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),

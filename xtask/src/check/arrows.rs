@@ -36,12 +36,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
+    // Addresses of results are canonical.
+    ("web-providers", &["model", "retrieval-core"]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
+    ("web-providers-http", &["model", "web-providers"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
     ("webhooks", &["docstore", "fetcher", "model"]),
     // Use cases.
@@ -78,6 +81,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            "web-providers",
             "webhooks",
         ],
     ),
@@ -120,6 +124,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "rate-limit",
             "research",
             "retrieval-core",
+            "web-providers",
             "webhooks",
         ],
     ),

@@ -32,6 +32,10 @@ pub struct Candidate {
     /// True if ranking read the whole content.
     pub complete: bool,
     pub trace: Trace,
+    /// True for the text of a search result that is not stored yet.
+    pub is_new_snippet: bool,
+    /// Position in the merged list of the search providers, from 0; `None` for a candidate of the index.
+    pub provider_rank: Option<usize>,
 }
 
 /// Places of a candidate after the stages that ranked it, for the record of the search.
@@ -74,6 +78,8 @@ pub struct CandidateList {
     pub unknown_values: UnknownValues,
     /// Results that the source policy removed before `max_results` were found.
     pub filtered: usize,
+    /// False if the collection was searched by providers only.
+    pub is_indexed: bool,
 }
 
 impl CandidateList {
@@ -85,6 +91,7 @@ impl CandidateList {
             total: 0,
             unknown_values: UnknownValues::default(),
             filtered: 0,
+            is_indexed: true,
         }
     }
 
@@ -184,6 +191,7 @@ mod tests {
                 },
                 published_at: None,
                 content_digest: format!("sha256:{}", position / 2).into(),
+                is_snippet: false,
                 host: format!("host{position}.example").into(),
                 path: "/".into(),
                 terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
@@ -198,6 +206,8 @@ mod tests {
                 passages: Vec::new(),
                 complete: true,
                 trace: Trace::default(),
+                is_new_snippet: false,
+                provider_rank: None,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

@@ -18,13 +18,14 @@ const TIMEOUT: Duration = Duration::from_millis(200);
 pub(crate) struct Generations(Mutex<HashMap<IndexName, (Timestamp, Option<Generation>)>>);
 
 impl Generations {
-    /// Returns the generations of these indexes, as far as they are known.
+    /// Returns the generations of these indexes, as far as they are known; without an engine there are none.
     pub async fn of(
         &self,
-        engine: &dyn SearchEngine,
+        engine: Option<&dyn SearchEngine>,
         indexes: impl Iterator<Item = IndexName>,
         now: Timestamp,
     ) -> Vec<(IndexName, Generation)> {
+        let Some(engine) = engine else { return Vec::new() };
         let all = join_all(indexes.map(async |index| Some((index, self.one(engine, index, now).await?)))).await;
         all.into_iter().flatten().collect()
     }

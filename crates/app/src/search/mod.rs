@@ -5,6 +5,7 @@ mod candidate;
 mod exact;
 pub(crate) mod generations;
 mod hit;
+pub mod providers;
 mod quote;
 mod rank;
 pub(crate) mod record;
@@ -15,8 +16,8 @@ mod source_policy;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use docstore::{Grant, SearchDetails};
@@ -36,6 +37,7 @@ use crate::{App, Charge, Deadline, Error, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
+pub use providers::UnavailableProvider;
 pub use recorded::{RecordedResult, RecordedSearch};
 use second_stage::Order;
 pub use second_stage::SecondStage;
@@ -106,6 +108,8 @@ pub struct SearchOutcome {
     pub unknown_values: UnknownValues,
     /// Searched indexes without documents. Empty if there are hits.
     pub empty_indexes: Vec<IndexName>,
+    /// Web search providers whose results are missing.
+    pub unavailable_providers: Vec<UnavailableProvider>,
     /// True if a stage was skipped for lack of time.
     pub degraded: bool,
     /// Bytes of stored contents that were read.
@@ -118,6 +122,7 @@ struct Search<'a> {
     request: &'a Arc<SearchRequest>,
     read_bytes: AtomicUsize,
     degraded: AtomicBool,
+    unavailable_providers: Mutex<Vec<UnavailableProvider>>,
 }
 
 impl Search<'_> {
@@ -138,6 +143,12 @@ impl Search<'_> {
     fn degrade(&self) {
         self.degraded.store(true, Ordering::Relaxed);
     }
+
+    /// Records a provider whose results are missing.
+    fn lack_provider(&self, name: &'static str, reason: &'static str) {
+        let provider = UnavailableProvider { name, reason };
+        self.unavailable_providers.lock().unwrap_or_else(PoisonError::into_inner).push(provider);
+    }
 }
 
 impl App {
@@ -152,7 +163,11 @@ impl App {
     /// `Invalid`, `NoRetrieval`.
     pub fn check_search(&self, viewer: &Viewer, request: &SearchRequest) -> Result<()> {
         collections(viewer, request)?;
-        if self.engine.is_some() { Ok(()) } else { Err(Error::NoRetrieval) }
+        if self.can_search() { Ok(()) } else { Err(Error::NoRetrieval) }
+    }
+
+    fn can_search(&self) -> bool {
+        self.engine.is_some() || !self.web.is_empty()
     }
 
     /// Searches like [`App::search`] as a part of a research run, which the ledger then names.
@@ -162,8 +177,14 @@ impl App {
         request: SearchRequest,
         research_id: Option<ResearchId>,
     ) -> Result<SearchOutcome> {
-        let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
+        if !self.can_search() {
+            return Err(Error::NoRetrieval);
+        }
+        let engine = self.engine.clone();
         let collections = collections(viewer, &request)?;
+        if engine.is_none() && collections.iter().any(|collection| *collection != Collection::Web) {
+            return Err(Error::NoRetrieval);
+        }
         let search_id = SearchId(Uuid::now_v7());
         let charge = self.charge_search(viewer, search_id, research_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
@@ -182,7 +203,7 @@ impl App {
 
     async fn run_search(
         &self,
-        engine: Arc<dyn SearchEngine>,
+        engine: Option<Arc<dyn SearchEngine>>,
         viewer: &Viewer,
         request: Arc<SearchRequest>,
         collections: &[Collection],
@@ -195,11 +216,12 @@ impl App {
             request: &request,
             read_bytes: AtomicUsize::new(0),
             degraded: AtomicBool::new(false),
+            unavailable_providers: Mutex::default(),
         };
         let indexes = collections.iter().map(|collection| collection.index());
         let (lists, generations) = futures_util::join!(
-            self.retrieve_all(engine.as_ref(), &search, collections),
-            self.generations.of(engine.as_ref(), indexes, self.clock.now()),
+            self.retrieve_all(engine.as_deref(), &search, collections),
+            self.generations.of(engine.as_deref(), indexes, self.clock.now()),
         );
         let lists = lists?;
         let retrieved = watch.lap();
@@ -207,9 +229,11 @@ impl App {
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
         let mut unknown_values = UnknownValues::default();
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
+        let is_empty = |list: &&CandidateList| list.is_indexed && list.statistics.documents == 0;
         let mut empty_indexes: Vec<IndexName> =
-            lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(&search, lists).await?;
+            lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
+        let (mut best, order) = self.rank(&search, lists).await?;
+        self.store_snippets(&search, &mut best).await;
         let details = SearchDetails {
             ranker_version: order.ranker_version.clone(),
             generations,
@@ -232,6 +256,7 @@ impl App {
             filtered_results,
             unknown_values,
             empty_indexes,
+            unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
             degraded: search.degraded.load(Ordering::Relaxed),
             read_bytes,
         })
@@ -241,12 +266,17 @@ impl App {
     /// one.
     async fn retrieve_all(
         &self,
-        engine: &dyn SearchEngine,
+        engine: Option<&dyn SearchEngine>,
         search: &Search<'_>,
         collections: &[Collection],
     ) -> Result<Vec<CandidateList>> {
         let deadline = search.request.deadline;
-        let retrieving = collections.iter().map(|collection| self.retrieve(engine, search, *collection));
+        let is_only = collections.len() == 1;
+        let retrieving = collections.iter().map(async |collection| match (collection, engine) {
+            (Collection::Web, _) => self.retrieve_web(engine, search, is_only).await,
+            (Collection::Workspace(_), Some(engine)) => self.retrieve(engine, search, *collection).await,
+            (Collection::Workspace(_), None) => Err(Error::NoRetrieval),
+        });
         let Some(left) = deadline.left() else { return try_join_all(retrieving).await };
         let mut retrieving: FuturesUnordered<_> = retrieving.collect();
         let mut lists = Vec::with_capacity(collections.len());

@@ -150,6 +150,8 @@ impl App {
                 passages: Vec::new(),
                 complete: false,
                 trace: Trace::default(),
+                is_new_snippet: false,
+                provider_rank: None,
             })
         });
         Ok(CandidateList {
@@ -159,11 +161,12 @@ impl App {
             total: answer.total,
             unknown_values: answer.unknown_values,
             filtered: 0,
+            is_indexed: true,
         })
     }
 
     /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms.
-    async fn analyse(
+    pub(super) async fn analyse(
         &self,
         search: &Search<'_>,
         loaded: HashMap<DocId, LoadedDocument>,
@@ -208,7 +211,7 @@ impl App {
 
     /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes. Returns a permit for them
     /// and for the check of an exact match.
-    async fn load_beginnings(
+    pub(super) async fn load_beginnings(
         &self,
         search: &Search<'_>,
         loaded: &mut HashMap<DocId, LoadedDocument>,
@@ -267,7 +270,7 @@ impl App {
     }
 }
 
-type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
+pub(super) type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
 
 fn analyse(loaded: Vec<LoadedDocument>, limit: usize, vectors: &VectorCache, stop: &Stop) -> Vec<(DocId, Analysed)> {
     let loaded = loaded.into_iter().take_while(|_| !stop.is_stopped());

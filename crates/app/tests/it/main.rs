@@ -30,4 +30,5 @@ mod tokens;
 mod unwritable;
 mod usage;
 mod web_pages;
+mod web_providers;
 mod webhooks;

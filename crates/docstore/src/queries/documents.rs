@@ -224,7 +224,8 @@ pub async fn find_latest_states(
     Ok(rows.into_iter().map(state).collect())
 }
 
-async fn passages_by_capture(
+/// Loads the passages of captures; of a divided one those of its first part.
+pub async fn passages_by_capture(
     connection: &mut Conn,
     rows: &[(Document, Capture)],
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {

@@ -38,6 +38,7 @@ fn end(status: ResearchStatus) -> ResearchEnd {
         progress: None,
         events: vec![event("output_delta")],
         cited: Vec::new(),
+        cited_until: at(0),
         expires_at: at(100),
     }
 }

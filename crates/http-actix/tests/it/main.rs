@@ -26,4 +26,5 @@ mod sessions;
 mod skills;
 mod table;
 mod usage;
+mod web_providers;
 mod webhooks;
