@@ -3,6 +3,7 @@
 
 mod backend;
 mod copies;
+mod crawls;
 mod documents;
 mod error;
 mod file_result;
@@ -22,6 +23,10 @@ mod schema;
 mod types;
 mod visible;
 
+pub use crawls::{
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+    WebPageEntry,
+};
 pub use documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
 pub use error::{Result, StoreError};
 pub use file_result::{FileContent, FileResult};

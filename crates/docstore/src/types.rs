@@ -14,9 +14,9 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, SingleValue, SqlType, Text, is_nullable};
 use diesel::sqlite::Sqlite;
 use model::{
-    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
-    DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
-    RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
+    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, CrawlId,
+    CrawlStatus, CrawlUrlKind, CrawlUrlState, DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation,
+    IndexName, OrganizationId, PassageId, RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
 };
 use uuid::Uuid;
 
@@ -236,6 +236,7 @@ stored_as_uuid!(
     AuditEntryId,
     BalanceEntryId,
     CaptureId,
+    CrawlId,
     DeliveryId,
     DocId,
     FeedbackId,
@@ -306,7 +307,19 @@ macro_rules! stored_as_name {
     };
 }
 
-stored_as_name!(AuditAction, BalanceReason, CaptureFormat, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState,);
+stored_as_name!(
+    AuditAction,
+    BalanceReason,
+    CaptureFormat,
+    CrawlStatus,
+    CrawlUrlKind,
+    CrawlUrlState,
+    FeedbackEvent,
+    FileOutcome,
+    IndexName,
+    RunMode,
+    RunState,
+);
 
 /// Stores a type in a text column. `$write` formats the text, `$read` parses it.
 macro_rules! stored_as_text {
