@@ -45,6 +45,9 @@ fn describe() {
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
     describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
+    describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
+    describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
+    describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

@@ -45,6 +45,14 @@ impl Address {
         }
     }
 
+    /// Canonicalizes a URL and keeps its session id: pages that were not crawled may have one.
+    ///
+    /// # Errors
+    /// [`UrlError`].
+    pub fn exact(text: &str) -> Result<Self, UrlError> {
+        Ok(Self::of(&CanonicalUrl::parse(text)?))
+    }
+
     /// Resolves a link of a page. Returns `None` if it leads to no web page.
     pub fn resolve(link: &str, base: &Url) -> Option<Self> {
         let mut url = base.join(link.trim()).ok()?;

@@ -16,8 +16,8 @@ mod warnings;
 pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
-    Auth, Billing, Captures, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend, Log,
-    LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Sandbox,
+    Auth, Billing, Captures, Crawl, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend,
+    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Sandbox,
     Server, Settings, Storage, StorageBackend, Webhooks,
 };
 

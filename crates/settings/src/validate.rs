@@ -47,6 +47,8 @@ impl Settings {
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),
             self.check_contact(),
+            positive("crawl.hosts_at_a_time", u64::from(self.crawl.hosts_at_a_time)),
+            positive("crawl.max_urls", self.crawl.max_urls),
             positive("files.max_object_bytes", self.files.max_object_bytes),
             positive("files.max_per_organization", self.files.max_per_organization),
             // Without an audience, tokens of the same issuer for other services would be accepted.
