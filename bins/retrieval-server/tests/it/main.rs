@@ -48,5 +48,6 @@ mod uploads;
 mod usage;
 mod web;
 mod web_archives;
+mod web_crawls;
 mod web_pages;
 mod webhooks;
