@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docstore::{CrawlLimits, Docstore, StoreError};
+use docstore::{Docstore, StoreError};
 use extract_worker::Extractor;
 use fetcher::Fetcher;
 use metrics::{counter, gauge};
@@ -12,37 +12,26 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
-use crate::pace::PaceLimits;
+use crate::options::CrawlerOptions;
 use crate::plan::Plan;
 use crate::revisit::Bounds;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::visitor::Visitor;
-
-/// Limits of every crawl, whatever its plan.
-pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
 
 /// Candidates of one claim: other instances may take the first ones.
 const CANDIDATES: i64 = 16;
 /// Interval of the work on crawls as a whole.
-const UPKEEP: Duration = Duration::from_secs(5);
+const UPKEEP: Duration = Duration::from_secs(2);
+/// Interval of looking for schedules that a change of the clock has spoiled.
+const REPAIR: Duration = Duration::from_secs(60);
 /// Pause after a failure of the database.
 const RETRY: Duration = Duration::from_secs(1);
 /// URLs that are settled in one transaction.
 const SETTLED_AT_A_TIME: i64 = 2_000;
 /// Longest time that a retry is planned ahead.
 const LONGEST_RETRY: Duration = Duration::from_hours(25);
-
-#[derive(Clone, Copy, Debug)]
-pub struct CrawlerOptions {
-    /// Hosts that are visited at a time. Each has one request at a time.
-    pub hosts_at_a_time: usize,
-    pub pace: PaceLimits,
-    /// Lease of a host. After a crash another instance takes over within this time.
-    pub lease: Duration,
-    /// Interval of looking for due hosts.
-    pub poll: Duration,
-}
 
 /// Check that tells if there is no room for more pages.
 pub type IsFull = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -77,8 +66,8 @@ pub struct CrawlerParts {
 impl Crawler {
     pub fn new(parts: CrawlerParts, options: CrawlerOptions) -> Self {
         let CrawlerParts { store, fetcher, extractor, clock, is_full, token, owner, only } = parts;
-        for state in CrawlUrlState::ALL.iter().filter(|state| **state != CrawlUrlState::New) {
-            counter!("retrieval_crawl_pages_total", "outcome" => state.as_str()).increment(0);
+        for state in CrawlUrlState::ALL {
+            counter!("retrieval_crawl_pages_total", "outcome" => session::outcome_name(*state)).increment(0);
         }
         counter!("retrieval_crawl_back_offs_total").increment(0);
         gauge!("retrieval_crawl_queue").set(0.0);
@@ -90,13 +79,17 @@ impl Crawler {
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         let permits = Arc::new(Semaphore::new(self.options.hosts_at_a_time.max(1)));
         let mut sessions = JoinSet::new();
-        let mut upkeep: Option<Instant> = None;
-        let heartbeat = tokio::spawn(Arc::clone(&self).keep_leases(stop.clone()));
+        let (mut upkeep, mut repair): (Option<Instant>, Option<Instant>) = (None, None);
+        let _heartbeat = AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self).keep_leases()));
         while !stop.is_cancelled() {
             while sessions.try_join_next().is_some() {}
             if upkeep.is_none_or(|last| last.elapsed() >= UPKEEP) {
                 upkeep = Some(Instant::now());
                 self.report(self.keep_up().await);
+            }
+            if repair.is_none_or(|last| last.elapsed() >= REPAIR) {
+                repair = Some(Instant::now());
+                self.report(self.repair_schedules().await);
             }
             let free = tokio::select! {
                 () = stop.cancelled() => break,
@@ -126,7 +119,6 @@ impl Crawler {
             }
         }
         while sessions.join_next().await.is_some() {}
-        heartbeat.abort();
     }
 
     fn session(&self, stop: CancellationToken) -> Session {
@@ -154,24 +146,29 @@ impl Crawler {
     }
 
     /// Extends the leases, since one visit may take longer than a lease.
-    async fn keep_leases(self: Arc<Self>, stop: CancellationToken) {
+    async fn keep_leases(self: Arc<Self>) {
         loop {
             tokio::time::sleep(self.options.lease / 3).await;
-            if stop.is_cancelled() {
-                return;
-            }
             let lease = self.clock.now() + self.options.lease;
             self.report(self.store.extend_crawl_leases(self.owner.clone(), lease).await.map(drop));
         }
     }
 
-    /// Ends full crawls, repairs schedules after a change of the clock, and measures the frontier.
+    /// Ends full crawls and measures the frontier.
     async fn keep_up(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         for crawl_id in self.store.list_full_crawls().await? {
             let outcome = || (CrawlUrlState::Skipped, "limit".to_owned());
             while self.store.settle_queued(crawl_id, None, outcome(), SETTLED_AT_A_TIME, now).await? > 0 {}
         }
+        let totals = self.store.frontier_totals().await?;
+        gauge!("retrieval_crawl_queue").set(totals.queued as f64);
+        Ok(())
+    }
+
+    /// Makes visits due that are planned for later than anyone can have planned them.
+    async fn repair_schedules(&self) -> Result<(), StoreError> {
+        let now = self.clock.now();
         for crawl in self.store.list_crawls().await? {
             let every = serde_json::from_str::<Plan>(&crawl.settings).ok().and_then(|plan| plan.every());
             let longest = every.map_or(LONGEST_RETRY, |every| Bounds::new(every).longest().max(LONGEST_RETRY));
@@ -184,8 +181,6 @@ impl Crawler {
                 );
             }
         }
-        let totals = self.store.frontier_totals().await?;
-        gauge!("retrieval_crawl_queue").set(totals.queued as f64);
         Ok(())
     }
 

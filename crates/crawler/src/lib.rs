@@ -7,6 +7,8 @@ mod document;
 mod feed;
 mod html;
 mod link_header;
+mod options;
+mod outcome;
 mod outlinks;
 mod pace;
 mod pattern;
@@ -21,7 +23,8 @@ mod traps;
 mod visitor;
 
 pub use address::Address;
-pub use crawler::{Crawler, CrawlerOptions, CrawlerParts, IsFull};
+pub use crawler::{Crawler, CrawlerParts, IsFull};
+pub use options::CrawlerOptions;
 pub use pace::PaceLimits;
 pub use plan::{Plan, PlanError, Sitemaps};
 pub use start::{NewCrawl, SINGLE_PAGES, StartError, refresh, start};

@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(pace.delay(), Duration::from_millis(2_600));
         pace.responded(Duration::from_secs(1_000));
         assert_eq!(pace.delay(), Duration::from_secs(30));
-        for _ in 0..30 {
+        for _ in 0..60 {
             pace.responded(Duration::from_millis(1));
         }
         assert_eq!(pace.delay(), Duration::from_millis(500));

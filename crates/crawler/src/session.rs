@@ -10,7 +10,7 @@ use model::{Clock, CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::crawler::{CrawlerOptions, LIMITS};
+use crate::options::{CrawlerOptions, LIMITS};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::scope::Scope;
@@ -150,7 +150,7 @@ impl Session {
             Recorded::Lost => Ok((Next::Lost, pause)),
             Recorded::Done { state, reason, is_running } => {
                 if kind == CrawlUrlKind::Page {
-                    count(state);
+                    counter!("retrieval_crawl_pages_total", "outcome" => outcome_name(state)).increment(1);
                 }
                 tracing::debug!(host, state = state.as_str(), reason, "visited a page of a crawl");
                 if is_unreachable && pace.failures >= MAX_FAILURES {
@@ -183,9 +183,16 @@ impl Session {
     }
 }
 
-/// Counts a visit.
-pub fn count(state: CrawlUrlState) {
-    counter!("retrieval_crawl_pages_total", "outcome" => state.as_str()).increment(1);
+/// Name of an outcome in the metrics.
+pub fn outcome_name(state: CrawlUrlState) -> &'static str {
+    match state {
+        CrawlUrlState::New => "retried",
+        CrawlUrlState::Listed
+        | CrawlUrlState::Skipped
+        | CrawlUrlState::Failed
+        | CrawlUrlState::Gone
+        | CrawlUrlState::Redirected => state.as_str(),
+    }
 }
 
 /// Returns the contexts of the crawls, and their URLs in turns.

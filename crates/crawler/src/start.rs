@@ -5,7 +5,7 @@ use model::{CrawlId, CrawlStatus, Timestamp};
 use uuid::Uuid;
 
 use crate::address::Address;
-use crate::crawler::LIMITS;
+use crate::options::LIMITS;
 use crate::outlinks;
 use crate::plan::{Plan, Sitemaps};
 
@@ -69,8 +69,11 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
     }
     let known = store.find_crawl(SINGLE_PAGES.to_owned()).await?;
     let known = known.and_then(|crawl| serde_json::from_str::<Plan>(&crawl.settings).ok());
+    // One seed of each host: the others are in the frontier.
     let mut seeds = known.map(|plan| plan.seeds).unwrap_or_default();
-    seeds.push(address.url.clone());
+    if !seeds.iter().any(|seed| Address::parse(seed).is_ok_and(|seed| seed.host == address.host)) {
+        seeds.push(address.url.clone());
+    }
     let plan = Plan { seeds, depth: Some(0), sitemaps: Sitemaps::Off, ..Plan::default() };
     let crawl = Crawl {
         crawl_id: CrawlId(Uuid::now_v7()),

@@ -14,22 +14,13 @@ use url::Url;
 use crate::address::Address;
 use crate::directives::Directives;
 use crate::html::{self, PageSignals};
+use crate::outcome::{Reading, Trouble, settle, trouble_with};
 use crate::outlinks::Outlinks;
 use crate::pace::Pace;
 use crate::plan::{Plan, Sitemaps};
-use crate::revisit::Bounds;
 use crate::scope::Scope;
-use crate::{document, feed, link_header, reason, soft_404};
+use crate::{document, feed, link_header, soft_404};
 
-/// Attempts of a visit in one round. A host that is busy gets more.
-const MAX_ATTEMPTS: i32 = 3;
-const MAX_BUSY_ATTEMPTS: i32 = 8;
-/// Time before the second attempt; each further one waits six times as long.
-const FIRST_RETRY: Duration = Duration::from_secs(10);
-/// Responses of 404 or 410 after which a page is removed.
-const MAX_MISSING: i32 = 2;
-/// Longest time until a missing page is checked again.
-const MISSING_CHECK: Duration = Duration::from_hours(1);
 /// Sitemaps and feeds that are read at a time: each may take the memory of many pages.
 const FEEDS_AT_A_TIME: usize = 2;
 /// Maximum size of HTML whose links are read.
@@ -61,58 +52,6 @@ pub struct Outcome {
     pub pause: Duration,
     /// The host cannot be reached.
     pub is_unreachable: bool,
-}
-
-/// Reading of a page or list, before its consequences.
-struct Reading {
-    state: CrawlUrlState,
-    reason: Option<&'static str>,
-    change: PageChange,
-    canonical: Option<DocId>,
-    target: Option<DocId>,
-    validators: Option<Validators>,
-    digest: Option<String>,
-}
-
-impl Reading {
-    fn skipped(reason: &'static str) -> Self {
-        Self::of(CrawlUrlState::Skipped, Some(reason))
-    }
-
-    fn failed(reason: &'static str) -> Self {
-        Self { change: PageChange::Keep, ..Self::of(CrawlUrlState::Failed, Some(reason)) }
-    }
-
-    fn of(state: CrawlUrlState, reason: Option<&'static str>) -> Self {
-        Self {
-            state,
-            reason,
-            change: PageChange::Remove,
-            canonical: None,
-            target: None,
-            validators: None,
-            digest: None,
-        }
-    }
-}
-
-/// Response that tells nothing of the page itself.
-enum Trouble {
-    Fetch(FetchError),
-    /// No worker is free.
-    Busy,
-    Document(&'static str),
-    /// The site says that there is no page, with this name of the reason.
-    Missing(String),
-}
-
-impl From<FetchError> for Trouble {
-    fn from(error: FetchError) -> Self {
-        match error {
-            FetchError::Status { status: 404 | 410, .. } => Trouble::Missing(reason::of_fetch(&error)),
-            error => Trouble::Fetch(error),
-        }
-    }
 }
 
 impl Visitor {
@@ -190,11 +129,11 @@ impl Visitor {
                 digest: url.content_digest.clone(),
                 ..Reading::of(url.state, None)
             }),
-            VisitBody::Redirect(target) => Ok(redirect(&address, target.as_str(), outlinks)),
+            VisitBody::Redirect(target) => redirect(&address, target.as_str(), outlinks),
             VisitBody::Data { bytes, is_truncated, validators } => {
                 let base = Url::parse(&url.url).ok();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
-                let Some(mut feed) = read else { return Ok(Reading::failed("not_a_sitemap")) };
+                let Some(mut feed) = read else { return Err(Trouble::Useless("not_a_sitemap")) };
                 feed.is_cut |= is_truncated;
                 add_feed(feed, base.as_ref(), &url.url, outlinks);
                 Ok(Reading { validators, change: PageChange::Keep, ..Reading::of(CrawlUrlState::Listed, None) })
@@ -238,7 +177,7 @@ impl Visitor {
             let base = base.unwrap_or_else(|| page.final_url.clone());
             let refresh = signals.refresh.as_deref().and_then(|target| Address::resolve(target, &base));
             if let Some(target) = refresh.filter(|target| target.url != address.url) {
-                return Ok(redirect(address, &target.url, outlinks));
+                return redirect(address, &target.url, outlinks);
             }
             named = named.or_else(|| signals.canonical.as_deref().and_then(|link| Address::resolve(link, &base)));
             follow(&signals, &base, directives.nofollow, &context.plan, outlinks);
@@ -253,7 +192,7 @@ impl Visitor {
         let named = named.filter(|named| named.url != address.url && outlinks.add_instead(named));
         let extracted = match document::extract(self.extractor.as_ref(), &page).await {
             Ok(extracted) => extracted,
-            Err(WorkError::Document(error)) => return Err(Trouble::Document(error.kind.as_str())),
+            Err(WorkError::Document(error)) => return Err(Trouble::Useless(error.kind.as_str())),
             Err(WorkError::Overloaded { .. } | WorkError::Postponed) => return Err(Trouble::Busy),
         };
         if extracted.markdown.trim().is_empty() {
@@ -264,7 +203,7 @@ impl Visitor {
         }
         let (address, validators) = (address.clone(), page.validators.clone());
         let preparing = tokio::task::spawn_blocking(move || document::prepare(&address, &page, extracted, now));
-        let Ok(new) = preparing.await else { return Ok(Reading::failed("crashed")) };
+        let Ok(new) = preparing.await else { return Err(Trouble::Useless("crashed")) };
         Ok(Reading {
             digest: Some(new.capture.content_digest.clone()),
             change: PageChange::Save(Box::new(new)),
@@ -336,120 +275,19 @@ fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlin
     }
 }
 
-fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Reading {
-    let Ok(target) = Address::parse(target) else { return Reading::failed("invalid_redirect") };
+fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
+    let target = Address::parse(target).map_err(|_| Trouble::Useless("invalid_redirect"))?;
     if target.url == from.url {
-        return Reading::failed("redirect_loop");
+        return Err(Trouble::Useless("redirect_loop"));
     }
     if !outlinks.add_instead(&target) {
-        return Reading::skipped("redirect_outside");
+        return Ok(Reading::skipped("redirect_outside"));
     }
-    Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) }
+    Ok(Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) })
 }
 
 fn validators(url: &CrawlUrl) -> Option<Validators> {
     let (etag, last_modified) = (url.etag.clone(), url.last_modified.clone());
     let known = etag.is_some() || last_modified.is_some();
     known.then(|| Validators { url: url.fetched_from.clone().unwrap_or_default(), etag, last_modified })
-}
-
-/// Writes what a reading says of a URL.
-fn settle(
-    url: &mut CrawlUrl,
-    before: &CrawlUrl,
-    reading: Reading,
-    every: Option<Duration>,
-    now: Timestamp,
-) -> (PageChange, Option<DocId>) {
-    let Reading { state, reason, change, canonical, target, validators, digest } = reading;
-    let changed = digest != before.content_digest || state != before.state;
-    (url.state, url.reason, url.target_id) = (state, reason.map(str::to_owned), target);
-    (url.attempts, url.missing, url.queued) = (0, 0, false);
-    if changed {
-        url.changed_at = Some(now);
-        url.changes = url.changes.saturating_add(1);
-    }
-    (url.fetched_from, url.etag, url.last_modified) = match validators {
-        Some(validators) => (Some(validators.url), validators.etag, validators.last_modified),
-        None => (None, None, None),
-    };
-    url.content_digest = digest;
-    schedule(url, every, changed, now);
-    (change, canonical)
-}
-
-fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
-    let last = url.interval_seconds.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs);
-    let interval = every.map(|every| match url.kind {
-        // Sitemaps announce the changes of pages.
-        CrawlUrlKind::Sitemap => every,
-        CrawlUrlKind::Page => Bounds::new(every).next(last, changed),
-    });
-    url.interval_seconds = interval.and_then(|interval| i64::try_from(interval.as_secs()).ok());
-    url.next_fetch_at = interval.map(|interval| now + interval);
-}
-
-/// Writes the consequences of a visit that told nothing of the content.
-fn trouble_with(
-    url: &mut CrawlUrl,
-    before: &CrawlUrl,
-    trouble: &Trouble,
-    every: Option<Duration>,
-    pace: &mut Pace,
-    now: Timestamp,
-) -> (PageChange, Option<DocId>, Duration, bool) {
-    let was_listed = before.state == CrawlUrlState::Listed;
-    match trouble {
-        Trouble::Missing(name) => {
-            pace.failures = 0;
-            url.missing = url.missing.saturating_add(1);
-            (url.attempts, url.queued) = (0, false);
-            if was_listed && url.missing < MAX_MISSING {
-                let check = every.map_or(MISSING_CHECK, |every| every.min(MISSING_CHECK));
-                url.next_fetch_at = Some(now + check);
-                return (PageChange::Keep, None, pace.delay(), false);
-            }
-            let is_guess = before.kind == CrawlUrlKind::Sitemap && url.url.ends_with("/sitemap.xml") && !was_listed;
-            (url.state, url.reason) = match is_guess {
-                true => (CrawlUrlState::Skipped, Some("no_sitemap".to_owned())),
-                false => (CrawlUrlState::Gone, Some(name.clone())),
-            };
-            (url.etag, url.last_modified, url.content_digest) = (None, None, None);
-            schedule(url, every, false, now);
-            (PageChange::Remove, None, pace.delay(), false)
-        }
-        Trouble::Busy => {
-            url.next_fetch_at = Some(now + Duration::from_secs(1));
-            (PageChange::Keep, None, pace.delay(), false)
-        }
-        Trouble::Document(name) => {
-            give_up(url, was_listed, name, every, now);
-            (PageChange::Keep, None, pace.delay(), false)
-        }
-        Trouble::Fetch(error) => {
-            let is_busy = matches!(error, FetchError::Status { status: 429 | 503, .. });
-            let is_robots = matches!(error, FetchError::RobotsUnreachable { .. });
-            let calls_for_back_off = error.is_temporary() && !is_robots;
-            let pause = if calls_for_back_off { pace.failed(error.retry_after()) } else { pace.delay() };
-            let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
-            url.attempts = url.attempts.saturating_add(1);
-            if calls_for_back_off && url.attempts < limit {
-                let exponent = u32::try_from(url.attempts - 1).unwrap_or(0);
-                let retry = if is_busy { pause } else { pause.max(FIRST_RETRY * 6_u32.pow(exponent)) };
-                url.next_fetch_at = Some(now + retry);
-            } else {
-                give_up(url, was_listed, &reason::of_fetch(error), every, now);
-            }
-            (PageChange::Keep, None, pause, reason::is_unreachable(error))
-        }
-    }
-}
-
-/// Ends the attempts of this round. A listed page stays as it is.
-fn give_up(url: &mut CrawlUrl, was_listed: bool, name: &str, every: Option<Duration>, now: Timestamp) {
-    (url.attempts, url.queued) = (0, false);
-    if !was_listed {
-        (url.state, url.reason) = (CrawlUrlState::Failed, Some(name.to_owned()));
-    }
-    schedule(url, every, false, now);
 }

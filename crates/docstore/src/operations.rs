@@ -219,7 +219,8 @@ operations! {
     /// is restored unless its content was read before the removal.
     bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
 
-    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the seeds.
+    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
+    /// seeds. With other settings than before all pages are requested unconditionally.
     write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp) -> Crawl;
     /// Sets the status of the crawl of this name. `None` for an unknown one.
     write crawls::set_crawl_status(name: String, status: CrawlStatus) -> Option<Crawl>;
@@ -236,16 +237,16 @@ operations! {
     /// crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
     /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
-    bulk crawl_urls::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
+    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
     /// Queues a visit of the URL in all crawls that know it. Returns their number.
-    write crawl_urls::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
+    write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Gives at most `limit` queued URLs that were never visited this outcome: those of a host, or all pages. Returns their
     /// number.
-    bulk crawl_urls::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), limit: i64, now: Timestamp) -> usize;
+    bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
-    read crawl_urls::list_full_crawls() -> Vec<CrawlId>;
+    read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
     /// Makes URLs due whose next visit is later than anyone can have planned: the clock was set back. Returns their number.
-    bulk crawl_urls::reschedule_crawl(crawl_id: CrawlId, longest: Duration, now: Timestamp) -> usize;
+    bulk crawl_upkeep::reschedule_crawl(crawl_id: CrawlId, longest: Duration, now: Timestamp) -> usize;
     /// Lists hosts with due URLs that nobody has leased, those served least recently first; with `only`, of this crawl.
     read crawl_hosts::list_due_crawl_hosts(only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<String>;
     /// Leases a host to `owner` unless another one holds it.

@@ -1,7 +1,7 @@
 use crate::names::named_enum;
 
 named_enum! {
-    /// What the operator wants of a crawl.
+    /// Intent of the operator for a crawl.
     CrawlStatus: "crawl status" {
         Running = "running",
         Stopped = "stopped",

@@ -21,7 +21,7 @@ pub struct Link {
     pub nofollow: bool,
 }
 
-/// What a page tells crawlers.
+/// Signals of a page for crawlers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PageSignals {
     /// `<base href>`.

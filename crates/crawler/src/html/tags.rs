@@ -61,7 +61,9 @@ fn end_of_text(source: &str, from: usize, name: &str) -> usize {
     let mut at = from;
     while let Some(found) = find(source, at, "</") {
         let end = found + 2 + name.len();
-        if bytes.get(found + 2..end).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
+        let is_name = bytes.get(found + 2..end).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
+        let is_whole = bytes.get(end).is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'));
+        if is_name && is_whole {
             return found;
         }
         at = found + 2;

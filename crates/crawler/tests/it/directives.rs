@@ -37,7 +37,7 @@ async fn directives_of_pages_are_honoured() {
             Page::html("<meta http-equiv=refresh content='0; url=/refreshed'><p>You are being sent on your way.</p>")
         }
         "/refreshed" => generated(11, &[]),
-        "/away" => Page::redirect("http://127.0.0.9:1/x"),
+        "/away" => Page::redirect("http://127.0.0.9:8080/x"),
         _ => Page::status(404),
     });
     let crawl = world.run("site", plan(&[site.url("/")])).await;

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{CrawlId, CrawlStatus, Timestamp};
 
 use super::Conn;
-use super::crawls::lock_crawl;
+use super::crawl_locks::lock_crawl;
 use crate::crawls::DueUrls;
 use crate::error::Result;
 use crate::rows::{CrawlHost, CrawlUrl};

@@ -3,6 +3,7 @@ use diesel_async::RunQueryDsl;
 use model::{CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
+use super::crawl_locks::{lock_crawl, write_counters};
 use super::crawl_urls::add_urls;
 use super::web_pages::remove_unless_crawled;
 use crate::crawls::{CrawlLimits, FrontierTotals, NewCrawlUrl};
@@ -10,26 +11,6 @@ use crate::error::Result;
 use crate::rows::Crawl;
 use crate::schema::{crawl_hosts, crawl_urls, crawls};
 use crate::types::{Bind, bind_all};
-
-/// Locks a crawl. Every transaction that changes its rows begins with this, so that counters and queues stay exact.
-pub async fn lock_crawl(connection: &mut Conn, crawl_id: CrawlId) -> Result<Option<Crawl>> {
-    Ok(lock_rows!(crawls::table.find(Bind(crawl_id)).select(Crawl::as_select())).first(connection).await.optional()?)
-}
-
-/// Writes the counters of a crawl that the transaction has locked, and its end if nothing is queued.
-pub async fn write_counters(connection: &mut Conn, crawl: &Crawl, now: Timestamp) -> Result<()> {
-    let finished_at = if crawl.queued > 0 { None } else { crawl.finished_at.or(Some(now)) };
-    diesel::update(crawls::table.find(Bind(crawl.crawl_id)))
-        .set((
-            crawls::urls.eq(crawl.urls),
-            crawls::queued.eq(crawl.queued),
-            crawls::pages.eq(crawl.pages),
-            crawls::finished_at.eq(Bind(finished_at)),
-        ))
-        .execute(connection)
-        .await?;
-    Ok(())
-}
 
 pub async fn start_crawl(
     connection: &mut Conn,
@@ -44,6 +25,13 @@ pub async fn start_crawl(
             .first(connection)
             .await?;
     let is_new = stored.crawl_id == crawl.crawl_id;
+    if !is_new && stored.settings != crawl.settings {
+        // Pages that have not changed may have links that the new settings permit.
+        diesel::update(crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(stored.crawl_id))))
+            .set((crawl_urls::etag.eq(None::<String>), crawl_urls::last_modified.eq(None::<String>)))
+            .execute(connection)
+            .await?;
+    }
     // An unfinished round goes on.
     if !is_new && stored.queued == 0 {
         stored.started_at = now;

@@ -11,6 +11,8 @@ pub mod balances;
 pub mod captures;
 pub mod crawl_counts;
 pub mod crawl_hosts;
+pub mod crawl_locks;
+pub mod crawl_upkeep;
 pub mod crawl_urls;
 pub mod crawl_visits;
 pub mod crawls;

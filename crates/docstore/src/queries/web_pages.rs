@@ -5,7 +5,7 @@ use model::{CrawlId, CrawlUrlState, DocId, IndexName, Timestamp};
 use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
-use super::crawls::{lock_crawl, write_counters};
+use super::crawl_locks::{lock_crawl, write_counters};
 use super::outbox::enqueue_documents_of;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::crawls::WebPageEntry;

@@ -35,7 +35,8 @@ pub async fn run(store: &Docstore, crawl: &Crawl, settings: &Settings) -> anyhow
     }
     let started = Instant::now();
     let progress = progress_bar();
-    let ended = watch(store, crawl, &progress).await;
+    let free_space = compose::free_space(settings);
+    let ended = watch(store, crawl, &progress, || free_space.is_low()).await;
     stop.cancel();
     for task in tasks {
         task.await?;
@@ -61,7 +62,15 @@ enum Ended {
 }
 
 /// Shows the progress of the crawl until it ends.
-async fn watch(store: &Docstore, crawl: &Crawl, progress: &ProgressBar) -> anyhow::Result<Ended> {
+///
+/// # Errors
+/// The database failed, or too little disk space is free.
+async fn watch(
+    store: &Docstore,
+    crawl: &Crawl,
+    progress: &ProgressBar,
+    is_full: impl Fn() -> bool,
+) -> anyhow::Result<Ended> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let started = Instant::now();
@@ -92,6 +101,9 @@ async fn watch(store: &Docstore, crawl: &Crawl, progress: &ProgressBar) -> anyho
             CrawlStatus::Stopped => return Ok(Ended::Stopped),
             CrawlStatus::Running if now.queued == 0 => return Ok(Ended::Completed),
             CrawlStatus::Running => {}
+        }
+        if is_full() {
+            bail!("the disk is almost full: free space, or lower `quotas.min_free_disk_bytes`");
         }
         tokio::select! {
             _ = terminate.recv() => return Ok(Ended::Interrupted),
