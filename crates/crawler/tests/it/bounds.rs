@@ -45,7 +45,7 @@ async fn traps_are_bounded_and_reported() {
             // The same page under any number of URLs.
             path if path.starts_with("/same?n=") => {
                 let n: usize = path["/same?n=".len()..].parse().unwrap();
-                let link = format!("<a href=/same?n={}>next</a>", n + 1);
+                let link = format!("<link rel=next href=/same?n={}>", n + 1);
                 Page::html(&format!(
                     "<h1>Same</h1><p>The same text on all of these pages, however many there are.</p>{link}"
                 ))
