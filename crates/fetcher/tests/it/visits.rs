@@ -42,7 +42,7 @@ async fn data_has_any_type_and_is_cut_at_the_limit() {
     small.max_bytes = 1_000;
     let fetcher = fetcher(small);
     for (length, is_cut) in [(1_000, false), (1_001, true)] {
-        let site = Site::serving(response("200 OK", &["Content-Type: image/png"], &"x".repeat(length))).await;
+        let site = Site::serving(response("200 OK", &["Content-Type: image/png"], "x".repeat(length))).await;
         let visited = visit(&fetcher, site.url("/"), Accept::Data).await.unwrap();
         let VisitBody::Data { bytes, is_truncated, .. } = visited.body else { panic!("no data: {visited:?}") };
         assert_eq!((bytes.len(), is_truncated), (1_000, is_cut));
