@@ -428,11 +428,14 @@ const PAGES_AT_A_TIME: usize = 48;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// Product token of this program in robots.txt and in directives of pages.
+pub const TOKEN: &str = "retrieval";
+
 pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
     let fetch = &settings.fetch;
     let whole = Duration::from_millis(fetch.timeout_ms);
     let contact = Some(fetch.contact.as_str()).filter(|contact| !contact.is_empty());
-    let defaults = FetcherOptions::new("retrieval", env!("CARGO_PKG_VERSION"), contact);
+    let defaults = FetcherOptions::new(TOKEN, env!("CARGO_PKG_VERSION"), contact);
     Fetcher::new(FetcherOptions {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),

@@ -51,6 +51,9 @@ fn describe() {
         Unit::Seconds,
         "Duration of requests to web providers in seconds, by provider."
     );
+    describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
+    describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
+    describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

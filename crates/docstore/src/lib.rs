@@ -3,6 +3,7 @@
 
 mod backend;
 mod copies;
+mod crawls;
 mod documents;
 mod error;
 mod file_result;
@@ -23,6 +24,10 @@ mod search_details;
 mod types;
 mod visible;
 
+pub use crawls::{
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+    WebPageEntry,
+};
 pub use documents::{
     CaptureHead, DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome,
     StoredCapture,

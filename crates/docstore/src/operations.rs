@@ -4,13 +4,19 @@
 //! `relaxed` run in one transaction. On SQLite waiting writes share a commit, a `bulk` write has its own, and a power failure
 //! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
+use std::time::Duration;
+
 use model::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DeliveryId, DocId, FeedbackId, Generation,
-    IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, SearchId, SyncId, Timestamp, WebhookId,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, CrawlId, CrawlStatus, CrawlUrlState, DeliveryId,
+    DocId, FeedbackId, Generation, IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, SearchId, SyncId,
+    Timestamp, WebhookId,
 };
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
+use crate::crawls::{
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, NewCrawlUrl, Recorded, SkippedLinks, WebPageEntry,
+};
 use crate::documents::{
     DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome, StoredCapture,
 };
@@ -232,6 +238,63 @@ operations! {
     bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
     /// Keeps captures that the organization may read until this time at least, although others replace them. Skips unknown ones.
     write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
+
+    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
+    /// seeds. With other settings than before all pages are requested unconditionally.
+    write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp) -> Crawl;
+    /// Sets the status of the crawl of this name. `None` for an unknown one.
+    write crawls::set_crawl_status(name: String, status: CrawlStatus) -> Option<Crawl>;
+    read crawls::find_crawl(name: String) -> Option<Crawl>;
+    /// Lists all crawls, oldest first.
+    read crawls::list_crawls() -> Vec<Crawl>;
+    /// Lists the numbers of a crawl's URLs by state and reason, and of links that were not followed.
+    read crawl_counts::list_crawl_counts(crawl_id: CrawlId) -> Vec<CrawlCount>;
+    read crawls::frontier_totals() -> FrontierTotals;
+    /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
+    /// has none. Returns true if the crawl is gone.
+    bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp) -> bool;
+    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
+    /// crawl is gone.
+    write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
+    /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
+    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
+    /// Queues a visit of the URL in all crawls that know it. Returns their number.
+    write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
+    /// Gives at most `limit` queued URLs that were never visited this outcome: those of a host, or all pages. Returns their
+    /// number.
+    bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), limit: i64, now: Timestamp) -> usize;
+    /// Lists crawls that have reached their limit of pages and still wait for visits.
+    read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
+    /// Makes URLs due whose next visit is later than anyone can have planned: the clock was set back. Returns their number.
+    bulk crawl_upkeep::reschedule_crawl(crawl_id: CrawlId, longest: Duration, now: Timestamp) -> usize;
+    /// Lists hosts with due URLs that nobody has leased, those served least recently first; with `only`, of this crawl.
+    read crawl_hosts::list_due_crawl_hosts(only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<String>;
+    /// Leases a host to `owner` unless another one holds it.
+    write crawl_hosts::claim_crawl_host(host: String, owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<CrawlHost>;
+    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. The caller holds the lease.
+    snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
+    /// Extends the leases of an owner. Returns their number.
+    relaxed crawl_hosts::extend_crawl_leases(owner: String, lease_expires_at: Timestamp) -> usize;
+    /// Releases a host if `owner` holds it.
+    relaxed crawl_hosts::release_crawl_host(host: String, owner: String) -> ();
+    /// Releases all hosts of an owner that has ended. Returns their number.
+    write crawl_hosts::release_crawl_owner(owner: String) -> usize;
+    /// Lists the owners of leases, expired ones included.
+    read crawl_hosts::list_crawl_owners() -> Vec<String>;
+    /// Recomputes when a host is due next.
+    write crawl_hosts::refresh_crawl_queues(host: String) -> ();
+    /// Returns the digests of the current contents of listed pages.
+    read crawl_visits::list_valid_digests(url_ids: Vec<DocId>) -> Vec<(DocId, String)>;
+    /// Stores the outcome of a visit with its document, its links and the counters of the crawl, if `owner` holds the lease of the
+    /// host.
+    write crawl_visits::record_crawl_visit(visit: CrawlVisit, owner: String, limits: CrawlLimits, now: Timestamp) -> Recorded;
+    /// Lists pages of the shared web index whose canonical URLs begin with the prefix, in the order of their ids.
+    read web_pages::list_web_pages(prefix: Option<String>, after: Option<DocId>, limit: i64) -> Vec<WebPageEntry>;
+    read web_pages::count_web_pages() -> i64;
+    /// Returns true if the shared web index contains the page.
+    read web_pages::find_web_page(doc_id: DocId) -> bool;
+    /// Removes pages from the shared web index. Crawls visit them no more. Returns their number.
+    bulk web_pages::remove_web_pages(doc_ids: Vec<DocId>, now: Timestamp) -> usize;
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();

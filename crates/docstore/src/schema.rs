@@ -449,6 +449,93 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawls (crawl_id) {
+        crawl_id -> Stored<CrawlId>,
+        name -> Text,
+        settings -> Text,
+        status -> Stored<CrawlStatus>,
+        created_at -> Stored<Timestamp>,
+        started_at -> Stored<Timestamp>,
+        finished_at -> Nullable<Stored<Timestamp>>,
+        page_limit -> Nullable<BigInt>,
+        url_limit -> BigInt,
+        urls -> BigInt,
+        queued -> BigInt,
+        pages -> BigInt,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_urls (crawl_id, url_id) {
+        crawl_id -> Stored<CrawlId>,
+        url_id -> Stored<DocId>,
+        url -> Text,
+        host -> Text,
+        kind -> Stored<CrawlUrlKind>,
+        depth -> Integer,
+        priority -> Integer,
+        chain -> Integer,
+        path_key -> Nullable<BigInt>,
+        state -> Stored<CrawlUrlState>,
+        reason -> Nullable<Text>,
+        target_id -> Nullable<Stored<DocId>>,
+        queued -> Bool,
+        next_fetch_at -> Nullable<Stored<Timestamp>>,
+        attempts -> Integer,
+        missing -> Integer,
+        fetched_at -> Nullable<Stored<Timestamp>>,
+        changed_at -> Nullable<Stored<Timestamp>>,
+        visits -> Integer,
+        changes -> Integer,
+        interval_seconds -> Nullable<BigInt>,
+        fetched_from -> Nullable<Text>,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
+        content_digest -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_queues (crawl_id, host) {
+        crawl_id -> Stored<CrawlId>,
+        host -> Text,
+        next_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_hosts (host) {
+        host -> Text,
+        next_request_at -> Stored<Timestamp>,
+        response_millis -> BigInt,
+        failures -> Integer,
+        claimed_at -> Stored<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_counts (crawl_id, kind, reason) {
+        crawl_id -> Stored<CrawlId>,
+        kind -> Text,
+        reason -> Text,
+        count -> BigInt,
+        example -> Nullable<Text>,
+    }
+}
+
 diesel::joinable!(api_keys -> organizations (organization_id));
 diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -472,3 +559,4 @@ diesel::allow_tables_to_appear_in_same_query!(
     balances,
     balance_entries
 );
+diesel::allow_tables_to_appear_in_same_query!(crawls, crawl_queues, crawl_hosts, crawl_urls);

@@ -14,10 +14,10 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, SingleValue, SqlType, Text, is_nullable};
 use diesel::sqlite::Sqlite;
 use model::{
-    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
-    DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
-    ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp,
-    WebhookId,
+    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, CrawlId,
+    CrawlStatus, CrawlUrlKind, CrawlUrlState, DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation,
+    IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId,
+    SessionId, SyncId, Timestamp, WebhookId,
 };
 use uuid::Uuid;
 
@@ -238,6 +238,7 @@ stored_as_uuid!(
     AuditEntryId,
     BalanceEntryId,
     CaptureId,
+    CrawlId,
     DeliveryId,
     DocId,
     FeedbackId,
@@ -313,6 +314,9 @@ stored_as_name!(
     AuditAction,
     BalanceReason,
     CaptureFormat,
+    CrawlStatus,
+    CrawlUrlKind,
+    CrawlUrlState,
     FeedbackEvent,
     FileOutcome,
     IndexName,

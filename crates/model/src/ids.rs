@@ -68,6 +68,8 @@ id! {
     WebhookId;
     /// One event for one address, the same in all attempts.
     DeliveryId;
+    /// A crawl of web pages.
+    CrawlId;
     /// A state of a search index: random, and renewed with every batch of changes.
     Generation;
 }

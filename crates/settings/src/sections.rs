@@ -27,6 +27,7 @@ pub struct Settings {
     pub extract: Extract,
     pub fetch: Fetch,
     pub web: Web,
+    pub crawl: Crawl,
     pub captures: Captures,
     pub usage: Usage,
     pub files: Files,
@@ -191,6 +192,18 @@ pub struct Webhooks {
     #[serde(deserialize_with = "parse::networks")]
     pub allow_networks: Vec<IpNet>,
     pub timeout_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crawl {
+    pub enabled: bool,
+    pub hosts_at_a_time: u32,
+    pub min_delay_ms: u64,
+    pub max_delay_ms: u64,
+    pub max_crawl_delay_ms: u64,
+    pub max_back_off_ms: u64,
+    pub max_urls: u64,
 }
 
 /// Reaction to a system that cannot confine extraction workers.

@@ -50,6 +50,8 @@ impl Settings {
             self.check_contact(),
             positive("web.read_timeout_ms", self.web.read_timeout_ms),
             positive("web.timeout_ms", self.web.timeout_ms),
+            positive("crawl.hosts_at_a_time", u64::from(self.crawl.hosts_at_a_time)),
+            positive("crawl.max_urls", self.crawl.max_urls),
             positive("files.max_object_bytes", self.files.max_object_bytes),
             positive("files.max_per_organization", self.files.max_per_organization),
             // Without an audience, tokens of the same issuer for other services would be accepted.

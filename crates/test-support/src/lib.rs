@@ -4,6 +4,7 @@
 mod blobs;
 pub mod chat;
 mod clock;
+pub mod crawl_site;
 mod database;
 pub mod endpoint;
 mod engine;

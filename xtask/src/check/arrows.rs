@@ -66,6 +66,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "webhooks",
         ],
     ),
+    // Crawls keep their frontier in the docstore, and their pages are documents like those of ingest.
+    (
+        "crawler",
+        &["docstore", "extract", "extract-worker", "fetcher", "file-types", "ingest", "model", "retrieval-core"],
+    ),
     (
         "app",
         &[

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -91,6 +91,11 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let webhooks = compose::webhook_sender(&settings)?;
     let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
     tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
+    if settings.crawl.enabled {
+        let crawler = crawls::crawler(&settings, &store, &extractor, None).await?;
+        let stop_crawler = stop.clone();
+        tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
+    }
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
         store: store.clone(),

@@ -3,6 +3,7 @@
 mod account;
 mod activity;
 mod audit;
+mod crawl;
 mod document;
 mod file;
 mod outbox;
@@ -15,6 +16,7 @@ mod webhook;
 pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
+pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
 pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};

@@ -15,6 +15,7 @@ mod captures;
 mod concurrency;
 mod connections;
 mod copies;
+mod crawls;
 mod documents;
 mod evidence;
 mod files;
