@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("rate-limit", &[]),
     ("connections", &[]),
+    ("console", &[]),
     ("s3-server", &["connections"]),
     ("settings", &[]),
     ("skills", &[]),
@@ -92,6 +93,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "app",
             "compat",
             "connections",
+            "console",
             "error-causes",
             "mcp",
             "model",
@@ -102,6 +104,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["api-types", "openapi"]),
+    // A program that drives a browser.
+    ("browser-tests", &[]),
     // The application with test doubles behind its seams.
     (
         "test-support",

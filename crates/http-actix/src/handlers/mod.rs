@@ -1,5 +1,6 @@
 //! Handlers, one file per resource: convert the request, run the use case, convert its outcome.
 
+pub(crate) mod console;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;

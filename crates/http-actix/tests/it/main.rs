@@ -6,6 +6,7 @@ mod batches;
 mod bodies;
 mod budgets;
 mod compat;
+mod console;
 mod contract;
 mod corpus;
 mod documents;
