@@ -23,7 +23,9 @@ impl Stage {
     /// Uploads files and waits until they are searchable.
     pub async fn upload(&self, files: &[(&str, &str)]) -> anyhow::Result<()> {
         for (name, text) in files {
-            let signed = self.call("POST", "files/presign", &self.key, Some(json!({"filename": name, "size": text.len()}))).await?;
+            let signed = self
+                .call("POST", "files/presign", &self.key, Some(json!({"filename": name, "size": text.len()})))
+                .await?;
             let script = format!(
                 "const response = await fetch({}, {{method: 'PUT', body: {}}}); if (!response.ok) throw new Error(await response.text()); return true",
                 signed["url"],

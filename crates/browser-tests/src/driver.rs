@@ -32,8 +32,16 @@ impl Driver {
     /// Starts a browser with a new profile.
     pub async fn session(&self, chromium: &Path, profile: &Path) -> anyhow::Result<Client> {
         let fixed = [
-            "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--hide-scrollbars",
         ];
         let mut arguments: Vec<Value> = fixed.into_iter().map(Value::from).collect();
         arguments.push(format!("--user-data-dir={}", profile.display()).into());

@@ -103,11 +103,13 @@ impl Page {
 
     pub async fn wait_for_text(&self, selector: &str, text: &str) -> anyhow::Result<()> {
         let (selector, text) = (json!(selector), json!(text));
-        self.until(&format!("[...document.querySelectorAll({selector})].some((e) => e.textContent.includes({text}))")).await
+        self.until(&format!("[...document.querySelectorAll({selector})].some((e) => e.textContent.includes({text}))"))
+            .await
     }
 
     pub async fn text(&self, selector: &str) -> anyhow::Result<String> {
-        let found = self.script(&format!("return document.querySelector({})?.innerText ?? ''", json!(selector))).await?;
+        let found =
+            self.script(&format!("return document.querySelector({})?.innerText ?? ''", json!(selector))).await?;
         Ok(found.as_str().unwrap_or_default().to_owned())
     }
 
@@ -149,7 +151,9 @@ impl Page {
     /// Returns messages about refused or failed code since the last call. Failed requests are no faults of the page.
     pub async fn faults(&self) -> anyhow::Result<Vec<String>> {
         let entries = self.client.issue_cmd(Extension { path: "se/log", body: json!({"type": "browser"}) }).await?;
-        let is_fault = |text: &str| ["Content Security Policy", "Uncaught", "TrustedHTML", "Refused to"].iter().any(|word| text.contains(word));
+        let is_fault = |text: &str| {
+            ["Content Security Policy", "Uncaught", "TrustedHTML", "Refused to"].iter().any(|word| text.contains(word))
+        };
         let messages = entries.as_array().into_iter().flatten().filter_map(|entry| entry["message"].as_str());
         Ok(messages.filter(|text| is_fault(text)).map(str::to_owned).collect())
     }

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tempfile::TempDir;
 
 use crate::driver::{free_port, wait_for_port};
+
+const KEY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Server {
     program: PathBuf,
@@ -52,22 +55,21 @@ impl Server {
         format!("http://127.0.0.1:{}", self.ports[0])
     }
 
-    /// Returns the key of the first start.
+    /// Returns the key of the first start, which is written after the server has begun to listen.
     pub fn key(&self) -> anyhow::Result<String> {
         let file = self.folder.path().join("data/first-key");
-        Ok(std::fs::read_to_string(&file).with_context(|| format!("reading `{}`", file.display()))?.trim().to_owned())
+        let start = Instant::now();
+        while !file.exists() && start.elapsed() < KEY_TIMEOUT {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let key = std::fs::read_to_string(&file).with_context(|| format!("reading `{}`", file.display()))?;
+        // Without the line break it is not complete.
+        key.strip_suffix('\n').map(str::to_owned).context("the key is not complete")
     }
 
     /// Returns the address that the banner prints on a terminal.
     pub fn console_with(&self, key: &str) -> String {
         format!("{}/console/#key={key}", self.base())
-    }
-
-    /// Writes a file for an upload.
-    pub fn file(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
-        let path = self.folder.path().join(name);
-        std::fs::write(&path, text)?;
-        Ok(path)
     }
 }
 

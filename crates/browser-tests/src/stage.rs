@@ -36,7 +36,9 @@ pub async fn run(name: &str, arguments: &Arguments, driver: &Driver, axe: Option
     };
     let closed = client.close().await;
     match shown {
-        Some(text) => outcome.with_context(|| format!("the page shows: {}", text.chars().take(600).collect::<String>())),
+        Some(text) => {
+            outcome.with_context(|| format!("the page shows: {}", text.chars().take(600).collect::<String>()))
+        }
         None => {
             outcome?;
             Ok(closed?)

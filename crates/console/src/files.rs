@@ -97,23 +97,28 @@ const SOURCES: &[(&str, &str)] = sources![
 /// Place in the page where its modules are named, so that the browser loads them at once instead of one level at a time.
 const MODULES: &str = "<!-- modules -->\n";
 
+/// Place in the page for the folder of the other files.
+const FOLDER: &str = "{{FOLDER}}";
+
 /// Returns all files.
 pub fn files() -> impl Iterator<Item = File> {
     SOURCES.iter().map(|&(path, source)| File { path, media_type: media_type(path), text: served(path, source) })
 }
 
+/// Returns the page for an address at which the other files are below `folder`, which is empty or ends with `/`.
+pub fn page(folder: &str) -> String {
+    let modules = SOURCES.iter().map(|(path, _)| *path).filter(|path| path.ends_with("js"));
+    let links: String = modules.map(|path| format!("<link rel=\"modulepreload\" href=\"{FOLDER}{path}\">\n")).collect();
+    include_str!("../static/index.html").replace(MODULES, &links).replace(FOLDER, folder)
+}
+
 fn served(path: &str, source: &'static str) -> Cow<'static, str> {
     match path {
-        INDEX => Cow::Owned(source.replace(MODULES, &preloads())),
+        INDEX => Cow::Owned(page("")),
         // Vendored files are kept as published. Browsers resolve a bare name only with an inline import map.
         "vendor/hooks.mjs" => Cow::Owned(source.replace("from\"preact\"", "from\"./preact.mjs\"")),
         _ => Cow::Borrowed(source),
     }
-}
-
-fn preloads() -> String {
-    let modules = SOURCES.iter().map(|(path, _)| *path).filter(|path| path.ends_with("js"));
-    modules.map(|path| format!("<link rel=\"modulepreload\" href=\"{path}\">\n")).collect()
 }
 
 fn media_type(path: &str) -> &'static str {

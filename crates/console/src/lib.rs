@@ -3,5 +3,5 @@
 mod files;
 mod policy;
 
-pub use files::{File, INDEX, files};
+pub use files::{File, INDEX, files, page};
 pub use policy::content_security_policy;

@@ -29,7 +29,9 @@ mod tests {
             let policy = content_security_policy(Some(origin));
             assert!(policy.contains(&format!("connect-src 'self' {origin};")), "{policy}");
         }
-        for other in ["", "*", "https://", "ftp://a", "https://a; script-src *", "https://a b", "https://*", "https://a/b"] {
+        for other in
+            ["", "*", "https://", "ftp://a", "https://a; script-src *", "https://a b", "https://*", "https://a/b"]
+        {
             assert_eq!(content_security_policy(Some(other)), own, "{other}");
         }
     }

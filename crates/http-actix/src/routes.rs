@@ -44,7 +44,7 @@ pub fn create_app(
         .service(public("/docs", published::docs))
         .service(public("/docs/reference.css", published::style))
         .service(public("/docs/reference.js", published::script))
-        .service(public("/console", console::folder))
+        .service(public("/console", console::page))
         .service(public("/console/{file:.*}", console::file))
         .service(public("/schemas/{file}", schemas::read_schema))
         .service(public("/skills", skills::index))

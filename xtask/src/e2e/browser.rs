@@ -26,7 +26,8 @@ pub fn run(server: &Path, rounds: u32, screenshots: Option<&Path>) -> anyhow::Re
     if let Some(folder) = screenshots {
         command.arg("--screenshots").arg(folder);
     }
-    let axe = AXE.node()?.map(|folder| folder.join("node_modules/axe-core/axe.min.js")).filter(|script| script.exists());
+    let axe =
+        AXE.node()?.map(|folder| folder.join("node_modules/axe-core/axe.min.js")).filter(|script| script.exists());
     if let Some(script) = &axe {
         command.arg("--axe").arg(script);
     }

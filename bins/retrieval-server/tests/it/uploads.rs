@@ -25,7 +25,8 @@ fn from_page(url: &str, method: &str, headers: &str) -> String {
     let (address, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let origin = "Origin: http://console.example:8080";
-    write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {address}\r\n{origin}\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {address}\r\n{origin}\r\n{headers}Connection: close\r\n\r\n")
+        .unwrap();
     let mut response = String::new();
     stream.read_to_string(&mut response).unwrap();
     response.to_lowercase()

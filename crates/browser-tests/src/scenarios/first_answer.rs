@@ -14,16 +14,22 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let kept = page.script("return [JSON.stringify({...localStorage}), document.cookie, history.length]").await?;
     ensure!(kept[0] == "{}" && kept[1] == "", "the key may be kept: {kept}");
 
-    page.drop_files(".drop", &[("tides.md", TIDES), ("handbook.md", HANDBOOK), ("tool.exe", "MZ"), ("broken.pdf", "no pdf")]).await?;
+    page.drop_files(
+        ".drop",
+        &[("tides.md", TIDES), ("handbook.md", HANDBOOK), ("tool.exe", "MZ"), ("broken.pdf", "no pdf")],
+    )
+    .await?;
     page.wait_for_text("section[aria-label=Uploads]", "2 files searchable, 2 not").await?;
     page.wait_for_text(".uploads", "unsupported").await?;
     page.wait_for_text(".uploads .reason", "wrong_type").await?;
     page.press("Search them").await?;
     page.type_into("input.query", "when is high water").await?;
-    page.press("Search").await?;
+    page.click("main form[role=search] button.primary").await?;
     page.wait_for(".result .quote mark").await?;
     ensure!(page.text(".result h2").await?.contains("Tides"), "the wrong file is first");
-    let marks = page.script("return [...document.querySelectorAll('.result .quote mark')].map((e) => e.textContent.toLowerCase())").await?;
+    let marks = page
+        .script("return [...document.querySelectorAll('.result .quote mark')].map((e) => e.textContent.toLowerCase())")
+        .await?;
     ensure!(marks.as_array().is_some_and(|marks| marks.contains(&Value::from("water"))), "marks: {marks}");
     ensure!(page.address().await?.contains("#/search?q=when+is+high+water"), "the address lacks the query");
 

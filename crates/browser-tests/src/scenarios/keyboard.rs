@@ -58,7 +58,8 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
 /// Presses Tab until the condition on the element `e` with the focus is true.
 async fn tab_to(stage: &Stage, condition: &str) -> anyhow::Result<()> {
     for _ in 0..MAX_STEPS {
-        let is_there = stage.page.script(&format!("const e = document.activeElement; return Boolean({condition})")).await?;
+        let is_there =
+            stage.page.script(&format!("const e = document.activeElement; return Boolean({condition})")).await?;
         if is_there == true {
             return Ok(());
         }

@@ -14,7 +14,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.view("#/keys").await?;
     stage.page.wait_for_text(".keys li", "short-lived").await?;
 
-    let id = created["entry"]["api_key_id"].as_str().unwrap_or_default();
+    let id = created["api_key_id"].as_str().unwrap_or_default();
     stage.call("DELETE", &format!("keys/{id}"), &stage.key, None).await?;
     // Servers notice within seconds.
     for _ in 0..50 {

@@ -20,7 +20,17 @@ export const noticeStore = createStore("");
 // Counter of sign-ins: what an earlier key loaded is dropped.
 export const account = createStore(null);
 
-export function setKey(key) {
+// Characters that a header can carry. Anything else was mistyped.
+const POSSIBLE = /^[\x21-\x7e]{1,4096}$/;
+
+export function enterKey(text) {
+  const key = text.trim();
+  const isPossible = POSSIBLE.test(key);
+  noticeStore.set(isPossible || !key ? "" : "This is no key: it has blanks or unusual characters.");
+  setKey(isPossible ? key : "");
+}
+
+function setKey(key) {
   try {
     if (key) sessionStorage.setItem(NAME, key);
     else sessionStorage.removeItem(NAME);
@@ -47,6 +57,5 @@ export function takeKeyFromAddress() {
   } catch {
     // Not encoded.
   }
-  noticeStore.set("");
-  setKey(key.trim());
+  enterKey(key);
 }

@@ -1,14 +1,17 @@
 // Charts as drawings that follow the colours of the page, with values by pointer and keyboard.
-import { html, useEffect, useRef, useState } from "../core/html.js";
+import { html, useLayoutEffect, useRef, useState } from "../core/html.js";
 
 const HEIGHT = 200;
+const MIN_WIDTH = 240;
 const MARGIN = { left: 52, right: 8, top: 10, bottom: 24 };
 
 function useWidth() {
   const element = useRef(null);
-  const [width, setWidth] = useState(640);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(entry.contentRect.width, 240)));
+  const [width, setWidth] = useState(MIN_WIDTH);
+  // Before the first paint, so that no drawing is wider than the page.
+  useLayoutEffect(() => {
+    setWidth(Math.max(element.current.clientWidth, MIN_WIDTH));
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(entry.contentRect.width, MIN_WIDTH)));
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);

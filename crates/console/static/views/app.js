@@ -69,7 +69,7 @@ function SignedIn() {
   const isVisible = ([known]) => known !== "research" || me?.hasResearch;
   return html`
     <header class="frame">
-      <a class="brand" href="#/"><img src="icon.svg" alt="" width="26" height="26" /><span>Retrieval</span></a>
+      <a class="brand" href="#/"><img src=${`${BASE}/console/icon.svg`} alt="" width="26" height="26" /><span>Retrieval</span></a>
       <nav class="navigation" aria-label="Views">
         ${VIEWS.filter(isVisible).map(([known, text]) => html`<a href=${href(known)} aria-current=${known === name ? "page" : undefined}><${Icon} name=${known} /><span>${text}</span></a>`)}
         <a href=${`${BASE}/docs`} class="outside"><${Icon} name="docs" /><span>API reference</span></a>

@@ -1,7 +1,7 @@
 // The form for the key.
 import { html, useState } from "../core/html.js";
 import { BASE } from "../core/api.js";
-import { noticeStore, setKey } from "../core/session.js";
+import { enterKey, noticeStore } from "../core/session.js";
 import { useStore } from "../core/store.js";
 import { Icon } from "../parts/icons.js";
 
@@ -10,12 +10,10 @@ export function SignIn() {
   const [key, change] = useState("");
   const submit = (event) => {
     event.preventDefault();
-    if (!key.trim()) return;
-    noticeStore.set("");
-    setKey(key.trim());
+    enterKey(key);
   };
   return html`<div class="signin card">
-    <img src="icon.svg" alt="" width="44" height="44" />
+    <img src=${`${BASE}/console/icon.svg`} alt="" width="44" height="44" />
     <h1>Retrieval console</h1>
     <p class="soft">Search, read and manage what this server has indexed, with an API key.</p>
     ${notice && html`<div class="note note-error" role="alert"><${Icon} name="warning" /><p>${notice}</p></div>`}

@@ -56,8 +56,12 @@ fn vendored_files_are_as_published() {
         .collect();
     let mut found = BTreeSet::new();
     collect(&folder().join("vendor"), &mut found);
-    let found: BTreeSet<String> =
-        found.iter().filter_map(|path| path.strip_prefix("vendor/")).filter(|name| *name != "SHA256SUMS").map(str::to_owned).collect();
+    let found: BTreeSet<String> = found
+        .iter()
+        .filter_map(|path| path.strip_prefix("vendor/"))
+        .filter(|name| *name != "SHA256SUMS")
+        .map(str::to_owned)
+        .collect();
     assert_eq!(listed, found);
     for library in ["preact", "htm"] {
         assert!(listed.contains(&format!("{library}.LICENSE")), "{library}");
@@ -90,7 +94,8 @@ fn page_has_no_inline_code_and_names_existing_files() {
     let is_handler = |word: &str| word.starts_with("on") && word.contains('=');
     assert!(!markup.split_whitespace().any(is_handler), "{page}");
     let served: BTreeSet<&str> = files().map(|file| file.path).collect();
-    let links = page.split(['"']).filter(|part| part.ends_with(".js") || part.ends_with(".mjs") || part.ends_with(".css"));
+    let links =
+        page.split(['"']).filter(|part| part.ends_with(".js") || part.ends_with(".mjs") || part.ends_with(".css"));
     let named: BTreeSet<&str> = links.collect();
     assert!(named.is_subset(&served), "{named:?}");
     let modules = served.iter().filter(|path| path.ends_with("js"));
@@ -102,7 +107,16 @@ fn page_has_no_inline_code_and_names_existing_files() {
 fn modules_load_nothing_from_elsewhere() {
     let own = files().filter(|file| file.path.ends_with("js") && !file.path.starts_with("vendor/"));
     for file in own {
-        for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "localStorage", "document.cookie"] {
+        for forbidden in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "localStorage",
+            "document.cookie",
+        ] {
             assert!(!file.text.contains(forbidden), "{}: {forbidden}", file.path);
         }
         let imports = file.text.split("from \"").skip(1).filter_map(|rest| rest.split('"').next());

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::ErrorCode;
-use uuid::Uuid;
 
 use crate::State;
 use crate::failure::Failure;
@@ -21,13 +20,13 @@ static FILES: LazyLock<HashMap<&'static str, StaticFile>> = LazyLock::new(|| {
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// `GET /console`: the way to the folder, to which the page's addresses are relative.
-pub(crate) async fn folder() -> HttpResponse {
-    // Relative, because a proxy may serve the API below a path.
-    HttpResponse::PermanentRedirect()
-        .insert_header((LOCATION, "console/"))
-        .insert_header(("X-Request-ID", Uuid::now_v7().to_string()))
-        .finish()
+/// The page for the address without a trailing slash.
+static PAGE: LazyLock<StaticFile> =
+    LazyLock::new(|| StaticFile::new("text/html; charset=utf-8", console::page("console/")));
+
+/// `GET /console`.
+pub(crate) async fn page(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
+    answer(&PAGE, &request, &state).await
 }
 
 /// `GET /console/{file}`. Query parameters are ignored.
@@ -37,8 +36,12 @@ pub(crate) async fn file(request: HttpRequest, state: web::Data<State>, path: we
         let failure = Failure::new(ErrorCode::NotFound, "no such path");
         return without_admission(&request, &state, Err(failure)).await;
     };
+    answer(file, &request, &state).await
+}
+
+async fn answer(file: &StaticFile, request: &HttpRequest, state: &State) -> HttpResponse {
     let policy = console::content_security_policy(state.app.upload_origin().as_deref());
-    file.answer_with(&request, |response| {
+    file.answer_with(request, |response| {
         response
             // Modules of two versions must not meet after an upgrade of the server.
             .insert_header((CACHE_CONTROL, "no-cache"))

@@ -1,5 +1,5 @@
 // The indexing runs of this tab.
-import { html, useEffect, useState } from "../../core/html.js";
+import { html, useEffect, useRef, useState } from "../../core/html.js";
 import { bytes, count, duration, time } from "../../core/format.js";
 import { useStore } from "../../core/store.js";
 import { Failure } from "../../parts/states.js";
@@ -12,8 +12,10 @@ export function History({ mayWrite, changed }) {
   useEffect(resume, []);
   const over = list.filter(isOver).length;
   // The states of files change when a run ends.
+  const seen = useRef(over);
   useEffect(() => {
-    if (over > 0) changed();
+    if (over !== seen.current) changed();
+    seen.current = over;
   }, [over]);
   const run = (mode) => async () => {
     setError(null);

@@ -15,12 +15,14 @@ import { Answers, Outline, Provenance, goTo } from "./side.js";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function Read({ params }) {
-  const { doc, url, q, capture, fresh } = params;
-  const load = useLoad((signal) => (doc || url ? readDocument(params, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh]);
+  const { doc, url, q, capture } = params;
+  // Times that the page was asked for anew, which a shared address does not repeat.
+  const [fresh, setFresh] = useState(0);
+  const load = useLoad((signal) => (doc || url ? readDocument({ ...params, fresh }, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh]);
   return html`
     <${Opening} params=${params} />
     ${doc || url
-      ? html`<${Loaded} load=${load} label="Reading the document">${(data) => html`<${Document} key=${data.request_id} first=${data} params=${params} />`}<//>`
+      ? html`<${Loaded} load=${load} label="Reading the document">${(data) => html`<${Document} key=${data.request_id} first=${data} params=${params} again=${() => setFresh(fresh + 1)} />`}<//>`
       : html`<${Empty} title="No document is open"><p>Open one from a search or from the list of files, or enter the address of a web page above.</p><//>`}`;
 }
 
@@ -48,7 +50,7 @@ function Opening({ params }) {
     </form>`;
 }
 
-function Document({ first, params }) {
+function Document({ first, params, again }) {
   const [data, setData] = useState(first);
   const [more, setMore] = useState({ busy: false, error: null });
   const blocks = useMemo(() => parse(data.text), [data.text]);
@@ -71,7 +73,6 @@ function Document({ first, params }) {
   };
   const { doc } = data;
   const isWeb = /^https?:/.test(doc.canonical_url);
-  const again = () => navigate("read", { ...params, fresh: String(Date.now()) }, { replace: true });
   return html`
     <div class="head">
       <div class="stack tight">

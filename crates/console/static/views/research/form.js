@@ -19,7 +19,7 @@ export function Form({ me, previous }) {
     try {
       const created = await post("research", request(form, me, previous), { retries: 0 });
       setState({ busy: false, error: null });
-      navigate("research", { id: created.research_id });
+      navigate("research", { id: (created.run ?? created).research_id });
     } catch (error) {
       setState({ busy: false, error });
     }

@@ -36,7 +36,8 @@ export function useRun(id) {
 async function followRun(id, last, setState, signal) {
   const path = `research/${encodeURIComponent(id)}`;
   const refresh = async () => {
-    const run = await get(path, {}, { signal });
+    const body = await get(path, {}, { signal });
+    const run = body.run ?? body;
     setState((old) => ({ ...old, run, error: null }));
     return run;
   };

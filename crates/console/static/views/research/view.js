@@ -28,7 +28,7 @@ function Overview({ params, me }) {
     ${may(me, "research:write") && html`<${Form} me=${me} />`}
     <section class="card" aria-label="Runs"><h2>Runs</h2>
       <${Loaded} load=${load} label="Reading the runs">${(data) => {
-        const list = data.research ?? data.runs ?? data.items ?? [];
+        const list = data.runs ?? data.research ?? [];
         return list.length === 0 ? html`<${Empty} title="There are no runs yet" />` : html`<ul class="plain runs">
           ${list.map((run) => html`<li><div class="row">${chip(run.status)}<a class="grow" href=${href("research", { id: run.research_id })}>${run.query ?? run.research_id}</a><span class="soft small">${ago(run.created_at)}</span></div></li>`)}
         </ul>${data.next_cursor && html`<p><a href=${href("research", { cursor: data.next_cursor })}>Older runs</a></p>`}`;

@@ -1,7 +1,7 @@
 // Reasons for the place of a result: words that it shares with the query and, where the server tells, the scores of each stage.
 import { html, useState } from "../../core/html.js";
 import { get } from "../../core/api.js";
-import { duration, time } from "../../core/format.js";
+import { time } from "../../core/format.js";
 import { findTerms } from "../../core/words.js";
 import { Loading } from "../../parts/states.js";
 
@@ -49,23 +49,20 @@ function Words({ result, terms }) {
   </table>`;
 }
 
+const STAGES = [["first_stage", "First stage: the index"], ["lexical", "Words: lexical ranker"], ["model", "Meaning: reranking model"]];
+
 function Stages({ stored, docId }) {
   const own = (stored.results ?? []).find((entry) => entry.doc_id === docId);
-  const explain = own?.explain ?? (stored.explain ?? []).find?.((entry) => entry.doc_id === docId);
-  return html`${explain && html`<h4 class="small">Stages</h4><${Value} value=${explain} />`}
-    ${(stored.stages ?? stored.timings) && html`<h4 class="small">Time per stage</h4><${Times} stages=${stored.stages ?? stored.timings} />`}
-    ${stored.index_generation !== undefined && html`<p class="small soft">Index generation <code>${String(stored.index_generation)}</code></p>`}`;
-}
-
-function Times({ stages }) {
-  const rows = Array.isArray(stages) ? stages.map((stage) => [stage.name ?? stage.stage, stage.duration_ms ?? stage.ms]) : Object.entries(stages);
-  return html`<dl class="facts">${rows.map(([name, ms]) => html`<dt>${String(name).replaceAll("_", " ")}</dt><dd>${typeof ms === "number" ? duration(ms) : String(ms)}</dd>`)}</dl>`;
-}
-
-// Any value that the server explains, as a list of names.
-function Value({ value }) {
-  if (Array.isArray(value)) return html`<ol class="small">${value.map((item) => html`<li><${Value} value=${item} /></li>`)}</ol>`;
-  if (value === null || typeof value !== "object") return html`<span>${typeof value === "number" ? Number(value.toFixed(4)) : String(value)}</span>`;
-  const shown = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
-  return html`<dl class="facts">${shown.map(([name, inner]) => html`<dt>${name.replaceAll("_", " ")}</dt><dd><${Value} value=${inner} /></dd>`)}</dl>`;
+  const explain = own?.explain;
+  const generations = Object.entries(stored.index_generations ?? {});
+  if (!explain) return null;
+  return html`
+    <table class="words"><caption class="hidden-text">Places after each stage</caption>
+      <thead><tr><th scope="col">Stage</th><th scope="col" class="number">Place</th><th scope="col" class="number">Score</th></tr></thead>
+      <tbody>
+        ${STAGES.map(([name, text]) => html`<tr><td>${text}</td><td class="number">${explain[name]?.rank ?? "–"}</td><td class="number">${explain[name] ? explain[name].score.toPrecision(3) : "–"}</td></tr>`)}
+        <tr><td>Blend of all indexes${explain.preferred && html` <span class="chip">preferred domain</span>`}</td><td class="number">${own.rank}</td><td class="number">${own.score ? own.score.value.toPrecision(3) : "–"}</td></tr>
+      </tbody>
+    </table>
+    ${generations.length > 0 && html`<p class="small soft">Index generation: ${generations.map(([index, id]) => html`${index} <code>${id}</code> `)}</p>`}`;
 }
