@@ -49,6 +49,9 @@ fn browsers_may_upload_from_any_page(database: Database) {
         let refused = from_page(target, "OPTIONS", headers);
         assert!(refused.starts_with("http/1.1 403") && !refused.contains("allow-origin"), "{refused}");
     }
+    let console = client.get("/console/");
+    let policy = console.header("content-security-policy").unwrap();
+    assert!(policy.contains(&format!("connect-src 'self' http://{};", server.storage_address())), "{policy}");
     let stored = from_page(&url, "PUT", "Content-Length: 0\r\n");
     assert!(stored.starts_with("http/1.1 200") && stored.contains("access-control-allow-origin: *"), "{stored}");
 }

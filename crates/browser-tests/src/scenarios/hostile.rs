@@ -41,7 +41,17 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     }
     let text = stage.page.script("return document.querySelectorAll('.prose').length").await?;
     ensure!(text == 1, "no document is shown");
-    Ok(())
+    costly_document(stage).await
+}
+
+/// Unclosed marks, which a careless parser searches to the end of the text for, each time.
+async fn costly_document(stage: &Stage) -> anyhow::Result<()> {
+    let text = format!("{} {} {}\n", "*a ".repeat(20_000), "[".repeat(20_000), "_a__b ".repeat(10_000));
+    stage.upload(&[("costly.md", &text)]).await?;
+    let file = stage.call("GET", "files/costly.md", &stage.key, None).await?;
+    stage.view(&format!("#/read?doc={}", file["file"]["doc_id"].as_str().unwrap_or_default())).await?;
+    stage.page.wait_for_text(".document-title", "costly").await?;
+    stage.page.wait_for_text(".prose", "*a *a").await
 }
 
 /// Nothing ran, nothing of the document became an element, and links lead to the web only.

@@ -1,5 +1,5 @@
 // The form for the key.
-import { html, useState } from "../core/html.js";
+import { html, useEffect, useRef, useState } from "../core/html.js";
 import { BASE } from "../core/api.js";
 import { enterKey, noticeStore } from "../core/session.js";
 import { useStore } from "../core/store.js";
@@ -8,6 +8,8 @@ import { Icon } from "../parts/icons.js";
 export function SignIn() {
   const notice = useStore(noticeStore);
   const [key, change] = useState("");
+  const field = useRef(null);
+  useEffect(() => field.current.focus(), []);
   const submit = (event) => {
     event.preventDefault();
     enterKey(key);
@@ -20,7 +22,7 @@ export function SignIn() {
     <form onSubmit=${submit}>
       <label for="key">API key</label>
       <div class="row">
-        <input id="key" class="grow" type="password" autocomplete="off" spellcheck="false" autofocus placeholder="rsk_…" value=${key} onInput=${(event) => change(event.target.value)} aria-describedby="key-hint" />
+        <input id="key" class="grow" type="password" autocomplete="off" spellcheck="false" ref=${field} placeholder="rsk_…" value=${key} onInput=${(event) => change(event.target.value)} aria-describedby="key-hint" />
         <button type="submit" class="primary">Open</button>
       </div>
     </form>
