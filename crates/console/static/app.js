@@ -13,4 +13,7 @@ addEventListener("hashchange", () => {
 });
 addEventListener("popstate", follow);
 
-render(html`<${App} />`, document.getElementById("console"));
+const root = document.getElementById("console");
+// What the page shows until its modules are loaded.
+root.replaceChildren();
+render(html`<${App} />`, root);

@@ -104,8 +104,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["api-types", "openapi"]),
-    // A program that drives a browser.
-    ("browser-tests", &[]),
     // The application with test doubles behind its seams.
     (
         "test-support",

@@ -45,7 +45,7 @@ function skip(event) {
 async function readAccount(signal) {
   const me = await get("me", {}, { signal });
   const hasResearch = may(me, "research:read") && (await get("research", { limit: 1 }, { signal, retries: 0 }).then(() => true, (error) => error.code !== "not_found"));
-  const value = { ...me, hasResearch };
+  const value = { ...me, hasResearch, readAt: Date.now() };
   account.set(value);
   return value;
 }

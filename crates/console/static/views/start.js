@@ -1,5 +1,5 @@
 // Start: a way in, what is there, and what the key may do.
-import { html, useEffect, useState } from "../core/html.js";
+import { html, useEffect, useRef, useState } from "../core/html.js";
 import { BASE } from "../core/api.js";
 import { bytes, cents, count, time } from "../core/format.js";
 import { href } from "../core/route.js";
@@ -10,15 +10,20 @@ import { Icon } from "../parts/icons.js";
 import { DropZone, Queue } from "./files/dropzone.js";
 import { isBusy, uploads } from "./files/uploads.js";
 
+const FRESH_MS = 2000;
+
 export function Start({ me, reloadAccount }) {
   const { organization, quotas } = me;
   const state = useStore(uploads);
   const busy = isBusy(state);
   const isEmpty = quotas.files.used === 0;
   const mayUpload = may(me, "files:write");
+  const wasBusy = useRef(busy);
   useEffect(() => {
     // Numbers of files change with uploads, and elsewhere.
-    if (!busy) reloadAccount();
+    const isOld = Date.now() - me.readAt > FRESH_MS;
+    if (!busy && (wasBusy.current || isOld)) reloadAccount();
+    wasBusy.current = busy;
   }, [busy]);
   return html`
     <div class="stack tight">

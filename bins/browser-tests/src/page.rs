@@ -39,6 +39,11 @@ impl Page {
         Page { client }
     }
 
+    /// Ends the browser.
+    pub async fn close(&self) -> anyhow::Result<()> {
+        Ok(self.client.clone().close().await?)
+    }
+
     pub async fn open(&self, address: &str) -> anyhow::Result<()> {
         Ok(self.client.goto(address).await?)
     }

@@ -34,7 +34,8 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     // Numbers of the start view are read at sign-in.
     stage.page.reload().await?;
     stage.page.wait_for("header .who-name").await?;
-    let has_research = stage.page.script("return Boolean(document.querySelector('nav a[href=\"#/research\"]'))").await? == true;
+    let has_research =
+        stage.page.script("return Boolean(document.querySelector('nav a[href=\"#/research\"]'))").await? == true;
     for (width, height) in SIZES {
         stage.page.size(width, height).await?;
         for scheme in ["light", "dark"] {
