@@ -14,6 +14,12 @@ export function href(view, params = {}) {
   return `#/${view === "start" ? "" : view}${query ? `?${query}` : ""}`;
 }
 
+// The address of a file in the view Read. A file's id opens only what a search has found, its own address always.
+export const fileHref = (me, name) => href("read", { url: `workspace://${me.organization.organization_id}/${encodeURIComponent(name)}` });
+
+// Parameters of a source in the view Read, for the same reason.
+export const source = ({ doc_id: doc, canonical_url: url }) => (url?.startsWith("workspace://") ? { url } : { doc });
+
 export function navigate(view, params, { replace = false } = {}) {
   const target = href(view, params);
   if (replace) history.replaceState(null, "", target);

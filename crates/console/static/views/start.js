@@ -32,7 +32,7 @@ export function Start({ me, reloadAccount }) {
     </div>
     ${may(me, "search:read") && !isEmpty && html`<${Ask} />`}
     ${isEmpty ? html`<${Steps} mayUpload=${mayUpload} />` : mayUpload && html`<${DropZone} compact />`}
-    <${Queue} />
+    <${Queue} me=${me} />
     <${Numbers} me=${me} />
     <div class="columns">
       <${Permissions} me=${me} />

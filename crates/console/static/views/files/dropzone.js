@@ -1,7 +1,8 @@
 // The place to drop files on, the queue of uploads, and the outcome of each file.
 import { html, useRef, useState } from "../../core/html.js";
 import { bytes, count, plural } from "../../core/format.js";
-import { href } from "../../core/route.js";
+import { fileHref, href } from "../../core/route.js";
+import { may } from "../../core/scopes.js";
 import { useStore } from "../../core/store.js";
 import { TextField } from "../../parts/fields.js";
 import { Icon } from "../../parts/icons.js";
@@ -55,7 +56,7 @@ export function DropZone({ compact = false }) {
 
 const ORDER = ["failed", "unsupported", "uploading", "waiting", "uploaded", "stored", "indexed"];
 
-export function Queue() {
+export function Queue({ me }) {
   const state = useStore(uploads);
   const { items, skipped, error } = state;
   if (items.length === 0) return null;
@@ -79,7 +80,7 @@ export function Queue() {
     ${error && html`<${Failure} error=${error} />`}
     <ul class="plain uploads">
       ${shown.map((item) => html`<li key=${item.name}>
-        <span class="ellipsis grow">${item.doc ? html`<a href=${href("read", { doc: item.doc })}>${item.name}</a>` : item.name}</span>
+        <span class="ellipsis grow">${item.state === "indexed" && may(me, "document:read") ? html`<a href=${fileHref(me, item.name)}>${item.name}</a>` : item.name}</span>
         <span class="soft small">${item.state === "uploading" && item.size > 0 ? `${Math.floor((Math.min(item.sent, item.size) / item.size) * 100)} %` : bytes(item.size)}</span>
         <${StatusChip} status=${item.state} />
         ${item.reason && html`<span class="reason small">${item.reason}</span>`}

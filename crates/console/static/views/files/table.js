@@ -1,14 +1,14 @@
 // The list of files. Only rows in sight exist, so that any number of files is quick.
 import { html, useLayoutEffect, useRef, useState } from "../../core/html.js";
 import { ago, bytes, time } from "../../core/format.js";
-import { href } from "../../core/route.js";
+import { fileHref } from "../../core/route.js";
 import { Icon } from "../../parts/icons.js";
 import { StatusChip } from "./status.js";
 
 const ROW = 60;
 const SPARE = 6;
 
-export function Table({ files, mayRead, mayWrite, download, erase }) {
+export function Table({ files, me, mayRead, mayWrite, download, erase }) {
   const box = useRef(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const measure = () => box.current && setView({ top: box.current.scrollTop, height: box.current.clientHeight });
@@ -27,18 +27,18 @@ export function Table({ files, mayRead, mayWrite, download, erase }) {
     <div class="file-body" role="rowgroup" tabindex="0" aria-label="Rows" ref=${box} onScroll=${measure}>
       <div role="presentation" style=${{ height: `${files.length * ROW}px` }} class="file-space">
         <div role="presentation" class="file-window" style=${{ transform: `translateY(${first * ROW}px)` }}>
-          ${files.slice(first, last).map((file, at) => html`<${Row} key=${file.name} file=${file} at=${first + at + 2} mayRead=${mayRead} mayWrite=${mayWrite} download=${download} erase=${erase} />`)}
+          ${files.slice(first, last).map((file, at) => html`<${Row} key=${file.name} file=${file} me=${me} at=${first + at + 2} mayRead=${mayRead} mayWrite=${mayWrite} download=${download} erase=${erase} />`)}
         </div>
       </div>
     </div>
   </div>`;
 }
 
-function Row({ file, at, mayRead, mayWrite, download, erase }) {
+function Row({ file, me, at, mayRead, mayWrite, download, erase }) {
   const action = (name, icon, run) => html`<button type="button" class="small-button quiet" title=${name} aria-label=${`${name}: ${file.name}`} onClick=${run}><${Icon} name=${icon} /></button>`;
   return html`<div class="file-row" role="row" aria-rowindex=${at}>
     <span role="cell" class="file-name">
-      <span class="ellipsis">${file.doc_id && file.status === "indexed" && mayRead ? html`<a href=${href("read", { doc: file.doc_id })}>${file.name}</a>` : file.name}</span>
+      <span class="ellipsis">${file.status === "indexed" && mayRead ? html`<a href=${fileHref(me, file.name)}>${file.name}</a>` : file.name}</span>
       ${(file.reason || file.labels?.length > 0) && html`<span class="ellipsis small soft">${file.reason ?? file.labels.join(", ")}</span>`}
     </span>
     <span role="cell"><${StatusChip} status=${file.status ?? "stored"} /></span>

@@ -119,9 +119,9 @@ async function outcomes(id, run, items) {
   let cursor;
   do {
     const page = await get(`files/index/${encodeURIComponent(id)}/files`, { limit: 1000, cursor });
-    for (const { name, status, reason, doc_id: doc } of page.files) {
+    for (const { name, status, reason } of page.files) {
       const item = byName.get(name);
-      if (item) Object.assign(item, { state: status, reason: reason ?? "", doc });
+      if (item) Object.assign(item, { state: status, reason: reason ?? "" });
     }
     cursor = page.next_cursor;
   } while (cursor);

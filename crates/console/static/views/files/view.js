@@ -49,7 +49,7 @@ export function Files({ params, me }) {
       ${listing.files.length > 0 && html`<${SearchWithin} />`}
     </div>
     ${mayWrite && html`<${DropZone} />`}
-    <${Queue} />
+    <${Queue} me=${me} />
     ${error && html`<${Failure} error=${error} />`}
     <section class="card stack" aria-label="List of files">
       <div class="fields">
@@ -62,7 +62,7 @@ export function Files({ params, me }) {
       ${listing.files.length > 0 && shown.length === 0 && html`<${Empty} title="No file matches"><p>Of ${plural(listing.files.length, "file")}.</p><//>`}
       ${shown.length > 0 && html`
         ${shown.length !== listing.files.length && html`<p class="soft small" role="status">${count(shown.length)} of ${count(listing.files.length)}</p>`}
-        <${Table} files=${shown} mayRead=${may(me, "document:read")} mayWrite=${mayWrite} download=${download} erase=${setAsked} />`}
+        <${Table} files=${shown} me=${me} mayRead=${may(me, "document:read")} mayWrite=${mayWrite} download=${download} erase=${setAsked} />`}
     </section>
     <${History} mayWrite=${mayWrite} changed=${listing.reload} />
     ${asked && html`<${Confirm} title=${`Delete ${asked.name}?`} action="Delete" close=${() => setAsked(null)} confirm=${() => erase(asked)}>

@@ -1,11 +1,11 @@
 // The report with citations that open the quoted passage.
 import { html, useMemo } from "../../core/html.js";
 import { count, plural, time } from "../../core/format.js";
-import { href } from "../../core/route.js";
+import { href, source } from "../../core/route.js";
 import { parse, renderBlocks } from "../../markdown/render.js";
 import { Code, CopyButton } from "../../parts/copy.js";
 
-export const place = (citation) => href("read", { doc: citation.doc_id, capture: citation.capture_id, passage: citation.passage_id, start: citation.char_start, end: citation.char_end });
+export const place = (citation) => href("read", { ...source(citation), capture: citation.capture_id, passage: citation.passage_id, start: citation.char_start, end: citation.char_end });
 
 function mark(citations) {
   const known = new Map((citations ?? []).map((citation) => [citation.n, citation]));

@@ -1,7 +1,7 @@
 // Steps of a run as they happen.
 import { html } from "../../core/html.js";
 import { count, duration, plural } from "../../core/format.js";
-import { href } from "../../core/route.js";
+import { href, source } from "../../core/route.js";
 import { Icon } from "../../parts/icons.js";
 
 const ICONS = { created: "start", started: "start", plan: "docs", search: "search", document: "read", note: "check", completed: "check", failed: "warning", cancelled: "cross" };
@@ -15,7 +15,7 @@ function text(event) {
       return html`<span>Questions</span><ol class="small">${questions.map((question) => html`<li>${question}</li>`)}</ol>`;
     }
     case "search": return html`<span>Search: ${event.query}</span> <span class="soft small">${plural(event.hits ?? event.results ?? 0, "hit")}${event.new_sources !== undefined && `, ${count(event.new_sources)} new`}</span>`;
-    case "document": return html`<span>${event.readable === false ? "Could not read" : "Read"} <a href=${href("read", { doc: event.doc_id })}>${event.title || event.canonical_url}</a></span>${event.passages > 0 && html` <span class="soft small">${plural(event.passages, "passage")}</span>`}`;
+    case "document": return html`<span>${event.readable === false ? "Could not read" : "Read"} <a href=${href("read", source(event))}>${event.title || event.canonical_url}</a></span>${event.passages > 0 && html` <span class="soft small">${plural(event.passages, "passage")}</span>`}`;
     case "note": return html`<q class="soft">${event.quote ?? event.text}</q>`;
     case "completed": return "Completed";
     case "failed": return "Failed";
