@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use crate::driver::{free_port, wait_for_port};
@@ -59,12 +59,14 @@ impl Server {
     pub fn key(&self) -> anyhow::Result<String> {
         let file = self.folder.path().join("data/first-key");
         let start = Instant::now();
-        while !file.exists() && start.elapsed() < KEY_TIMEOUT {
-            std::thread::sleep(Duration::from_millis(50));
+        loop {
+            // Without the line break the file is not complete.
+            match std::fs::read_to_string(&file) {
+                Ok(text) if text.ends_with('\n') => return Ok(text.trim_end().to_owned()),
+                _ if start.elapsed() < KEY_TIMEOUT => std::thread::sleep(Duration::from_millis(50)),
+                _ => bail!("`{}` has no key", file.display()),
+            }
         }
-        let key = std::fs::read_to_string(&file).with_context(|| format!("reading `{}`", file.display()))?;
-        // Without the line break it is not complete.
-        key.strip_suffix('\n').map(str::to_owned).context("the key is not complete")
     }
 
     /// Returns the address that the banner prints on a terminal.
