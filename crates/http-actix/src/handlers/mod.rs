@@ -1,6 +1,7 @@
 //! Handlers, one file per resource: convert the request, run the use case, convert its outcome.
 
 pub(crate) mod citations;
+pub(crate) mod console;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;

@@ -7,6 +7,7 @@ mod bodies;
 mod budgets;
 mod citations;
 mod compat;
+mod console;
 mod contract;
 mod corpus;
 mod documents;
