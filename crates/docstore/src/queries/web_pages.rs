@@ -49,7 +49,7 @@ pub async fn list_web_pages(
         let length = i32::try_from(prefix.chars().count()).unwrap_or(i32::MAX);
         query = query.filter(substr(documents::canonical_url, 1, length).eq(prefix));
     }
-    let rows: Vec<(DocId, String, Option<String>, Timestamp, Option<Timestamp>)> = query.load(connection).await?;
+    let rows: Vec<PageRow> = query.load(connection).await?;
     let entry = |(doc_id, url, title, first_seen_at, last_crawled_at)| WebPageEntry {
         doc_id,
         url,
@@ -59,6 +59,9 @@ pub async fn list_web_pages(
     };
     Ok(rows.into_iter().map(entry).collect())
 }
+
+/// Columns of a [`WebPageEntry`].
+type PageRow = (DocId, String, Option<String>, Timestamp, Option<Timestamp>);
 
 pub async fn count_web_pages(connection: &mut Conn) -> Result<i64> {
     Ok(documents::table
