@@ -130,7 +130,7 @@ impl ErrorCode {
             ErrorCode::FileTooLarge => ("file_too_large", 413, "the file is larger than the maximum"),
             ErrorCode::UnsupportedFileType => ("unsupported_file_type", 415, "files of this type are not supported"),
             ErrorCode::RateLimited => {
-                ("rate_limited", 429, "the rate limit is exceeded, or the limit that `details.limit` names")
+                ("rate_limited", 429, "the rate limit, or the limit that the details name, is exceeded")
             }
             ErrorCode::InternalError => ("internal_error", 500, "internal server error; safe to retry"),
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),

@@ -23,6 +23,7 @@ mod providers_job;
 mod random;
 mod read_job;
 mod report;
+mod research_job;
 mod samples;
 mod search_job;
 mod searches;
@@ -63,7 +64,8 @@ pub struct Options {
     /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
-    /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50]
+    /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50] and `research`
+    /// [default: 200]
     #[arg(long)]
     queries: Option<usize>,
     /// Minimum number of searches or reads for the latencies of one client
@@ -106,6 +108,8 @@ enum Name {
     Read,
     /// Ranking quality with a search provider, on --collection with qrels/test.tsv: snippets, and pages read before ranking
     Providers,
+    /// Quick research runs without a model, and verification of their citations
+    Research,
     /// Crawl of generated sites on ten loopback hosts, and memory with a million URLs in the frontier
     Crawl,
     /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
@@ -137,6 +141,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Answers => answers_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Providers => providers_job::measure(options, &server, &mut report),
+        Name::Research => research_job::measure(options, &server, &mut report),
         Name::Crawl => crawl_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),

@@ -47,7 +47,6 @@ pub(super) const DOCUMENT: &[Alias] = &[
     ("include_offsets", "content.include_offsets"),
     ("passage_ids", "content.passage_ids"),
     ("start_char", "content.range.start_char"),
-    ("capture_id", "content.range.capture_id"),
 ];
 
 pub(super) const FEEDBACK: &[Alias] = &[

@@ -109,8 +109,9 @@ async fn continuations_return_the_whole_document() {
         *fake.document.borrow_mut() = part;
         let arguments = json!({"start_char": read_so_far.len().to_string(), "capture_id": CAPTURE.to_string()});
         let result = read(&fake, arguments).await;
-        let range = fake.reads.borrow()[0].content.range.clone().unwrap();
-        assert_eq!((range.start_char, range.capture_id), (read_so_far.len() as i64, Some(CAPTURE.to_string())));
+        let sent = fake.reads.borrow()[0].clone();
+        let start = sent.content.range.unwrap().start_char;
+        assert_eq!((start, sent.capture_id), (read_so_far.len() as i64, Some(CAPTURE.to_string())));
         let part = result["structuredContent"]["content"]["text"].as_str().unwrap();
         assert!(text(&result).contains(part), "both forms hold the same part");
         read_so_far.push_str(part);

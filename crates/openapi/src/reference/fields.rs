@@ -77,7 +77,7 @@ fn kind(document: &Value, field: &Value) -> String {
             let named = types.iter().find(|name| *name != "null").and_then(Value::as_str);
             (named.unwrap_or("any").to_owned(), types.iter().any(|name| name == "null"))
         }
-        Value::String(name) => (name.clone(), false),
+        Value::String(name) => (name.clone(), items(field, "anyOf").iter().any(|one| one["type"] == "null")),
         _ => ("any".to_owned(), false),
     };
     if let Some(items) = schema.get("items") {

@@ -98,8 +98,12 @@ fn operations_of<'a>(document: &'a Value, tag: &'a str) -> impl Iterator<Item = 
     })
 }
 
-/// Resolves a `$ref`; a value without one is returned as it is.
+/// Resolves a `$ref`, also of a schema that permits null besides; a value without one is returned as it is.
 fn follow<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let value = match items(value, "anyOf") {
+        [one, null] if null["type"] == "null" => one,
+        _ => value,
+    };
     let target = value["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     target.unwrap_or(value)
 }
