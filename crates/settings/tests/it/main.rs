@@ -47,9 +47,9 @@ fn defaults_match_documentation() {
 fn shipped_files_load() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
     let secrets = tempfile::tempdir().unwrap();
-    let mut loaded = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    // The other files are not for this program.
+    for file in ["default.toml", "production.example.toml", "deploy/container.toml", "deploy/compose/retrieval.toml"] {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
         for (name, secret) in [
             ("database_url", "postgres://retrieval:x@db.internal/retrieval\n"),
             ("redis_url", "redis://redis.internal:6379"),
@@ -62,9 +62,7 @@ fn shipped_files_load() {
         // The example uses the usual path of container secrets.
         let here = text.replace("/run/secrets", secrets.path().to_str().unwrap());
         load(&here, &[]).unwrap();
-        loaded += 1;
     }
-    assert!(loaded >= 2, "{loaded} files");
 }
 
 #[test]
