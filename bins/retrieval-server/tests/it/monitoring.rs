@@ -70,10 +70,12 @@ fn label_values_are_in_the_first_scrape() {
 
 #[test]
 fn every_alert_is_explained() {
-    let alerts: BTreeSet<&str> =
-        ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
-    let explained: BTreeSet<&str> =
-        ALERTS_PAGE.lines().filter_map(|line| line.strip_prefix("## ")).filter(|heading| heading.starts_with("Retrieval")).collect();
+    let alerts: BTreeSet<&str> = ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    let explained: BTreeSet<&str> = ALERTS_PAGE
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .filter(|heading| heading.starts_with("Retrieval"))
+        .collect();
     assert!(!alerts.is_empty());
     assert_eq!(alerts, explained);
 }
