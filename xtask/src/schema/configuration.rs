@@ -29,7 +29,7 @@ struct Key<'a> {
 }
 
 /// Returns the document for the defaults, which have one key per line below the comment that explains it. A key directly below
-/// another one shares its comment. A comment above a blank line explains nothing.
+/// another one shares its comment, unless that marks a secret. A comment above a blank line explains nothing.
 pub fn generated(defaults: &str) -> String {
     let mut text = INTRODUCTION.to_owned();
     for section in sections(defaults).iter().filter(|section| !section.keys.is_empty()) {
@@ -62,7 +62,7 @@ fn sections(defaults: &str) -> Vec<Section<'_>> {
             sections.push(Section { name, explanation: own, keys: Vec::new() });
             shared.clear();
         } else if let (Some((name, default)), Some(section)) = (line.split_once(" = "), sections.last_mut()) {
-            if !own.is_empty() {
+            if !own.is_empty() || shared.starts_with("Secret") {
                 shared = own;
             }
             section.keys.push(Key { name, default, explanation: shared.clone() });
@@ -89,14 +89,15 @@ mod tests {
 
     #[test]
     fn keys_are_listed_with_defaults_and_comments() {
-        let defaults = "# Head.\n\n# Folder,\n# or none.\ndata_dir = \"a|b\"\n\n[a.b]\n# One.\nx = 1\ny = [2]\n\n# Part.\n[c]\nz = \"\"\n";
+        let defaults = "# Head.\n\n# Folder,\n# or none.\ndata_dir = \"a|b\"\n\n[a.b]\n# One.\nx = 1\ny = [2]\n\n# Part.\n[c]\n# Secret.\ns = \"\"\nz = \"\"\n";
         assert_eq!(
             tables(defaults),
             "\n## Top level\n\n| Key | Default | Description |\n| --- | --- | --- |\n\
              | `data_dir` | `\"a\\|b\"` | Folder, or none. |\n\
              \n## `[a.b]`\n\n| Key | Default | Description |\n| --- | --- | --- |\n\
              | `x` | `1` | One. |\n| `y` | `[2]` | One. |\n\
-             \n## `[c]`\n\nPart.\n\n| Key | Default | Description |\n| --- | --- | --- |\n| `z` | `\"\"` |  |\n"
+             \n## `[c]`\n\nPart.\n\n| Key | Default | Description |\n| --- | --- | --- |\n\
+             | `s` | `\"\"` | Secret. |\n| `z` | `\"\"` |  |\n"
         );
     }
 
