@@ -1,11 +1,15 @@
 //! Metrics of a fresh server, compared with the files that monitor it and with their documentation.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server};
+use crate::support::{Client, Database, Server, until};
+
+/// Deadline of a start, and of two intervals of counts.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 const ALERTS: &str = include_str!("../../../../config/monitoring/alerts.yml");
 const DASHBOARD: &str = include_str!("../../../../config/monitoring/dashboard.json");
@@ -65,6 +69,25 @@ fn label_values_are_in_the_first_scrape() {
         ("retrieval_build_info", r#"version=""#),
     ] {
         assert!(labelled(name, label), "{name} {label}:\n{scrape}");
+    }
+}
+
+#[test]
+fn work_that_waits_for_an_unreachable_index_is_counted() {
+    let index = "[index]\nbackend = \"meilisearch\"\nurl = \"http://127.0.0.1:9\"\n";
+    let mut server = Server::prepare(Database::sqlite(), index);
+    server.spawn();
+    // It is not ready without its index.
+    let scrape = |server: &Server| {
+        let reply = ureq::get(format!("{}/metrics", server.operations())).config().proxy(None).build().call();
+        reply.ok().map(|mut reply| reply.body_mut().read_to_string().unwrap())
+    };
+    until("the server listens", DEADLINE, || scrape(&server));
+    let client = server.tenant("acme");
+    client.upload("tides.txt", "The moon moves the tides.");
+    client.start_run("incremental");
+    for waiting in [r#"retrieval_outbox_entries{index="workspace"} 1"#, r#"retrieval_index_runs{state="running"} 1"#] {
+        until(waiting, DEADLINE, || scrape(&server).filter(|scrape| scrape.lines().any(|line| line == waiting)));
     }
 }
 
