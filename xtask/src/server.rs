@@ -22,6 +22,15 @@ pub fn build_client(release: bool) -> anyhow::Result<PathBuf> {
     program("retrieval", release)
 }
 
+/// Builds the tests of the console in a browser and returns their path.
+///
+/// # Errors
+///
+/// Returns an error if the build fails.
+pub fn build_browser_tests() -> anyhow::Result<PathBuf> {
+    program("browser-tests", false)
+}
+
 fn program(name: &str, release: bool) -> anyhow::Result<PathBuf> {
     let mut build = shell::cargo();
     build.args(["build", "--package", name, "--bin", name]);

@@ -43,15 +43,20 @@ pub fn print(base: &str, organization_id: &str, place: KeyPlace) -> anyhow::Resu
 
 fn instructions(base: &str, organization_id: &str, place: &KeyPlace, is_terminal: bool) -> String {
     let (bold, dim, reset) = if is_terminal { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
-    let (line, variable) = match place {
-        KeyPlace::Printed { key, .. } => {
-            (format!("{bold}{key}{reset}   {dim}(shown once: store it){reset}"), key.to_owned())
-        }
+    // Browsers do not send the fragment, and the console takes the key out of it.
+    let console = format!("{base}/console/");
+    let (line, variable, console) = match place {
+        KeyPlace::Printed { key, .. } => (
+            format!("{bold}{key}{reset}   {dim}(shown once: store it){reset}"),
+            key.to_owned(),
+            format!("{bold}{console}#key={key}{reset}   {dim}(open it in a browser){reset}"),
+        ),
         KeyPlace::File(path) => {
             let quoted = format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
             (
                 format!("in the file {} (mode 600): store it and delete the file", path.display()),
                 format!("'\"$(cat {quoted})\"'"),
+                format!("{console}   (open it in a browser, and enter the key)"),
             )
         }
     };
@@ -62,6 +67,7 @@ fn instructions(base: &str, organization_id: &str, place: &KeyPlace, is_terminal
   Base URL      {base}
   Organization  {organization_id}
   API key       {line}
+  Console       {console}
 
 Paste these commands into another terminal:
 

@@ -237,6 +237,101 @@ pub enum Web {
         #[arg(long, value_name = "URL")]
         base_url: Option<String>,
     },
+    /// Crawl sites, sitemaps, feeds or single pages into the shared web index.
+    Crawl(Crawl),
+    /// List the crawls.
+    Crawls {
+        /// Print one JSON object per crawl [default: a table on a terminal].
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a crawl with its numbers of URLs by outcome and reason.
+    CrawlShow { name: String },
+    /// Stop a crawl. `web crawl` with its name goes on.
+    CrawlStop { name: String },
+    /// Remove a crawl. Its pages stay in the index.
+    CrawlRemove {
+        name: String,
+        /// Remove pages that no other crawl lists.
+        #[arg(long)]
+        pages: bool,
+    },
+    /// List pages of the shared web index.
+    List {
+        #[command(flatten)]
+        selection: Selection,
+        /// Maximum number of pages [default: all].
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        limit: Option<u64>,
+        /// Print one JSON object per page [default: one URL per line on a terminal].
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the size of the shared web index and of the frontier.
+    Stats,
+    /// Remove pages from the shared web index. Crawls do not add them again.
+    Remove {
+        /// Page to remove.
+        #[arg(required_unless_present_any = ["host", "prefix"], conflicts_with_all = ["host", "prefix"])]
+        url: Option<String>,
+        #[command(flatten)]
+        selection: Selection,
+    },
+    /// Read pages again.
+    Refresh {
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+    },
+}
+
+/// Pages of the shared web index.
+#[derive(Args, Debug, Default)]
+pub struct Selection {
+    /// Host of the pages, with its port unless that is the scheme's.
+    #[arg(long, value_name = "H", conflicts_with = "prefix")]
+    pub host: Option<String>,
+    /// Beginning of the canonical URLs.
+    #[arg(long, value_name = "URL")]
+    pub prefix: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct Crawl {
+    /// Sites, pages, sitemaps or feeds to begin with. The crawl stays on their hosts.
+    #[arg(required = true, value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Name of the crawl. A crawl of this name is continued, or repeated once it has ended [default: the first host].
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Maximum number of links from a given URL to a page [default: any].
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Maximum number of pages in the index [default: all].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+    /// Pages to list, as a pattern of path and query (`/docs/*`) or of the URL (`https://host/docs/*`). `*` is any text. May be
+    /// repeated [default: all].
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Pages to leave out, as a pattern; it precedes --include. May be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Use of sitemaps and feeds: with links of pages, alone, or not at all.
+    #[arg(long, value_enum, default_value_t = SitemapUse::Auto)]
+    pub sitemaps: SitemapUse,
+    /// Shortest interval of reading a page again, such as `30m`, `12h`, `1d` [default: never].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub every: Option<std::time::Duration>,
+    /// Wait until the pages are searchable. Works on the crawl without a server, too.
+    #[arg(long)]
+    pub wait: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SitemapUse {
+    Auto,
+    Only,
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -278,6 +373,37 @@ fn scope(text: &str) -> Result<Scope, String> {
         let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
         format!("unknown scope `{text}`; use {}", known.join(", "))
     })
+}
+
+/// Parses `90`, `90s`, `30m`, `1h30m`, `1d`, `2w`.
+fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let invalid = || format!("`{text}` is not a duration such as `30m`, `12h` or `1d`");
+    if let Ok(seconds) = text.parse() {
+        return Ok(std::time::Duration::from_secs(seconds));
+    }
+    let mut seconds = 0_u64;
+    let mut number = String::new();
+    for character in text.chars() {
+        let unit = match character {
+            '0'..='9' => {
+                number.push(character);
+                continue;
+            }
+            's' => 1,
+            'm' => 60,
+            'h' => 60 * 60,
+            'd' => 24 * 60 * 60,
+            'w' => 7 * 24 * 60 * 60,
+            _ => return Err(invalid()),
+        };
+        let count: u64 = number.parse().map_err(|_| invalid())?;
+        seconds = count.checked_mul(unit).and_then(|part| seconds.checked_add(part)).ok_or_else(invalid)?;
+        number.clear();
+    }
+    if !number.is_empty() || seconds == 0 {
+        return Err(invalid());
+    }
+    Ok(std::time::Duration::from_secs(seconds))
 }
 
 fn action(text: &str) -> Result<AuditAction, String> {

@@ -7,9 +7,11 @@ use std::time::Duration;
 use access_tokens::{AccessTokens, AccessTokensOptions, KeyTiming};
 use admission::Compute;
 use anyhow::Context;
+use app::App;
 use app::authentication::TokenVerifier;
 use app::disk::FreeSpace;
 use app::search::SecondStage;
+use app::search::providers::{ProviderSetup, WebSources};
 use blobs::BlobStore;
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use connections::{Connections, Limits};
@@ -21,12 +23,16 @@ use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
 use model::SystemClock;
-use models_http::{HttpReranker, HttpRerankerOptions};
+use models::generation::Generator;
+use models_http::{HttpGenerator, HttpGeneratorOptions, HttpReranker, HttpRerankerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
+use research::Research;
 use s3_server::{Durability, S3Server, S3ServerOptions};
-use settings::{IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
+use settings::{GenerateBackend, IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
 use tokio::net::TcpListener;
+use web_providers::WebProvider;
+use web_providers_http::{Brave, BraveOptions, Mapped, MappedOptions, Mapping, QueryPlace, Searxng, SearxngOptions};
 use webhooks::{Sender, SenderOptions, Worker, WorkerOptions};
 
 use crate::database_use::{self, DatabaseUse};
@@ -299,16 +305,137 @@ pub fn second_stage(settings: &Settings) -> anyhow::Result<SecondStage> {
     }
 }
 
+/// Delay before the first retry of a call of the model.
+const GENERATE_RETRY_DELAY: Duration = Duration::from_millis(500);
+
+/// Returns the model that writes research reports; `None` if none is configured.
+pub fn generator(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Generator>>> {
+    let generate = &settings.generate;
+    match generate.backend {
+        GenerateBackend::None => Ok(None),
+        GenerateBackend::Http => {
+            let options = HttpGeneratorOptions {
+                url: generate.url.clone(),
+                model: generate.model.clone(),
+                api_key: Some(generate.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+                timeout: Duration::from_millis(generate.timeout_ms),
+                max_tokens: generate.max_tokens,
+                retry_delay: GENERATE_RETRY_DELAY,
+            };
+            let generator = HttpGenerator::new(options).context("generate.url or generate.api_key")?;
+            Ok(Some(Arc::new(generator)))
+        }
+    }
+}
+
+/// Research runs in progress. They wait for searches, pages and the model most of the time.
+const RESEARCH_AT_A_TIME: usize = 64;
+/// Lease of a research run.
+const RESEARCH_LEASE: Duration = Duration::from_secs(15);
+
+/// Returns a setting in days as a time.
+pub fn days(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
+}
+
+pub fn research(
+    settings: &Settings,
+    app: &Arc<App>,
+    store: &Docstore,
+    webhooks: &Arc<Sender>,
+) -> anyhow::Result<Arc<Research>> {
+    let options = research::Options {
+        runs_per_organization: settings.research.runs_per_organization,
+        parallel_runs: RESEARCH_AT_A_TIME,
+        retention: days(settings.research.retention_days),
+        evidence: days(settings.captures.evidence_days),
+        lease: RESEARCH_LEASE,
+        ..research::Options::default()
+    };
+    Ok(Arc::new(Research::new(research::Parts {
+        app: Arc::clone(app),
+        store: store.clone(),
+        clock: Arc::new(SystemClock),
+        generator: generator(settings)?,
+        webhooks: Arc::clone(webhooks),
+        options,
+    })))
+}
+
+/// Returns the sources of web results.
+pub fn web_sources(settings: &Settings) -> anyhow::Result<WebSources> {
+    let web = &settings.web;
+    let timeout = Duration::from_millis(web.timeout_ms);
+    let mut providers = Vec::new();
+    for provider in &web.providers {
+        let (provider, limit_rps): (Arc<dyn WebProvider>, u32) = match provider {
+            settings::WebProvider::Index => continue,
+            settings::WebProvider::Searxng => {
+                let options = SearxngOptions { url: web.searxng.url.clone(), timeout };
+                (Arc::new(Searxng::new(&options).context("web.searxng.url")?), web.searxng.limit_rps)
+            }
+            settings::WebProvider::Brave => {
+                let (url, api_key) = (web.brave.url.clone(), web.brave.api_key.expose().to_owned());
+                let options = BraveOptions { url, api_key, timeout };
+                (Arc::new(Brave::new(&options).context("web.brave")?), web.brave.limit_rps)
+            }
+            settings::WebProvider::Http => {
+                let options = mapped_options(&web.http, timeout).context("web.http")?;
+                (Arc::new(Mapped::new(options).context("web.http")?), web.http.limit_rps)
+            }
+        };
+        let limit_rps = Some(limit_rps).filter(|limit| *limit > 0);
+        providers.push(ProviderSetup { provider, timeout, limit_rps });
+    }
+    Ok(WebSources {
+        index: web.providers.contains(&settings::WebProvider::Index),
+        providers,
+        read_top: usize::try_from(web.read_top).unwrap_or(usize::MAX),
+        read_timeout: Duration::from_millis(web.read_timeout_ms),
+    })
+}
+
+fn mapped_options(http: &settings::WebHttp, timeout: Duration) -> anyhow::Result<MappedOptions> {
+    let parameter = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+    let key = http.api_key.expose();
+    let value = if http.api_key_header.eq_ignore_ascii_case("authorization") {
+        format!("Bearer {key}")
+    } else {
+        key.to_owned()
+    };
+    Ok(MappedOptions {
+        url: http.url.clone(),
+        header: Some((http.api_key_header.clone(), value)).filter(|_| !key.is_empty()),
+        query: match parameter(&http.query_pointer) {
+            None => QueryPlace::Parameter(http.query_parameter.clone()),
+            Some(pointer) => QueryPlace::Body { pointer, body: serde_json::from_str(&http.body).context("body")? },
+        },
+        country_parameter: parameter(&http.country_parameter),
+        language_parameter: parameter(&http.language_parameter),
+        mapping: Mapping {
+            results: http.results.clone(),
+            url: http.result_url.clone(),
+            title: http.result_title.clone(),
+            snippet: http.result_snippet.clone(),
+            date: http.result_date.clone(),
+        },
+        timeout,
+    })
+}
+
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.
 const PAGES_AT_A_TIME: usize = 48;
 /// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// Product token of this program in robots.txt and in directives of pages.
+pub const TOKEN: &str = "retrieval";
+
 pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
     let fetch = &settings.fetch;
     let whole = Duration::from_millis(fetch.timeout_ms);
     let contact = Some(fetch.contact.as_str()).filter(|contact| !contact.is_empty());
-    let defaults = FetcherOptions::new("retrieval", env!("CARGO_PKG_VERSION"), contact);
+    let defaults = FetcherOptions::new(TOKEN, env!("CARGO_PKG_VERSION"), contact);
     Fetcher::new(FetcherOptions {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),

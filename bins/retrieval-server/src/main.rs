@@ -6,6 +6,7 @@ mod banner;
 mod cli;
 mod commands;
 mod compose;
+mod crawls;
 mod data_folder;
 mod database_use;
 mod descriptors;

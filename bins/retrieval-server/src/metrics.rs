@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http_actix::MetricsText;
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 
 /// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
@@ -13,6 +13,10 @@ const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /// Interval of sorting recorded durations into buckets. Without it they accumulate until the next scrape.
 const UPKEEP: Duration = Duration::from_secs(5);
 const BUILD: &str = "retrieval_build_info";
+/// Web search providers, configured or not.
+const PROVIDERS: [&str; 3] = ["searxng", "brave", "http"];
+const PROVIDER_REQUESTS: &str = "retrieval_web_provider_requests_total";
+const PROVIDER_DURATION: &str = "retrieval_web_provider_duration_seconds";
 const RESIDENT: &str = "process_resident_memory_bytes";
 
 /// Installs the recorder. Must be called once, on a tokio runtime.
@@ -51,6 +55,24 @@ fn describe() {
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
     describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
+    describe_counter!(PROVIDER_REQUESTS, "Searches of web providers, by provider and outcome.");
+    describe_histogram!(
+        PROVIDER_DURATION,
+        Unit::Seconds,
+        "Duration of requests to web providers in seconds, by provider."
+    );
+    for provider in PROVIDERS {
+        counter!(PROVIDER_REQUESTS, "provider" => provider, "outcome" => "ok").increment(0);
+        let _ = histogram!(PROVIDER_DURATION, "provider" => provider);
+    }
+    describe_counter!(
+        "retrieval_research_runs_total",
+        "Ended research runs, by status and reason of the end; cancelled ones are not counted."
+    );
+    describe_histogram!("retrieval_research_duration_seconds", Unit::Seconds, "Duration of research runs in seconds.");
+    describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
+    describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
+    describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

@@ -32,3 +32,9 @@ pub struct Usage {
     #[schemars(range(min = 0))]
     pub bytes_returned: i64,
 }
+
+impl AsMut<Usage> for Usage {
+    fn as_mut(&mut self) -> &mut Usage {
+        self
+    }
+}

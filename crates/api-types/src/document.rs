@@ -48,6 +48,12 @@ pub struct DocumentRequest {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub cache_only: bool,
+    /// Capture to read instead of the latest one: one that an earlier response named. Nothing is fetched. A capture that was shown or
+    /// cited is kept for a time after newer content has replaced it, by default 30 days.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Uuid")]
+    #[validate(custom(function = "validation::uuid_text"))]
+    pub capture_id: Option<String>,
     /// Milliseconds after which a fetch is given up, and the stored copy is returned if there is one. Default: the server's limit.
     #[serde(default, deserialize_with = "optional_integer", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]

@@ -70,11 +70,16 @@ pub struct DocumentTarget {
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub canonical_url: Option<String>,
+    /// Capture to read instead of the latest one, as in `POST /v1/document`.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Uuid")]
+    #[validate(custom(function = "validation::uuid_text"))]
+    pub capture_id: Option<String>,
 }
 
 fn has_address(target: &DocumentTarget) -> Result<(), ValidationError> {
     match target {
-        DocumentTarget { doc_id: None, canonical_url: None } => Err(ValidationError::new("target")),
+        DocumentTarget { doc_id: None, canonical_url: None, .. } => Err(ValidationError::new("target")),
         _ => Ok(()),
     }
 }

@@ -56,6 +56,7 @@ pub enum ErrorCode {
     FileNotFound,
     KeyNotFound,
     WebhookNotFound,
+    ResearchNotFound,
     NotFound,
     MethodNotAllowed,
     FileTooLarge,
@@ -70,7 +71,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 22] = [
+    pub const ALL: [ErrorCode; 23] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -83,6 +84,7 @@ impl ErrorCode {
         ErrorCode::FileNotFound,
         ErrorCode::KeyNotFound,
         ErrorCode::WebhookNotFound,
+        ErrorCode::ResearchNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
         ErrorCode::FileTooLarge,
@@ -120,11 +122,16 @@ impl ErrorCode {
             ErrorCode::WebhookNotFound => {
                 ("webhook_not_found", 404, "the webhook is unknown or belongs to another organization")
             }
+            ErrorCode::ResearchNotFound => {
+                ("research_not_found", 404, "the research run is unknown or belongs to another organization")
+            }
             ErrorCode::NotFound => ("not_found", 404, "no such path"),
             ErrorCode::MethodNotAllowed => ("method_not_allowed", 405, "the path does not support this method"),
             ErrorCode::FileTooLarge => ("file_too_large", 413, "the file is larger than the maximum"),
             ErrorCode::UnsupportedFileType => ("unsupported_file_type", 415, "files of this type are not supported"),
-            ErrorCode::RateLimited => ("rate_limited", 429, "the rate limit is exceeded"),
+            ErrorCode::RateLimited => {
+                ("rate_limited", 429, "the rate limit is exceeded, or the limit that `details.limit` names")
+            }
             ErrorCode::InternalError => ("internal_error", 500, "internal server error; safe to retry"),
             ErrorCode::ProviderUnavailable => ("provider_unavailable", 502, "a backend is unavailable; transient"),
             ErrorCode::RetrievalNotConfigured => {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod citations;
 pub mod document;
 pub mod documents;
 pub mod error;
@@ -9,8 +10,10 @@ pub mod files;
 pub mod keys;
 pub mod me;
 pub mod passage;
+pub mod research;
 pub mod schema_uri;
 pub mod schemas;
+pub mod search_record;
 pub mod search_request;
 pub mod search_response;
 mod strict;
@@ -21,6 +24,10 @@ pub mod warning;
 pub mod webhooks;
 
 pub use access::{Access, RateLimit, Usage};
+pub use citations::{
+    Citation, CitationCheck, CitationResult, CitationStatus, CitationsVerifyRequest, CitationsVerifyResponse,
+    QuoteReplacement,
+};
 pub use document::{
     CaptureEntry, Content, ContentFormat, ContentRange, ContentRequest, DocumentBlock, DocumentRequest,
     DocumentResponse, Section, Selection,
@@ -38,8 +45,16 @@ pub use files::{
 pub use keys::{KeyCreateRequest, KeyCreateResponse, KeyEntry, KeyListResponse, KeyRevokeResponse};
 pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
 pub use passage::{DocumentProvenance, Passage};
+pub use research::{
+    ResearchBasis, ResearchBudget, ResearchCitation, ResearchDeleteResponse, ResearchDepth, ResearchEntry,
+    ResearchError, ResearchEvent, ResearchEventType, ResearchEventsResponse, ResearchFormat, ResearchListResponse,
+    ResearchOnExceed, ResearchOutput, ResearchOutputRequest, ResearchPlanStep, ResearchProblem, ResearchProgress,
+    ResearchRequest, ResearchResponse, ResearchRun, ResearchStatus, ResearchStopReason, ResearchUsage, ResearchWebhook,
+    ResearchWebhookRequest,
+};
 pub use schema_uri::IgnoredSchema;
 pub use schemas::{NoBody, RequestBody, ResponseBody};
+pub use search_record::{Explanation, RecordedResult, SearchRecordResponse, StagePlace};
 pub use search_request::{
     Filters, Freshness, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest,
     SearchScope, SourcePolicy, Verbosity,

@@ -120,7 +120,7 @@ macro_rules! bodies {
 
                 $(
                     fn usage_mut(&mut self) -> Option<&mut Usage> {
-                        self.$usage.as_mut()
+                        self.$usage.as_mut().map(AsMut::as_mut)
                     }
                 )?
             }
@@ -130,11 +130,13 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest, WebhookCreateRequest;
+        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest, ResearchRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
         DocumentsResponse metered usage,
+        CitationsVerifyResponse metered usage,
+        SearchRecordResponse,
         FeedbackResponse metered usage,
         PresignResponse,
         FileListResponse,
@@ -153,6 +155,10 @@ bodies! {
         WebhookCreateResponse,
         WebhookRotateResponse,
         WebhookDeleteResponse,
+        ResearchResponse metered usage,
+        ResearchListResponse,
+        ResearchEventsResponse,
+        ResearchDeleteResponse,
         ErrorEnvelope,
         Warning;
 }

@@ -1,6 +1,7 @@
 //! Rules beyond types, and their violations as field paths.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use uuid::Uuid;
 use validator::{Validate, ValidationError, ValidationErrors, ValidationErrorsKind};
@@ -20,6 +21,9 @@ pub const MAX_PASSAGE_IDS: usize = 1000;
 /// Maximum number of documents in one request.
 pub const MAX_DOCUMENTS: usize = 20;
 
+/// Maximum number of citations in one request.
+pub const MAX_CITATIONS: usize = 50;
+
 /// Longest time limit of a request, in milliseconds.
 pub const MAX_TIMEOUT_MS: i64 = 60_000;
 
@@ -30,6 +34,15 @@ pub const MAX_LABELS: usize = 20;
 
 /// Maximum length of a label, in characters.
 pub const MAX_LABEL_CHARS: usize = 64;
+
+/// Maximum number of labels of a research run.
+pub const MAX_METADATA: usize = 16;
+
+/// Maximum length of the key of such a label, in characters.
+pub const MAX_METADATA_KEY_CHARS: usize = 64;
+
+/// Maximum length of its value, in characters.
+pub const MAX_METADATA_VALUE_CHARS: usize = 512;
 
 /// Maximum number of entries in a list of words, such as sections or indexes. Repetitions count.
 pub const MAX_WORDS: usize = 16;
@@ -96,10 +109,16 @@ pub(crate) fn words<T>(words: &[T]) -> Result<(), ValidationError> {
 
 /// Checks the number of documents of a request: at least one.
 pub(crate) fn documents<T>(documents: &[T]) -> Result<(), ValidationError> {
-    if documents.is_empty() {
-        return Err(ValidationError::new("empty"));
-    }
-    at_most(MAX_DOCUMENTS, documents.len())
+    from_one_to(MAX_DOCUMENTS, documents.len())
+}
+
+/// Checks the number of citations of a request: at least one.
+pub(crate) fn citations<T>(citations: &[T]) -> Result<(), ValidationError> {
+    from_one_to(MAX_CITATIONS, citations.len())
+}
+
+fn from_one_to(max: usize, count: usize) -> Result<(), ValidationError> {
+    if count == 0 { Err(ValidationError::new("empty")) } else { at_most(max, count) }
 }
 
 /// Checks the number of labels, and their lengths.
@@ -115,6 +134,26 @@ pub(crate) fn labels(labels: &[String]) -> Result<(), ValidationError> {
             Err(error)
         }
     }
+}
+
+/// Checks the number of words of a closed list: at least one.
+pub(crate) fn some_words<T>(words: &[T]) -> Result<(), ValidationError> {
+    if words.is_empty() {
+        return Err(ValidationError::new("empty"));
+    }
+    at_most(MAX_WORDS, words.len())
+}
+
+/// Checks the number of labels of a research run, and the lengths of their keys and values.
+pub(crate) fn metadata(metadata: &BTreeMap<String, String>) -> Result<(), ValidationError> {
+    at_most(MAX_METADATA, metadata.len())?;
+    let fits = |(key, value): (&String, &String)| {
+        (1..=MAX_METADATA_KEY_CHARS).contains(&key.chars().count())
+            && value.chars().count() <= MAX_METADATA_VALUE_CHARS
+            && !key.contains('\0')
+            && !value.contains('\0')
+    };
+    if metadata.iter().all(fits) { Ok(()) } else { Err(ValidationError::new("metadata")) }
 }
 
 fn at_most(max: usize, count: usize) -> Result<(), ValidationError> {
@@ -191,6 +230,9 @@ fn rule(error: &ValidationError) -> String {
             _ => "has too many items".to_owned(),
         },
         "empty" => "must have at least 1 item, not 0".to_owned(),
+        "metadata" => format!(
+            "must have keys of 1 to {MAX_METADATA_KEY_CHARS} characters and values of at most {MAX_METADATA_VALUE_CHARS}, without NUL"
+        ),
         "target" => "must have a doc_id or a canonical_url".to_owned(),
         _ => "is not valid".to_owned(),
     }

@@ -41,6 +41,9 @@ pub enum WarningCode {
     IndexEmpty,
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
+    /// Search: results of a web search provider are missing. Details: `provider`, and `reason`, one of `timeout`, `unreachable`,
+    /// `rate_limited`, `refused`, `http_status` and `invalid_response`.
+    WebProviderUnavailable,
     /// Document: the content could not be fetched. Details: `reason`, one of `http_status` (with `status`), `robots`,
     /// `timeout`, `too_large`, `unsupported_type`, `no_text`, `needs_ocr`, `unreachable` and `not_stored` (with
     /// `cache_only`).
@@ -54,6 +57,10 @@ pub enum WarningCode {
     ContentTruncated,
     /// Document: the pinned capture is not the latest. Details: `requested_capture_id`, `latest_capture_id`.
     StaleRange,
+    /// Research: no model wrote the report; it consists of sentences of the sources.
+    SynthesisUnavailable,
+    /// Research: the budget ended the run; the report covers what was found until then.
+    BudgetReached,
     /// Document: some requested passages are not in the latest capture. Details: `passage_ids`.
     StalePassageId,
     /// A code of a newer server; never sent. The answer remains usable.

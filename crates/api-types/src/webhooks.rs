@@ -39,6 +39,9 @@ pub enum WebhookEventType {
     /// A research run failed.
     #[serde(rename = "research.failed")]
     ResearchFailed,
+    /// A research run was cancelled.
+    #[serde(rename = "research.cancelled")]
+    ResearchCancelled,
 }
 
 /// A webhook, without its secret.

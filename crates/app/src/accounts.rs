@@ -4,7 +4,9 @@
 
 use docstore::{ApiKey, AuditEntry, BalanceEntry, Details, Docstore, Organization};
 use ingest::clock::to_date_time;
-use model::{ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, Scope, SearchId, Timestamp};
+use model::{
+    ApiKeyId, AuditAction, BalanceEntryId, BalanceReason, OrganizationId, ResearchId, Scope, SearchId, Timestamp,
+};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
@@ -229,12 +231,19 @@ fn unknown_organization(organization_id: OrganizationId) -> Error {
     Error::invalid("org", format!("no organization has the id `{organization_id}`"))
 }
 
+/// Search that a ledger entry is for.
+pub(crate) struct BilledSearch<'a> {
+    pub search_id: SearchId,
+    pub research_id: Option<ResearchId>,
+    pub identity: &'a Identity,
+}
+
 /// Returns a ledger entry of a search, or of the operator if `search` is `None`.
 pub(crate) fn balance_entry(
     organization_id: OrganizationId,
     cents: i64,
     reason: BalanceReason,
-    search: Option<(SearchId, &Identity)>,
+    search: Option<BilledSearch<'_>>,
     now: Timestamp,
 ) -> BalanceEntry {
     BalanceEntry {
@@ -242,9 +251,10 @@ pub(crate) fn balance_entry(
         organization_id,
         cents,
         reason,
-        search_id: search.map(|(search_id, _)| search_id),
+        search_id: search.as_ref().map(|search| search.search_id),
         created_at: now,
-        identity: search.map(|(_, identity)| identity.rate_key()),
+        identity: search.as_ref().map(|search| search.identity.rate_key()),
+        research_id: search.and_then(|search| search.research_id),
     }
 }
 

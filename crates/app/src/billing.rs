@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use docstore::{BalanceEntry, Docstore};
 use ingest::Supervisor;
-use model::{BalanceReason, Clock, SearchId};
+use model::{BalanceReason, Clock, ResearchId, SearchId};
 use tokio::runtime::Handle;
 
+use crate::accounts::{self, BilledSearch};
 use crate::batches::Batches;
 use crate::error::Result;
-use crate::{App, Error, Viewer, accounts};
+use crate::{App, Error, Viewer};
 
 /// Time to wait for the ledger.
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -30,11 +31,29 @@ pub(crate) fn start_ledger(store: Docstore, supervisor: &Supervisor) -> Ledger {
 }
 
 impl App {
+    /// Checks that the balance of a billed organization covers a search.
+    ///
+    /// # Errors
+    /// `InsufficientBalance`.
+    pub async fn check_balance(&self, viewer: &Viewer) -> Result<()> {
+        let cents = i64::from(self.options.search_cents);
+        if !viewer.billed || cents == 0 {
+            return Ok(());
+        }
+        let balance = self.store.find_balance(viewer.organization_id).await?.unwrap_or(0);
+        if balance >= cents { Ok(()) } else { Err(Error::InsufficientBalance) }
+    }
+
     /// Charges a billed organization for a search. Returns `None` for others.
     ///
     /// # Errors
     /// `InsufficientBalance` if the balance does not cover the price; `Overloaded` if the ledger cannot be written in time.
-    pub(crate) async fn charge_search(&self, viewer: &Viewer, search_id: SearchId) -> Result<Option<Charge>> {
+    pub(crate) async fn charge_search(
+        &self,
+        viewer: &Viewer,
+        search_id: SearchId,
+        research_id: Option<ResearchId>,
+    ) -> Result<Option<Charge>> {
         let cents = i64::from(self.options.search_cents);
         if !viewer.billed || cents == 0 {
             return Ok(None);
@@ -44,6 +63,7 @@ impl App {
             clock: Arc::clone(&self.clock),
             viewer: viewer.clone(),
             search_id,
+            research_id,
             cents,
             runtime: self.runtime.clone(),
         };
@@ -74,6 +94,8 @@ struct Payment {
     clock: Arc<dyn Clock>,
     viewer: Viewer,
     search_id: SearchId,
+    /// Run that the search belongs to.
+    research_id: Option<ResearchId>,
     cents: i64,
     runtime: Handle,
 }
@@ -109,7 +131,8 @@ impl fmt::Debug for Charge {
 
 impl Payment {
     async fn post(&self, cents: i64, reason: BalanceReason) -> Result<Option<i64>> {
-        let search = Some((self.search_id, &self.viewer.identity));
+        let Self { search_id, research_id, .. } = *self;
+        let search = Some(BilledSearch { search_id, research_id, identity: &self.viewer.identity });
         let entry = accounts::balance_entry(self.viewer.organization_id, cents, reason, search, self.clock.now());
         self.ledger.write(entry).await
     }

@@ -32,6 +32,12 @@ pub enum Error {
     InvalidCredential,
     #[error("no webhook of this organization has this id")]
     WebhookNotFound,
+    #[error("the research run does not exist or belongs to another organization")]
+    ResearchNotFound,
+    #[error("the organization has {limit} research runs in progress, which is the limit")]
+    ResearchConcurrency { limit: u32 },
+    #[error("the organization has {limit} requests that wait for research runs, which is the limit")]
+    ResearchReaders { limit: usize },
     #[error("the file has {size} bytes; the maximum is {max_object_bytes}")]
     FileTooLarge { size: u64, max_object_bytes: u64 },
     #[error("files of type `{extension}` are not supported; supported are {supported}")]

@@ -7,6 +7,7 @@ pub mod authentication;
 mod backlog;
 mod batches;
 mod billing;
+pub mod citations;
 mod content_budget;
 mod deadline;
 pub mod disk;
@@ -53,6 +54,7 @@ use model::Clock;
 use rate_limit::RateLimiter;
 use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
+use search::providers::WebSources;
 use tokio::runtime::Handle;
 
 /// Dependencies of the use cases, filled in by the composition root.
@@ -66,6 +68,8 @@ pub struct Parts {
     pub runner: Option<Arc<Runner>>,
     pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
+    /// Sources of web results besides the index.
+    pub web: WebSources,
     /// Requests are counted during admission; used here for readiness only.
     pub limiter: Arc<dyn RateLimiter>,
     /// `None` if API keys are the only credentials.
@@ -122,11 +126,13 @@ pub struct App {
     ledger: billing::Ledger,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
+    web: search::providers::Web,
     limiter: Arc<dyn RateLimiter>,
     webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
     free_space: Arc<FreeSpace>,
     unrecorded_grants: search::unrecorded::UnrecordedGrants,
+    generations: search::generations::Generations,
     host_checks: Vec<HostCheck>,
     write_probe: WriteProbe,
     supervisor: Supervisor,
@@ -148,6 +154,7 @@ impl App {
             runner,
             pages,
             second_stage,
+            web,
             limiter,
             tokens,
             webhooks,
@@ -175,11 +182,13 @@ impl App {
             ledger,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
+            web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
             limiter,
             webhooks,
             rerank_failures: Default::default(),
             free_space,
             unrecorded_grants: Default::default(),
+            generations: Default::default(),
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,

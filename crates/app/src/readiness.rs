@@ -61,7 +61,7 @@ impl App {
         let host = futures_util::future::join_all(self.host_checks.iter().map(check_host));
         let (database, storage, index, host) = futures_util::join!(database, storage, index, host);
         let adapters = [Some(database), Some(storage), index, self.reranker_state(), self.limiter_state()];
-        adapters.into_iter().flatten().chain(host).collect()
+        adapters.into_iter().flatten().chain(self.web_provider_states()).chain(host).collect()
     }
 
     /// Returns the states of the background tasks.
@@ -76,6 +76,16 @@ impl App {
         let up = model.is_healthy();
         let detail = (!up).then(|| "the last call failed".to_owned());
         Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
+    }
+
+    /// Returns the outcome of each provider's last call: a probe would use its quota. Not required, since a search works with the
+    /// other sources.
+    fn web_provider_states(&self) -> Vec<DependencyState> {
+        let state = |(name, failure): (&'static str, Option<String>)| {
+            let up = failure.is_none();
+            DependencyState { name, required: false, up, latency: Duration::ZERO, detail: failure }
+        };
+        self.web.states().map(state).collect()
     }
 
     /// Returns the state of the monitored connection. Not required, even if requests fail without it: an outage affects all

@@ -83,7 +83,8 @@ mod tests {
         let prepaid = accounts::balance_entry(id, 100, BalanceReason::Prepaid, None, clock.now());
         store.post_balance_entry(prepaid).await.unwrap();
         let searcher = Identity::subject("https://issuer.example", "user-1");
-        let search = Some((SearchId(Uuid::from_u128(2)), &searcher));
+        let search_id = SearchId(Uuid::from_u128(2));
+        let search = Some(accounts::BilledSearch { search_id, research_id: None, identity: &searcher });
         let debit = accounts::balance_entry(id, -3, BalanceReason::Search, search, clock.now());
         assert_eq!(store.post_balance_entry(debit).await.unwrap(), Some(97));
         clock.advance(LOST_AFTER);

@@ -1,4 +1,5 @@
-//! Deletion of searches, grants, readings of pages, feedback and outcomes of runs that are older than their retention.
+//! Deletion of searches, grants, readings of pages, replaced captures, feedback, outcomes of runs and research runs after their
+//! retention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,10 @@ use model::{Clock, Timestamp};
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Rows deleted per transaction.
 const BATCH: i64 = 1_000;
-/// Readings of pages deleted per transaction, each with its content.
+/// Readings of pages, or captures, deleted per transaction, each with its content.
 const PAGES: i64 = 100;
+/// Research runs deleted per transaction, each with its events.
+const RESEARCH: i64 = 100;
 /// Pause between transactions, for other writers.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -21,6 +24,8 @@ pub struct Retention {
     /// Of searches, and of grants and readings of pages since their last use.
     pub searches: Option<Duration>,
     pub feedback: Option<Duration>,
+    /// Of captures that were shown or cited, since they were replaced.
+    pub evidence: Duration,
 }
 
 /// Age of deletion of the outcomes of runs.
@@ -43,7 +48,9 @@ async fn sweep(store: &Docstore, now: Timestamp, retention: Retention) -> Result
         in_batches(BATCH, || store.prune_grants(before, BATCH)).await?;
         in_batches(PAGES, || store.prune_page_reads(before, PAGES)).await?;
     }
+    in_batches(PAGES, || store.prune_captures(now - retention.evidence, now, PAGES)).await?;
     in_batches(BATCH, || store.prune_run_files(now - OUTCOMES_KEPT, BATCH)).await?;
+    in_batches(RESEARCH, || store.prune_research(now, RESEARCH)).await?;
     if let Some(keep) = retention.feedback {
         in_batches(BATCH, || store.prune_feedback(now - keep, BATCH)).await?;
     }
@@ -98,10 +105,12 @@ mod tests {
             query: String::new(),
             results: Vec::new(),
             created_at: now - Duration::from_secs(number as u64),
+            request: None,
+            details: None,
         };
         // More than one batch.
         store.record_searches((0..2_500).map(search).collect(), Vec::new()).await.unwrap();
-        let retention = Retention { searches: Some(DAY), feedback: Some(DAY) };
+        let retention = Retention { searches: Some(DAY), feedback: Some(DAY), evidence: DAY };
         let find = async |number: u128| store.find_search(id, Uuid::from_u128(number).into()).await.unwrap();
         sweep(&store, now + DAY - Duration::from_secs(2_500), retention).await.unwrap();
         assert!(find(2_499).await.is_some());

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::{ApiKeyId, OrganizationId, Scope};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 /// Identity that rate limits and usage are counted by.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -21,6 +22,15 @@ impl Identity {
         let mut id = [0; 16];
         id.copy_from_slice(&digest[..16]);
         Identity::Subject(id)
+    }
+
+    /// Reads a key of [`Identity::rate_key`].
+    pub fn from_rate_key(key: &str) -> Option<Self> {
+        if let Some(id) = key.strip_prefix("key:") {
+            return Some(Identity::ApiKey(id.parse().ok()?));
+        }
+        let id: Uuid = key.strip_prefix("sub:")?.parse().ok()?;
+        Some(Identity::Subject(id.into_bytes()))
     }
 
     /// Returns the stable key for rate-limit counters, usage and the ledger.
@@ -56,8 +66,6 @@ impl Viewer {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
 
     #[test]
@@ -76,6 +84,7 @@ mod tests {
         for (n, other) in others.iter().enumerate() {
             assert!(other.rate_key().len() <= 40);
             assert_ne!(other.rate_key(), key);
+            assert_eq!(Identity::from_rate_key(&other.rate_key()).as_ref(), Some(other));
             assert!(others[..n].iter().all(|earlier| earlier.rate_key() != other.rate_key()));
         }
     }

@@ -1,9 +1,10 @@
 //! Arguments and results of document operations that span several rows.
 
-use model::{CaptureId, DocId, OrganizationId, Timestamp};
+use model::{CaptureFormat, CaptureId, DocId, OrganizationId, Timestamp};
 
 use crate::parts::NewParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
+use crate::visible::VisibleDocument;
 
 /// Document with its latest capture, as needed for ranking.
 #[derive(Clone, Debug)]
@@ -27,6 +28,26 @@ pub struct StoredCapture {
     pub capture: Capture,
     /// Passages of `capture.content`, in order of their ordinals.
     pub passages: Vec<Passage>,
+}
+
+/// Capture of a document, which may have been replaced.
+#[derive(Clone, Debug)]
+pub struct ReadCapture {
+    pub visible: VisibleDocument,
+    pub stored: StoredCapture,
+    /// Time at which another capture replaced it; `None` for a capture in use.
+    pub superseded_at: Option<Timestamp>,
+    /// Latest capture of the document.
+    pub latest: Option<CaptureHead>,
+}
+
+/// Capture without its content.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CaptureHead {
+    pub capture_id: CaptureId,
+    pub captured_at: Timestamp,
+    pub format: CaptureFormat,
+    pub content_digest: String,
 }
 
 /// Document with newly read content, to be stored.

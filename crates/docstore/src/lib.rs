@@ -3,6 +3,7 @@
 
 mod backend;
 mod copies;
+mod crawls;
 mod documents;
 mod error;
 mod file_result;
@@ -19,10 +20,18 @@ mod parts;
 mod query_counts;
 mod rows;
 mod schema;
+mod search_details;
 mod types;
 mod visible;
 
-pub use documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
+pub use crawls::{
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+    WebPageEntry,
+};
+pub use documents::{
+    CaptureHead, DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome,
+    StoredCapture,
+};
 pub use error::{Result, StoreError};
 pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
@@ -33,6 +42,7 @@ pub use outbox_work::OutboxWork;
 pub use part_map::{Mark, PartMap};
 pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at};
 pub use rows::*;
+pub use search_details::{Place, ResultDetails, SearchDetails};
 pub use types::{Details, Strings};
 pub use visible::VisibleDocument;
 

@@ -4,14 +4,22 @@
 //! `relaxed` run in one transaction. On SQLite waiting writes share a commit, a `bulk` write has its own, and a power failure
 //! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
 
+use std::time::Duration;
+
 use model::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, DeliveryId, DocId, FeedbackId, Generation,
-    IndexName, OrganizationId, PassageId, RunState, SearchId, SyncId, Timestamp, WebhookId,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, CrawlId, CrawlStatus, CrawlUrlState, DeliveryId,
+    DocId, FeedbackId, Generation, IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, RunState,
+    SearchId, SyncId, Timestamp, WebhookId,
 };
 
 use crate::Docstore;
 use crate::backend::{Backend, postgres, sqlite};
-use crate::documents::{DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, SaveOutcome, StoredCapture};
+use crate::crawls::{
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, NewCrawlUrl, Recorded, SkippedLinks, WebPageEntry,
+};
+use crate::documents::{
+    DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome, StoredCapture,
+};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
@@ -132,7 +140,7 @@ operations! {
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
     /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
-    /// webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    /// research runs with their events, webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
@@ -144,6 +152,10 @@ operations! {
     /// Deletes readings of pages that were last seen before this time and are not granted any more, and the pages that nobody
     /// else reads.
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
+    /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
+    bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes research runs that have expired, with their events.
+    bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
     /// zero or exceed 64 bits.
@@ -171,12 +183,21 @@ operations! {
     snapshot documents::read_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<(VisibleDocument, Option<StoredCapture>)>;
     /// Finds a document like `read_granted_document`, without its capture.
     read documents::find_granted_document(organization_id: OrganizationId, doc_id: DocId) -> Option<VisibleDocument>;
+    /// Reads a capture of a document that `read_document` would find, with the first part of a divided content. Excludes captures
+    /// that were replaced at `superseded_after` or before, unless a citation keeps them at `now`.
+    snapshot documents::read_capture(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, superseded_after: Timestamp, now: Timestamp) -> Option<ReadCapture>;
     /// Registers a web page that the organization looked up, and grants it. Does nothing for a page registered before.
     write page_reads::register_page(page: NewPage, now: Timestamp) -> ();
     /// Finds the organization's own reading of a web page, with its capture. For the page fetcher.
     snapshot page_reads::find_page_read(organization_id: OrganizationId, doc_id: DocId) -> Option<(PageRead, Option<Capture>)>;
     /// Stores content that was read for one organization. The shared document does not change.
     write page_reads::save_page_read(new: NewPageRead) -> ();
+    /// Loads the organization's own readings of pages, in no particular order, as only this organization sees them. Of a divided
+    /// content it loads the first part.
+    snapshot page_reads::load_page_reads(organization_id: OrganizationId, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
+    /// Stores texts of search results for one organization, except of pages of which it may read more. Returns the captures that the
+    /// organization now has: an unchanged text keeps its own.
+    write page_reads::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
     /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
     write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
@@ -215,6 +236,65 @@ operations! {
     /// The result is in the order of the batch. If a document occurs twice, the last occurrence wins. A removed document
     /// is restored unless its content was read before the removal.
     bulk captures::save_documents(batch: Vec<NewDocument>, now: Timestamp) -> Vec<SaveOutcome>;
+    /// Keeps captures that the organization may read until this time at least, although others replace them. Skips unknown ones.
+    write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
+
+    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
+    /// seeds. With other settings than before all pages are requested unconditionally.
+    write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp) -> Crawl;
+    /// Sets the status of the crawl of this name. `None` for an unknown one.
+    write crawls::set_crawl_status(name: String, status: CrawlStatus) -> Option<Crawl>;
+    read crawls::find_crawl(name: String) -> Option<Crawl>;
+    /// Lists all crawls, oldest first.
+    read crawls::list_crawls() -> Vec<Crawl>;
+    /// Lists the numbers of a crawl's URLs by state and reason, and of links that were not followed.
+    read crawl_counts::list_crawl_counts(crawl_id: CrawlId) -> Vec<CrawlCount>;
+    read crawls::frontier_totals() -> FrontierTotals;
+    /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
+    /// has none. Returns true if the crawl is gone.
+    bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp) -> bool;
+    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
+    /// crawl is gone.
+    write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
+    /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
+    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
+    /// Queues a visit of the URL in all crawls that know it. Returns their number.
+    write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
+    /// Gives at most `limit` queued URLs that were never visited this outcome: those of a host, or all pages. Returns their
+    /// number.
+    bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), limit: i64, now: Timestamp) -> usize;
+    /// Lists crawls that have reached their limit of pages and still wait for visits.
+    read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
+    /// Makes URLs due whose next visit is later than anyone can have planned: the clock was set back. Returns their number.
+    bulk crawl_upkeep::reschedule_crawl(crawl_id: CrawlId, longest: Duration, now: Timestamp) -> usize;
+    /// Lists hosts with due URLs that nobody has leased, those served least recently first; with `only`, of this crawl.
+    read crawl_hosts::list_due_crawl_hosts(only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<String>;
+    /// Leases a host to `owner` unless another one holds it.
+    write crawl_hosts::claim_crawl_host(host: String, owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<CrawlHost>;
+    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. The caller holds the lease.
+    snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
+    /// Extends the leases of an owner. Returns their number.
+    relaxed crawl_hosts::extend_crawl_leases(owner: String, lease_expires_at: Timestamp) -> usize;
+    /// Releases a host if `owner` holds it.
+    relaxed crawl_hosts::release_crawl_host(host: String, owner: String) -> ();
+    /// Releases all hosts of an owner that has ended. Returns their number.
+    write crawl_hosts::release_crawl_owner(owner: String) -> usize;
+    /// Lists the owners of leases, expired ones included.
+    read crawl_hosts::list_crawl_owners() -> Vec<String>;
+    /// Recomputes when a host is due next.
+    write crawl_hosts::refresh_crawl_queues(host: String) -> ();
+    /// Returns the digests of the current contents of listed pages.
+    read crawl_visits::list_valid_digests(url_ids: Vec<DocId>) -> Vec<(DocId, String)>;
+    /// Stores the outcome of a visit with its document, its links and the counters of the crawl, if `owner` holds the lease of the
+    /// host.
+    write crawl_visits::record_crawl_visit(visit: CrawlVisit, owner: String, limits: CrawlLimits, now: Timestamp) -> Recorded;
+    /// Lists pages of the shared web index whose canonical URLs begin with the prefix, in the order of their ids.
+    read web_pages::list_web_pages(prefix: Option<String>, after: Option<DocId>, limit: i64) -> Vec<WebPageEntry>;
+    read web_pages::count_web_pages() -> i64;
+    /// Returns true if the shared web index contains the page.
+    read web_pages::find_web_page(doc_id: DocId) -> bool;
+    /// Removes pages from the shared web index. Crawls visit them no more. Returns their number.
+    bulk web_pages::remove_web_pages(doc_ids: Vec<DocId>, now: Timestamp) -> usize;
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
@@ -299,6 +379,41 @@ operations! {
     /// Ends a run as completed, or as failed with the error, and enqueues the event for the webhooks of its organization.
     /// Returns false if another worker owns the run.
     write runs::finish_run(sync_id: SyncId, owner: String, error: Option<String>, now: Timestamp, event: fn(&IndexRun) -> NewWebhookEvent) -> bool;
+
+    /// Queues a research run with its first event. Returns false and stores nothing if the organization has `limit` runs that
+    /// are queued or in flight.
+    write research::create_research(run: ResearchRun, created: NewResearchEvent, limit: i64) -> bool;
+    /// Finds a research run with the JSON of its report.
+    read research::find_research(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchRun, Option<String>)>;
+    /// Returns the status of a research run and the sequence of its last event.
+    read research::find_research_status(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchStatus, i64)>;
+    /// Lists research runs, newest first, before the run with this time and id.
+    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
+    /// Lists the events of a research run after this sequence, in order.
+    read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
+    /// Leases the next research run to `owner`: an abandoned one, else the oldest queued one of the organization with the
+    /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none.
+    write research_work::claim_research(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;
+    /// Stores a step of a research run with its events and extends the lease. Returns false and stores nothing if another
+    /// worker owns the run, or if it has ended.
+    relaxed research_work::record_research_step(research_id: ResearchId, owner: String, step: ResearchStep, now: Timestamp, lease_expires_at: Timestamp) -> bool;
+    /// Ends a research run and enqueues the event for webhooks. Returns false and stores nothing if another worker owns the
+    /// run, or if it has ended.
+    write research_work::finish_research(research_id: ResearchId, owner: String, end: ResearchEnd, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Cancels a research run unless it has ended, and enqueues the event for webhooks. Its worker loses the lease. Returns
+    /// false for an unknown run.
+    write research::cancel_research(organization_id: OrganizationId, research_id: ResearchId, expires_at: Timestamp, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Cancels a research run like `cancel_research` and deletes it with its events. Returns false for an unknown run.
+    write research::delete_research(organization_id: OrganizationId, research_id: ResearchId, now: Timestamp, ended: ResearchEnded) -> bool;
+    /// Extends the leases of research runs that their owners still hold. Returns these runs.
+    relaxed research_work::extend_research_leases(held: Vec<(ResearchId, String)>, lease_expires_at: Timestamp) -> Vec<ResearchId>;
+    /// Releases a research run for any worker to continue.
+    write research_work::release_research(research_id: ResearchId, owner: String) -> ();
+    /// Expires the leases of all research runs, so that they can be claimed immediately. Only safe if no other process works
+    /// on them. Returns their number.
+    write research_work::expire_research_leases() -> usize;
+    /// Finds searches that a research run paid for and whose outcome it has not stored.
+    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Vec<PaidSearch>;
 
     /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
     write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;

@@ -165,7 +165,7 @@ async fn document_is_read_with_three_queries_that_name_the_organization() {
     let denied =
         queries::documents::read_granted_document(&mut db.connection, organization_id, DOCUMENT).await.unwrap();
     assert_eq!((denied.is_none(), db.statements().len()), (true, 1));
-    let grant = Grant { organization_id, doc_id: DOCUMENT, granted_at: NOW };
+    let grant = Grant { organization_id, doc_id: DOCUMENT, granted_at: NOW, capture_id: None };
     queries::activity::grant_document(&mut db.connection, grant).await.unwrap();
     db.statements();
     let granted =

@@ -60,6 +60,7 @@ diesel::table! {
         search_id -> Nullable<Stored<SearchId>>,
         created_at -> Stored<Timestamp>,
         identity -> Nullable<Text>,
+        research_id -> Nullable<Stored<ResearchId>>,
     }
 }
 
@@ -118,6 +119,8 @@ diesel::table! {
         last_modified -> Nullable<Text>,
         organization_id -> Nullable<Stored<OrganizationId>>,
         parts -> Nullable<Text>,
+        superseded_at -> Nullable<Stored<Timestamp>>,
+        kept_until -> Nullable<Stored<Timestamp>>,
     }
 }
 
@@ -185,6 +188,7 @@ diesel::table! {
         organization_id -> Stored<OrganizationId>,
         doc_id -> Stored<DocId>,
         granted_at -> Stored<Timestamp>,
+        capture_id -> Nullable<Stored<CaptureId>>,
     }
 }
 
@@ -199,6 +203,8 @@ diesel::table! {
         query -> Text,
         results -> Stored<Vec<DocId>>,
         created_at -> Stored<Timestamp>,
+        request -> Nullable<Text>,
+        details -> Nullable<Text>,
     }
 }
 
@@ -396,6 +402,140 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    research_runs (research_id) {
+        research_id -> Stored<ResearchId>,
+        organization_id -> Stored<OrganizationId>,
+        session_id -> Stored<SessionId>,
+        identity -> Text,
+        query -> Text,
+        request -> Text,
+        state -> Text,
+        progress -> Text,
+        output -> Nullable<Text>,
+        status -> Stored<ResearchStatus>,
+        stop_reason -> Nullable<Stored<ResearchStop>>,
+        error -> Nullable<Text>,
+        metadata -> Text,
+        webhook_url -> Nullable<Text>,
+        webhook_secret -> Nullable<Text>,
+        webhook_events -> Nullable<Text>,
+        searches -> Integer,
+        documents -> Integer,
+        tokens -> BigInt,
+        last_sequence -> BigInt,
+        attempts -> Integer,
+        lease_owner -> Nullable<Text>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
+        created_at -> Stored<Timestamp>,
+        started_at -> Nullable<Stored<Timestamp>>,
+        completed_at -> Nullable<Stored<Timestamp>>,
+        expires_at -> Stored<Timestamp>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    research_events (research_id, sequence) {
+        research_id -> Stored<ResearchId>,
+        sequence -> BigInt,
+        organization_id -> Stored<OrganizationId>,
+        kind -> Text,
+        at -> Stored<Timestamp>,
+        data -> Text,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawls (crawl_id) {
+        crawl_id -> Stored<CrawlId>,
+        name -> Text,
+        settings -> Text,
+        status -> Stored<CrawlStatus>,
+        created_at -> Stored<Timestamp>,
+        started_at -> Stored<Timestamp>,
+        finished_at -> Nullable<Stored<Timestamp>>,
+        page_limit -> Nullable<BigInt>,
+        url_limit -> BigInt,
+        urls -> BigInt,
+        queued -> BigInt,
+        pages -> BigInt,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_urls (crawl_id, url_id) {
+        crawl_id -> Stored<CrawlId>,
+        url_id -> Stored<DocId>,
+        url -> Text,
+        host -> Text,
+        kind -> Stored<CrawlUrlKind>,
+        depth -> Integer,
+        priority -> Integer,
+        chain -> Integer,
+        path_key -> Nullable<BigInt>,
+        state -> Stored<CrawlUrlState>,
+        reason -> Nullable<Text>,
+        target_id -> Nullable<Stored<DocId>>,
+        queued -> Bool,
+        next_fetch_at -> Nullable<Stored<Timestamp>>,
+        attempts -> Integer,
+        missing -> Integer,
+        fetched_at -> Nullable<Stored<Timestamp>>,
+        changed_at -> Nullable<Stored<Timestamp>>,
+        visits -> Integer,
+        changes -> Integer,
+        interval_seconds -> Nullable<BigInt>,
+        fetched_from -> Nullable<Text>,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
+        content_digest -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_queues (crawl_id, host) {
+        crawl_id -> Stored<CrawlId>,
+        host -> Text,
+        next_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_hosts (host) {
+        host -> Text,
+        next_request_at -> Stored<Timestamp>,
+        response_millis -> BigInt,
+        failures -> Integer,
+        claimed_at -> Stored<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        lease_expires_at -> Nullable<Stored<Timestamp>>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    crawl_counts (crawl_id, kind, reason) {
+        crawl_id -> Stored<CrawlId>,
+        kind -> Text,
+        reason -> Text,
+        count -> BigInt,
+        example -> Nullable<Text>,
+    }
+}
+
 diesel::joinable!(api_keys -> organizations (organization_id));
 diesel::joinable!(captures -> documents (doc_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -412,8 +552,11 @@ diesel::allow_tables_to_appear_in_same_query!(
     storage_totals,
     webhooks,
     webhook_deliveries,
+    research_runs,
+    research_events,
     organizations,
     api_keys,
     balances,
     balance_entries
 );
+diesel::allow_tables_to_appear_in_same_query!(crawls, crawl_queues, crawl_hosts, crawl_urls);

@@ -14,14 +14,16 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, SingleValue, SqlType, Text, is_nullable};
 use diesel::sqlite::Sqlite;
 use model::{
-    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection,
-    DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation, IndexName, OrganizationId, PassageId,
-    RunMode, RunState, Scope, SearchId, SessionId, SyncId, Timestamp, WebhookId,
+    ApiKeyId, AuditAction, AuditEntryId, BalanceEntryId, BalanceReason, CaptureFormat, CaptureId, Collection, CrawlId,
+    CrawlStatus, CrawlUrlKind, CrawlUrlState, DeliveryId, DocId, FeedbackEvent, FeedbackId, FileOutcome, Generation,
+    IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, ResearchStop, RunMode, RunState, Scope, SearchId,
+    SessionId, SyncId, Timestamp, WebhookId,
 };
 use uuid::Uuid;
 
 use crate::outbox_work::OutboxWork;
 use crate::part_map::PartMap;
+use crate::search_details::SearchDetails;
 
 /// SQL type of a column that holds values of the domain type `T`. Columns of different domain types cannot be compared or
 /// joined.
@@ -144,7 +146,7 @@ plain! {
     Text: String, Strings, Details;
     Nullable<Integer>: Option<i32>;
     Nullable<BigInt>: Option<i64>;
-    Nullable<Text>: Option<String>, Option<PartMap>, Option<Strings>;
+    Nullable<Text>: Option<String>, Option<PartMap>, Option<SearchDetails>, Option<Strings>;
 }
 
 /// Defines a row whose fields are stored through [`Bind`].
@@ -236,6 +238,7 @@ stored_as_uuid!(
     AuditEntryId,
     BalanceEntryId,
     CaptureId,
+    CrawlId,
     DeliveryId,
     DocId,
     FeedbackId,
@@ -243,6 +246,7 @@ stored_as_uuid!(
     OrganizationId,
     OutboxWork,
     PassageId,
+    ResearchId,
     SearchId,
     SessionId,
     SyncId,
@@ -306,7 +310,21 @@ macro_rules! stored_as_name {
     };
 }
 
-stored_as_name!(AuditAction, BalanceReason, CaptureFormat, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState,);
+stored_as_name!(
+    AuditAction,
+    BalanceReason,
+    CaptureFormat,
+    CrawlStatus,
+    CrawlUrlKind,
+    CrawlUrlState,
+    FeedbackEvent,
+    FileOutcome,
+    IndexName,
+    ResearchStatus,
+    ResearchStop,
+    RunMode,
+    RunState,
+);
 
 /// Stores a type in a text column. `$write` formats the text, `$read` parses it.
 macro_rules! stored_as_text {
@@ -408,3 +426,4 @@ stored_as_text!(
     |map: &PartMap| Ok::<_, std::convert::Infallible>(map.to_json().to_string()),
     |text: &str| { PartMap::from_json(text).ok_or_else(|| "malformed directory of parts".into()) }
 );
+stored_as_text!(Text, SearchDetails, SearchDetails::to_json, SearchDetails::from_json);

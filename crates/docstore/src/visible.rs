@@ -2,7 +2,7 @@
 
 use std::cmp::{max, min};
 
-use model::Timestamp;
+use model::{CaptureId, Timestamp};
 
 use crate::rows::{Document, PageRead};
 
@@ -15,6 +15,15 @@ pub struct VisibleDocument {
     pub stale_at: Option<Timestamp>,
     /// Time at which the document was granted to the organization, which may then read it by its id, or the grant renewed.
     pub granted_at: Option<Timestamp>,
+    /// Capture that the grant keeps.
+    pub shown_capture_id: Option<CaptureId>,
+}
+
+/// Grant of a document, as far as it exists.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GrantState {
+    pub granted_at: Option<Timestamp>,
+    pub capture_id: Option<CaptureId>,
 }
 
 /// Times of the captures that compete to be the latest one; `None` for a missing capture.
@@ -30,23 +39,24 @@ impl VisibleDocument {
         document: Document,
         read: Option<PageRead>,
         times: CaptureTimes,
-        granted_at: Option<Timestamp>,
+        grant: GrantState,
     ) -> Option<Self> {
+        let GrantState { granted_at, capture_id: shown_capture_id } = grant;
         let read = read.filter(|read| is_current(read, document.removed_at));
         let is_shared = document.listed && document.removed_at.is_none();
         let Some(read) = read else {
-            return is_shared.then_some(Self { document, stale_at: None, granted_at });
+            return is_shared.then_some(Self { document, stale_at: None, granted_at, shown_capture_id });
         };
         let stale_at = read.stale_at;
         if !is_shared {
-            return Some(Self { document: private(document, read), stale_at, granted_at });
+            return Some(Self { document: private(document, read), stale_at, granted_at, shown_capture_id });
         }
         let document = match times.own {
             None => document,
             Some(own) if times.shared.is_none_or(|shared| own >= shared) => newer(document, read),
             Some(_) => seen(document, &read),
         };
-        Some(Self { document, stale_at, granted_at })
+        Some(Self { document, stale_at, granted_at, shown_capture_id })
     }
 }
 
@@ -56,7 +66,7 @@ pub(crate) fn is_current(read: &PageRead, removed_at: Option<Timestamp>) -> bool
 }
 
 /// Returns a page that is not shared: nothing but its URL comes from the shared row.
-fn private(document: Document, read: PageRead) -> Document {
+pub(crate) fn private(document: Document, read: PageRead) -> Document {
     Document {
         source_url: read.source_url,
         source_uri: None,

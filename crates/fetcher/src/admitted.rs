@@ -135,7 +135,13 @@ async fn hop(
     }
 }
 
-async fn page(target: &Target, response: Response, redirects: usize, limit: usize) -> Result<FetchedPage, FetchError> {
+/// Reads a page from a response with a status of success.
+pub(crate) async fn page(
+    target: &Target,
+    response: Response,
+    redirects: usize,
+    limit: usize,
+) -> Result<FetchedPage, FetchError> {
     let extension = page_kind::extension_of(target.url());
     let status = response.status().as_u16();
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -166,7 +172,7 @@ async fn page(target: &Target, response: Response, redirects: usize, limit: usiz
 }
 
 /// Returns true for statuses that carry a whole page: not "no content" and not an unrequested part.
-fn is_page(status: StatusCode) -> bool {
+pub(crate) fn is_page(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200 | 203)
 }
 

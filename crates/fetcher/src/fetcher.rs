@@ -8,9 +8,10 @@ use crate::options::FetcherOptions;
 use crate::page::{FetchRequest, Fetched};
 use crate::permits::Permits;
 use crate::resolver::{Resolver, SystemResolver};
-use crate::robots::RobotsCache;
+use crate::robots::{HostRules, RobotsCache};
 use crate::shared::Shared;
-use crate::targets::TargetPolicy;
+use crate::targets::{Target, TargetPolicy};
+use crate::visit::{self, Visit, VisitRequest};
 
 /// Fetcher for public pages. Clones share connections, cached robots.txt files and limits.
 #[derive(Clone)]
@@ -60,6 +61,27 @@ impl Fetcher {
     /// `Overloaded` if it would wait too long; failures of the URL and of the host's robots.txt.
     pub async fn admit(&self, request: FetchRequest) -> Result<AdmittedFetch, FetchError> {
         AdmittedFetch::admit(Arc::clone(&self.shared), request).await
+    }
+
+    /// Makes one request for a crawler, which has a turn of its own for the host: permits and delays do not apply, and redirects
+    /// are not followed. robots.txt does apply. The future can be dropped at any time.
+    ///
+    /// # Errors
+    /// One variant per cause; see [`FetchError`].
+    pub async fn visit(&self, request: &VisitRequest) -> Result<Visit, FetchError> {
+        visit::visit(&self.shared, request).await
+    }
+
+    /// Returns the rules of the host's robots.txt for a URL, from the cache if it is there.
+    ///
+    /// # Errors
+    /// `RobotsUnreachable`; failures of the URL and of the connection.
+    pub async fn robots(&self, url: &str) -> Result<HostRules, FetchError> {
+        let target = Target::parse(url, self.shared.client.policy())?;
+        match &self.shared.robots {
+            Some(robots) => robots.rules(&target).await,
+            None => Ok(HostRules { allows: true, ..HostRules::default() }),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod resolver;
 mod robots;
 mod shared;
 mod targets;
+mod visit;
 
 pub use admitted::AdmittedFetch;
 pub use error::{FetchError, OptionsError, RobotsFailure, TimeoutStage};
@@ -28,3 +29,5 @@ pub use options::{FetcherOptions, Politeness, TimeLimits};
 pub use page::{FetchRequest, Fetched, FetchedPage, Validators};
 pub use poster::{PostReply, Poster};
 pub use resolver::{Resolver, SystemResolver};
+pub use robots::HostRules;
+pub use visit::{Accept, Visit, VisitBody, VisitRequest};

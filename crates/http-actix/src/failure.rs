@@ -102,6 +102,13 @@ impl From<app::Error> for Failure {
             Error::KeyNotFound => Failure::new(ErrorCode::KeyNotFound, message),
             Error::InvalidCredential => Failure::new(ErrorCode::InvalidApiKey, message),
             Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
+            Error::ResearchNotFound => Failure::new(ErrorCode::ResearchNotFound, message),
+            Error::ResearchConcurrency { limit } => {
+                Failure::new(ErrorCode::RateLimited, message).with("limit", "research_concurrency").with("max", limit)
+            }
+            Error::ResearchReaders { limit } => {
+                Failure::new(ErrorCode::RateLimited, message).with("limit", "research_readers").with("max", limit)
+            }
             Error::FileTooLarge { size: _, max_object_bytes } => Failure::new(ErrorCode::FileTooLarge, message)
                 .with("field", "size")
                 .with("max_object_bytes", max_object_bytes),

@@ -23,6 +23,7 @@ mod pipeline;
 mod query;
 mod reply;
 mod request_metrics;
+mod research;
 mod routes;
 mod search;
 mod served_body;

@@ -1,6 +1,6 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
@@ -12,6 +12,7 @@ use crate::State;
 use crate::compression::gzip_if_asked;
 use crate::failure::Failure;
 use crate::memory::{Answer, SentInChunks};
+use crate::research::stream::EventStream;
 
 const JSON: &str = "application/json";
 
@@ -23,13 +24,29 @@ pub(crate) struct Reply {
     content_type: &'static str,
     /// Name of the body's published schema.
     schema: Option<&'static str>,
+    /// Address of a created resource.
+    location: Option<String>,
+    /// Sent instead of the body.
+    stream: Option<EventStream>,
 }
 
 impl Reply {
     /// The successful response of the operation `O`, serialized.
     pub fn success<O: Operation>(body: Answer) -> Result<Self, Failure> {
         let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
-        Ok(Reply { status, body, content_type: JSON, schema: Some(O::Response::NAME) })
+        Ok(Reply { schema: Some(O::Response::NAME), ..Reply::serialized(status, body) })
+    }
+
+    /// The successful response of the operation `O`, as the stream that it declares.
+    pub fn stream<O: Operation>(stream: EventStream) -> Result<Self, Failure> {
+        let status = StatusCode::from_u16(O::STATUS).map_err(Failure::internal)?;
+        let content_type = O::STREAM.unwrap_or(JSON);
+        Ok(Reply { content_type, schema: Some(O::Response::NAME), stream: Some(stream), ..Reply::empty(status) })
+    }
+
+    /// Adds the address of the created resource.
+    pub fn located(self, location: String) -> Self {
+        Reply { location: Some(location), ..self }
     }
 
     /// JSON without a published schema.
@@ -40,12 +57,12 @@ impl Reply {
 
     /// Serialized JSON without a published schema.
     pub fn serialized(status: StatusCode, body: Answer) -> Self {
-        Reply { status, body, content_type: JSON, schema: None }
+        Reply { status, body, content_type: JSON, schema: None, location: None, stream: None }
     }
 
     /// Text of another media type.
     pub fn text(status: StatusCode, content_type: &'static str, body: Answer) -> Self {
-        Reply { status, body, content_type, schema: None }
+        Reply { content_type, ..Reply::serialized(status, body) }
     }
 
     pub fn empty(status: StatusCode) -> Self {
@@ -67,12 +84,9 @@ impl Reply {
         if let Some(hint) = &failure.hint {
             body["hint"] = hint.as_str().into();
         }
-        Reply {
-            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-            body: serde_json::to_vec(&body).unwrap_or_default().into(),
-            content_type: JSON,
-            schema: Some(ErrorEnvelope::NAME),
-        }
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        Reply { schema: Some(ErrorEnvelope::NAME), ..Reply::serialized(status, body.into()) }
     }
 }
 
@@ -117,7 +131,7 @@ pub(crate) async fn respond_as(
         }
     };
     let mut response = HttpResponse::build(reply.status);
-    if !reply.body.bytes.is_empty() {
+    if !reply.body.bytes.is_empty() || reply.stream.is_some() {
         response.insert_header((CONTENT_TYPE, reply.content_type));
     }
     response
@@ -144,6 +158,13 @@ pub(crate) async fn respond_as(
         if let Some(methods) = failure.allow {
             response.insert_header((ALLOW, methods));
         }
+    }
+    if let Some(location) = reply.location {
+        response.insert_header((LOCATION, location));
+    }
+    if let Some(stream) = reply.stream {
+        // Some proxies collect a response before they pass it on.
+        return response.insert_header(("X-Accel-Buffering", "no")).streaming(stream);
     }
     let Answer { bytes, memory } = reply.body;
     let bytes = match gzip_if_asked(request.headers(), &bytes).await {

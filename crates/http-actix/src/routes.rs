@@ -9,7 +9,7 @@ use openapi::{Visit, operations};
 use crate::State;
 use crate::compat;
 use crate::endpoint::{self, Endpoint};
-use crate::handlers::{mcp, published, schemas, skills, unmatched};
+use crate::handlers::{console, mcp, published, schemas, skills, unmatched};
 
 /// The public API, as the server and the tests run it.
 pub fn create_app(
@@ -44,6 +44,8 @@ pub fn create_app(
         .service(public("/docs", published::docs))
         .service(public("/docs/reference.css", published::style))
         .service(public("/docs/reference.js", published::script))
+        .service(public("/console", console::page))
+        .service(public("/console/{file:.*}", console::file))
         .service(public("/schemas/{file}", schemas::read_schema))
         .service(public("/skills", skills::index))
         .service(public("/skills/install.sh", skills::installer))

@@ -9,7 +9,9 @@ use actix_web::web;
 use app::App;
 use connections::{Connections, Limits};
 use rate_limit::RateLimiter;
+use research::Research;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
 use crate::request_metrics;
@@ -43,6 +45,7 @@ pub struct Listeners {
 pub struct Running {
     public: (ServerHandle, JoinHandle<io::Result<()>>),
     operations: (ServerHandle, JoinHandle<io::Result<()>>),
+    stopping: CancellationToken,
 }
 
 /// Starts both listeners. Must be called on a multi-threaded tokio runtime, on which use cases run; connections have their
@@ -52,6 +55,7 @@ pub struct Running {
 /// Fails if a socket cannot be listened on.
 pub fn serve(
     app: Arc<App>,
+    research: Arc<Research>,
     limiter: Arc<dyn RateLimiter>,
     options: &Options,
     listeners: Listeners,
@@ -61,7 +65,7 @@ pub fn serve(
         configured => configured,
     };
     request_metrics::register();
-    let state = web::Data::new(State::new(app, limiter, options));
+    let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),
         workers,
@@ -78,22 +82,25 @@ pub fn serve(
         drain: Duration::from_secs(1),
         ..public_options.clone()
     };
+    let stopping = state.stopping.clone();
     let public_state = state.clone();
     let public = listen(listeners.public, &public_options, move || create_app(public_state.clone()))?;
     let operations = listen(listeners.operations, &operations_options, move || create_operations_app(state.clone()))?;
     Ok(Running {
         public: (public.handle(), tokio::spawn(public)),
         operations: (operations.handle(), tokio::spawn(operations)),
+        stopping,
     })
 }
 
 impl Running {
-    /// Refuses new connections, drains running requests (at most for the drain time) and stops. The internal listener
-    /// stops last.
+    /// Refuses new connections, ends streams, drains running requests (at most for the drain time) and stops. The internal
+    /// listener stops last.
     ///
     /// # Errors
     /// Fails if a listener had failed before.
     pub async fn stop(self) -> io::Result<()> {
+        self.stopping.cancel();
         for (handle, task) in [self.public, self.operations] {
             handle.stop(true).await;
             task.await.map_err(io::Error::other)??;

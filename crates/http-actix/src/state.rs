@@ -6,8 +6,10 @@ use app::clock::to_date_time;
 use connections::{Limits, Pace};
 use model::Clock;
 use rate_limit::RateLimiter;
+use research::Research;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use crate::base_url::Published;
 use crate::mcp::{Origins, ProtectedResource};
@@ -63,6 +65,7 @@ impl Default for Paces {
 /// State shared by all workers.
 pub struct State {
     pub(crate) app: Arc<App>,
+    pub(crate) research: Arc<Research>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Option<MetricsText>,
@@ -78,15 +81,18 @@ pub struct State {
     pub(crate) origins: Origins,
     /// `None` without an issuer.
     pub(crate) protected_resource: Option<ProtectedResource>,
+    /// Cancelled when the server stops, for responses that wait.
+    pub(crate) stopping: CancellationToken,
     public_url: String,
 }
 
 impl State {
     /// Creates the state. Use cases run on the current tokio runtime.
-    pub fn new(app: Arc<App>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
+    pub fn new(app: Arc<App>, research: Arc<Research>, limiter: Arc<dyn RateLimiter>, options: &Options) -> Self {
         let public_url = options.public_url.trim_end_matches('/').to_owned();
         State {
             app,
+            research,
             limiter,
             clock: options.clock.clone(),
             metrics: options.metrics.clone(),
@@ -101,6 +107,7 @@ impl State {
                 .oauth_issuer
                 .as_deref()
                 .map(|issuer| ProtectedResource::new(&public_url, issuer)),
+            stopping: CancellationToken::new(),
             public_url,
         }
     }

@@ -62,10 +62,14 @@ id! {
     BalanceEntryId;
     /// An entry of the audit log.
     AuditEntryId;
+    /// A research run.
+    ResearchId;
     /// An address that receives events of an organization.
     WebhookId;
     /// One event for one address, the same in all attempts.
     DeliveryId;
+    /// A crawl of web pages.
+    CrawlId;
     /// A state of a search index: random, and renewed with every batch of changes.
     Generation;
 }

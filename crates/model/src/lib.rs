@@ -3,11 +3,13 @@
 mod access;
 mod clock;
 mod collection;
+mod crawls;
 mod feedback;
 mod files;
 mod ids;
 mod ledger;
 mod names;
+mod research;
 mod runs;
 mod timestamp;
 mod webhooks;
@@ -15,14 +17,16 @@ mod webhooks;
 pub use access::{AuditAction, KeyState, Scope};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{CaptureFormat, Collection, IndexName};
+pub use crawls::{CrawlStatus, CrawlUrlKind, CrawlUrlState};
 pub use feedback::FeedbackEvent;
 pub use files::{FileOutcome, FileStatus};
 pub use ids::{
-    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, DeliveryId, DocId, FeedbackId, Generation, OrganizationId,
-    PassageId, SearchId, SessionId, SyncId, WebhookId,
+    ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, CrawlId, DeliveryId, DocId, FeedbackId, Generation,
+    OrganizationId, PassageId, ResearchId, SearchId, SessionId, SyncId, WebhookId,
 };
 pub use ledger::BalanceReason;
 pub use names::UnknownName;
+pub use research::{ResearchStatus, ResearchStop};
 pub use runs::{RunMode, RunState, RunStats};
 pub use timestamp::Timestamp;
 pub use webhooks::WebhookEvent;

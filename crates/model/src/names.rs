@@ -65,7 +65,8 @@ pub(crate) use named_enum;
 #[cfg(test)]
 mod tests {
     use crate::{
-        AuditAction, FeedbackEvent, FileOutcome, IndexName, RunMode, RunState, Scope, UnknownName, WebhookEvent,
+        AuditAction, CrawlStatus, CrawlUrlKind, CrawlUrlState, FeedbackEvent, FileOutcome, IndexName, ResearchStatus,
+        ResearchStop, RunMode, RunState, Scope, UnknownName, WebhookEvent,
     };
 
     #[test]
@@ -79,9 +80,14 @@ mod tests {
             }
         }
         check(AuditAction::ALL, AuditAction::as_str);
+        check(CrawlStatus::ALL, CrawlStatus::as_str);
+        check(CrawlUrlKind::ALL, CrawlUrlKind::as_str);
+        check(CrawlUrlState::ALL, CrawlUrlState::as_str);
         check(FeedbackEvent::ALL, FeedbackEvent::as_str);
         check(FileOutcome::ALL, FileOutcome::as_str);
         check(IndexName::ALL, IndexName::as_str);
+        check(ResearchStatus::ALL, ResearchStatus::as_str);
+        check(ResearchStop::ALL, ResearchStop::as_str);
         check(RunMode::ALL, RunMode::as_str);
         check(RunState::ALL, RunState::as_str);
         check(Scope::ALL, Scope::as_str);

@@ -7,5 +7,6 @@ named_enum! {
         RunFailed = "run.failed",
         ResearchCompleted = "research.completed",
         ResearchFailed = "research.failed",
+        ResearchCancelled = "research.cancelled",
     }
 }

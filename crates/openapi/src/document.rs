@@ -77,6 +77,9 @@ fn describe(operation: &Spec) -> Value {
         "headers": headers::of(operation.status),
         "content": json_body(operation.response, &[(operation.response_example)()]),
     });
+    if let Some(stream) = operation.stream {
+        described["responses"][operation.status.to_string()]["content"][stream] = json!({"schema": {"type": "string"}});
+    }
     if let Some(request) = operation.request {
         described["requestBody"] = json!({
             "required": operation.request_required,

@@ -37,6 +37,8 @@ pub trait Operation: Listed {
     const STATUS: u16 = 200;
     /// Description of the successful response, in a sentence.
     const SUCCESS: &'static str;
+    /// Media type of the stream that the response is on request; `None` if there is none.
+    const STREAM: Option<&'static str> = None;
     /// Errors beyond [`COMMON_ERRORS`].
     const ERRORS: &'static [ErrorCode] = &[];
     /// The example of a request with a `validation_error`.
@@ -77,6 +79,7 @@ pub trait Operation: Listed {
         status: Self::STATUS,
         response: <Self::Response as ResponseBody>::NAME,
         success: Self::SUCCESS,
+        stream: Self::STREAM,
         errors: Self::ERRORS,
         invalid: Self::INVALID,
         warnings: Self::WARNINGS,
@@ -108,6 +111,7 @@ pub struct Spec {
     /// Name of the response body's schema in `api_types::schemas`.
     pub response: &'static str,
     pub success: &'static str,
+    pub stream: Option<&'static str>,
     pub errors: &'static [ErrorCode],
     pub invalid: InvalidRequest,
     pub warnings: &'static [WarningCode],

@@ -3,6 +3,7 @@
 pub enum Tag {
     Search,
     Documents,
+    Research,
     Feedback,
     Files,
     Usage,
@@ -10,13 +11,15 @@ pub enum Tag {
 }
 
 impl Tag {
-    pub const ALL: [Tag; 6] = [Tag::Search, Tag::Documents, Tag::Feedback, Tag::Files, Tag::Usage, Tag::Account];
+    pub const ALL: [Tag; 7] =
+        [Tag::Search, Tag::Documents, Tag::Research, Tag::Feedback, Tag::Files, Tag::Usage, Tag::Account];
 
     /// The name in the document.
     pub const fn as_str(self) -> &'static str {
         match self {
             Tag::Search => "Search",
             Tag::Documents => "Documents",
+            Tag::Research => "Research",
             Tag::Feedback => "Feedback",
             Tag::Files => "Files",
             Tag::Usage => "Usage",
@@ -31,6 +34,10 @@ impl Tag {
                  quotable passages; the caller chooses the size of the response."
             }
             Tag::Documents => "Metadata, content, citable passages and captures of one document.",
+            Tag::Research => {
+                "Asynchronous reports: a run plans, searches, reads and writes within a budget, and every citation is \
+                 verified against stored text."
+            }
             Tag::Feedback => "Feedback on a result, a passage or a search, from agents and evaluations.",
             Tag::Files => {
                 "The organization's own documents: presign, upload to storage, start an indexing run, poll it, then \

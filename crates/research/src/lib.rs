@@ -1,3 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 pub mod engine;
+mod runner;
+mod runs;
+
+pub use runs::{
+    CreatedRun, Follower, ListQuery, NewRun, NewWebhook, Options, Parts, PlanEntry, Progress, Research, RunError,
+    RunEvent, RunView, RunsPage, WebhookView,
+};

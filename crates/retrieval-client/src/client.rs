@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use api_types::{
-    DocumentRequest, DocumentResponse, DocumentsRequest, DocumentsResponse, FeedbackRequest, FeedbackResponse,
-    FileContentResponse, FileDeleteResponse, FileListResponse, FileResponse, IndexFilesResponse, IndexMode,
-    IndexRequest, IndexStartResponse, IndexStatusResponse, KeyCreateRequest, KeyCreateResponse, KeyListResponse,
-    KeyRevokeResponse, MeResponse, NoBody, PresignRequest, PresignResponse, RequestBody, SearchIndex, SearchRequest,
-    SearchResponse, UsageOverview, WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse,
-    WebhookListResponse, WebhookRotateResponse,
+    CitationsVerifyRequest, CitationsVerifyResponse, DocumentRequest, DocumentResponse, DocumentsRequest,
+    DocumentsResponse, FeedbackRequest, FeedbackResponse, FileContentResponse, FileDeleteResponse, FileListResponse,
+    FileResponse, IndexFilesResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse,
+    KeyCreateRequest, KeyCreateResponse, KeyListResponse, KeyRevokeResponse, MeResponse, NoBody, PresignRequest,
+    PresignResponse, RequestBody, SearchIndex, SearchRecordResponse, SearchRequest, SearchResponse, UsageOverview,
+    WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookListResponse, WebhookRotateResponse,
 };
 use bytes::Bytes;
-use openapi::parameters::{ApiKeyId, FileName, PageQuery, SyncId, UsageQuery, WebhookId};
+use openapi::parameters::{ApiKeyId, FileName, PageQuery, SearchId, SyncId, UsageQuery, WebhookId};
 use openapi::{Input, Operation, PathParameters, QueryParameters, operations};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
@@ -67,6 +67,19 @@ impl Client {
             return self.send::<operations::Search>(&(), &(), &request).await;
         }
         self.send::<operations::Search>(&(), &(), request).await
+    }
+
+    /// `GET /v1/searches/{search_id}`.
+    pub async fn get_search(&self, search_id: &str) -> Result<Answer<SearchRecordResponse>, Error> {
+        self.send::<operations::GetSearch>(&SearchId(search_id.to_owned()), &(), &NoBody {}).await
+    }
+
+    /// `POST /v1/citations/verify`: up to 50 quotes in one call.
+    pub async fn verify_citations(
+        &self,
+        request: &CitationsVerifyRequest,
+    ) -> Result<Answer<CitationsVerifyResponse>, Error> {
+        self.send::<operations::VerifyCitations>(&(), &(), request).await
     }
 
     /// `POST /v1/document`.

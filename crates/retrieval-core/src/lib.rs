@@ -12,6 +12,7 @@ pub mod passages;
 pub mod phrase;
 pub mod plain;
 pub mod query_matcher;
+pub mod quotes;
 pub mod rerank;
 pub mod sections;
 pub mod select;

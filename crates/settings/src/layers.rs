@@ -126,8 +126,12 @@ fn read_secret_files(layer: &mut Layer, errors: &mut Vec<SettingsError>) {
 }
 
 fn read_secret_file(layer: &mut Layer, key: &str) -> Result<(), SettingsError> {
-    let Some((section, name)) = key.split_once('.') else { return Ok(()) };
-    let Some(Value::Dict(_, keys)) = layer.keys.get_mut(section) else { return Ok(()) };
+    let Some((sections, name)) = key.rsplit_once('.') else { return Ok(()) };
+    let mut keys = &mut layer.keys;
+    for section in sections.split('.') {
+        let Some(Value::Dict(_, inner)) = keys.get_mut(section) else { return Ok(()) };
+        keys = inner;
+    }
     let Some(given) = keys.remove(&format!("{name}_file")) else { return Ok(()) };
     let Some(path) = given.as_str() else {
         return Err(SettingsError::invalid(&format!("{key}_file"), display_value(&given), "is not a path"));

@@ -11,14 +11,16 @@ mod reach;
 mod secret;
 mod sections;
 mod validate;
+mod values;
 mod warnings;
+mod web;
 
 pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
-    Auth, Billing, Captures, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend, Log,
-    LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Sandbox,
-    Server, Settings, Storage, StorageBackend, Webhooks,
+    Auth, Billing, Captures, Crawl, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend,
+    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Research,
+    Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider, WebSearxng, Webhooks,
 };
 
 use std::path::Path;

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Deserialize;
 
 /// Keys with hidden values, which can be given as `<key>_file`.
-pub(crate) const SECRETS: [&str; 7] = [
+pub(crate) const SECRETS: [&str; 9] = [
     "database.url",
     "index.api_key",
     "storage.access_key_id",
@@ -11,6 +11,8 @@ pub(crate) const SECRETS: [&str; 7] = [
     "rate_limit.url",
     "rerank.api_key",
     "generate.api_key",
+    "web.brave.api_key",
+    "web.http.api_key",
 ];
 
 pub(crate) fn is_secret(key: &str) -> bool {

@@ -22,9 +22,12 @@ pub struct Settings {
     pub rate_limit: RateLimit,
     pub rerank: Rerank,
     pub generate: Generate,
+    pub research: Research,
     pub webhooks: Webhooks,
     pub extract: Extract,
     pub fetch: Fetch,
+    pub web: Web,
+    pub crawl: Crawl,
     pub captures: Captures,
     pub usage: Usage,
     pub files: Files,
@@ -178,10 +181,29 @@ pub struct Generate {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct Research {
+    pub runs_per_organization: u32,
+    pub retention_days: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Webhooks {
     #[serde(deserialize_with = "parse::networks")]
     pub allow_networks: Vec<IpNet>,
     pub timeout_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crawl {
+    pub enabled: bool,
+    pub hosts_at_a_time: u32,
+    pub min_delay_ms: u64,
+    pub max_delay_ms: u64,
+    pub max_crawl_delay_ms: u64,
+    pub max_back_off_ms: u64,
+    pub max_urls: u64,
 }
 
 /// Reaction to a system that cannot confine extraction workers.
@@ -210,6 +232,68 @@ pub struct Fetch {
     pub contact: String,
 }
 
+/// Source of web results.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum WebProvider {
+    /// The shared web index.
+    Index,
+    Searxng,
+    Brave,
+    Http,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Web {
+    pub providers: Vec<WebProvider>,
+    pub read_top: u32,
+    pub read_timeout_ms: u64,
+    pub timeout_ms: u64,
+    pub searxng: WebSearxng,
+    pub brave: WebBrave,
+    pub http: WebHttp,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSearxng {
+    pub url: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebBrave {
+    pub api_key: Secret,
+    pub url: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebHttp {
+    pub url: String,
+    pub api_key: Secret,
+    pub api_key_header: String,
+    pub query_parameter: String,
+    /// Empty: a GET request.
+    pub query_pointer: String,
+    /// JSON object.
+    pub body: String,
+    pub country_parameter: String,
+    pub language_parameter: String,
+    pub results: String,
+    pub result_url: String,
+    pub result_title: String,
+    pub result_snippet: String,
+    pub result_date: String,
+    /// 0: no limit.
+    pub limit_rps: u32,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
@@ -222,6 +306,8 @@ pub struct Captures {
     pub search_ttl_seconds: u64,
     pub document_ttl_seconds: u64,
     pub failure_ttl_seconds: u64,
+    /// 0: replaced captures are not kept.
+    pub evidence_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,11 +1,10 @@
 use url::Url;
 
+use crate::values::{Check, http_url, not_empty};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    reach,
+    reach, web,
 };
-
-type Check = Result<(), SettingsError>;
 
 impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
@@ -43,10 +42,16 @@ impl Settings {
             self.check_generate_url(),
             positive("generate.timeout_ms", self.generate.timeout_ms),
             positive("generate.max_tokens", u64::from(self.generate.max_tokens)),
+            positive("research.runs_per_organization", u64::from(self.research.runs_per_organization)),
+            positive("research.retention_days", u64::from(self.research.retention_days)),
             positive("webhooks.timeout_ms", self.webhooks.timeout_ms),
             positive("fetch.timeout_ms", self.fetch.timeout_ms),
             positive("fetch.max_bytes", self.fetch.max_bytes),
             self.check_contact(),
+            positive("web.read_timeout_ms", self.web.read_timeout_ms),
+            positive("web.timeout_ms", self.web.timeout_ms),
+            positive("crawl.hosts_at_a_time", u64::from(self.crawl.hosts_at_a_time)),
+            positive("crawl.max_urls", self.crawl.max_urls),
             positive("files.max_object_bytes", self.files.max_object_bytes),
             positive("files.max_per_organization", self.files.max_per_organization),
             // Without an audience, tokens of the same issuer for other services would be accepted.
@@ -56,6 +61,7 @@ impl Settings {
             not_empty("log.filter", &self.log.filter),
         ]
         .into_iter()
+        .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()
     }
@@ -219,17 +225,6 @@ impl Settings {
     }
 }
 
-fn http_url(key: &str, text: &str) -> Check {
-    match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
-            Ok(())
-        }
-        Ok(_) | Err(_) => {
-            Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
-        }
-    }
-}
-
 fn optional_url(key: &str, text: &str) -> Check {
     if text.is_empty() { Ok(()) } else { http_url(key, text) }
 }
@@ -244,8 +239,4 @@ fn connections(key: &str, value: u32) -> Check {
         return Ok(());
     }
     Err(SettingsError::invalid(key, value, "must be 0 or between 16 and 1000000"))
-}
-
-fn not_empty(key: &str, text: &str) -> Check {
-    if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
 }

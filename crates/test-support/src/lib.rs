@@ -4,6 +4,7 @@
 mod blobs;
 pub mod chat;
 mod clock;
+pub mod crawl_site;
 mod database;
 pub mod endpoint;
 mod engine;
@@ -19,6 +20,7 @@ pub mod site;
 mod tenants;
 mod test_app;
 mod tokens;
+mod web_provider;
 
 pub use blobs::TestBlobs;
 pub use clock::TestClock;
@@ -32,3 +34,4 @@ pub use runtime::runtime;
 pub use tenants::Tenant;
 pub use test_app::{Setup, TestApp};
 pub use tokens::{TestTokens, TokenTrouble, claims};
+pub use web_provider::{TestProvider, found};

@@ -24,6 +24,8 @@ impl TestApp {
             query: String::new(),
             results: Vec::new(),
             created_at: self.clock.now(),
+            request: None,
+            details: None,
         };
         self.store.record_searches(vec![row], Vec::new()).await.unwrap();
     }
@@ -37,6 +39,7 @@ impl TestApp {
             search_id: Some(search_id),
             created_at: self.clock.now() - Duration::from_mins(minutes),
             identity: Some(tenant.viewer.identity.rate_key()),
+            research_id: None,
         };
         self.store.post_balance_entry(entry).await.unwrap().unwrap();
     }

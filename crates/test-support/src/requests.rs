@@ -24,6 +24,7 @@ pub fn search(query: &str) -> SearchRequest {
         detail: Detail::Passages,
         passages_per_hit: 3,
         deadline: Deadline::default(),
+        original: None,
     }
 }
 
@@ -51,6 +52,7 @@ fn read(target: Target) -> ReadRequest {
         max_passages: None,
         max_age: None,
         cache_only: false,
+        capture_id: None,
         deadline: Deadline::default(),
     }
 }

@@ -7,6 +7,7 @@ use app::disk::FreeSpace;
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
+use app::search::providers::WebSources;
 use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use blobs::BlobStore;
 use docstore::Docstore;
@@ -15,7 +16,10 @@ use extract_worker::InProcess;
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
 use model::Clock;
+use models::generation::Generator;
 use rate_limit::{MemoryLimiter, RateLimiter};
+use research::Research;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use webhooks::{Sender, SenderOptions};
 
 use crate::{Database, TestBlobs, TestClock, TestEngine, runtime};
@@ -26,6 +30,7 @@ pub struct Setup {
     /// `false`: the deployment has no search index.
     pub retrieval: bool,
     pub second_stage: SecondStage,
+    pub web: WebSources,
     pub limiter: Arc<dyn RateLimiter>,
     pub tokens: Option<Arc<dyn TokenVerifier>>,
     pub clock: Arc<TestClock>,
@@ -34,6 +39,8 @@ pub struct Setup {
     pub host_checks: Vec<HostCheck>,
     pub free_space: Arc<FreeSpace>,
     pub supervisor: Supervisor,
+    pub generator: Option<Arc<dyn Generator>>,
+    pub research: research::Options,
 }
 
 impl Default for Setup {
@@ -53,12 +60,13 @@ impl Default for Setup {
                 },
                 usage_retention: Duration::from_hours(24),
                 read_limits: ReadLimits::default(),
-                retention: Retention::default(),
+                retention: Retention { evidence: Duration::from_hours(30 * 24), ..Retention::default() },
                 request_timeout: Duration::from_secs(60),
                 shares: ShareLimits::for_cores(2),
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,
+            web: WebSources::default(),
             limiter: Arc::new(MemoryLimiter::new()),
             tokens: None,
             clock: Arc::default(),
@@ -66,6 +74,8 @@ impl Default for Setup {
             host_checks: Vec::new(),
             free_space: Arc::new(FreeSpace::unlimited()),
             supervisor: Supervisor::default(),
+            generator: None,
+            research: research::Options { poll: Duration::from_millis(100), ..research::Options::default() },
         }
     }
 }
@@ -73,6 +83,8 @@ impl Default for Setup {
 /// The application under test and its parts.
 pub struct TestApp {
     pub app: Arc<App>,
+    /// Executes no run before [`TestApp::work_on_research`].
+    pub research: Arc<Research>,
     pub store: Docstore,
     pub engine: Arc<TestEngine>,
     pub blobs: Arc<TestBlobs>,
@@ -104,6 +116,7 @@ impl TestApp {
         let feeder = Arc::new(Feeder::new(store.clone(), shared, Ownership::Exclusive, Arc::clone(&clock)));
         let runner = Arc::new(runner(&store, &blobs, &feeder, &database, Arc::clone(&clock)));
         let limiter = Arc::clone(&setup.limiter);
+        let sender = Arc::new(webhooks());
         let app = App::new(Parts {
             store: store.clone(),
             blobs: Arc::clone(&blobs) as Arc<dyn BlobStore>,
@@ -112,16 +125,44 @@ impl TestApp {
             runner: Some(Arc::clone(&runner)),
             pages: Arc::new(pages(&store, setup.failure_ttl, Arc::clone(&clock))),
             second_stage: setup.second_stage,
+            web: setup.web,
             limiter: setup.limiter,
             tokens: setup.tokens,
-            webhooks: Arc::new(webhooks()),
+            webhooks: Arc::clone(&sender),
             host_checks: setup.host_checks,
             free_space: setup.free_space,
             supervisor: setup.supervisor,
-            clock,
+            clock: Arc::clone(&clock),
             options: setup.options,
         });
-        Self { app: Arc::new(app), store, engine, blobs, feeder, runner, limiter, clock: setup.clock, database }
+        let app = Arc::new(app);
+        let research = Research::new(research::Parts {
+            app: Arc::clone(&app),
+            store: store.clone(),
+            clock,
+            generator: setup.generator,
+            webhooks: sender,
+            options: setup.research,
+        });
+        Self {
+            app,
+            research: Arc::new(research),
+            store,
+            engine,
+            blobs,
+            feeder,
+            runner,
+            limiter,
+            clock: setup.clock,
+            database,
+        }
+    }
+
+    /// Executes research runs until the returned guard is dropped.
+    pub fn work_on_research(&self) -> DropGuard {
+        let stop = CancellationToken::new();
+        runtime().spawn(Arc::clone(&self.research).work(stop.clone()));
+        stop.drop_guard()
     }
 
     /// Drops every table, so that each query fails from now on.

@@ -1,7 +1,7 @@
 //! Bodies of deliveries: `{type, timestamp, data}`.
 
-use docstore::{IndexRun, NewWebhookEvent};
-use model::{Timestamp, WebhookEvent};
+use docstore::{IndexRun, NewWebhookEvent, ResearchRun};
+use model::{ResearchStop, Timestamp, WebhookEvent};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -33,6 +33,26 @@ pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
     }
     let at = run.completed_at.unwrap_or(run.requested_at);
     NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: body(event_type, at, data) }
+}
+
+/// Returns the event of a research run that ended. Its data are fields of `GET /v1/research/{research_id}`, without the report.
+pub fn research_ended(run: &ResearchRun, event_type: WebhookEvent) -> NewWebhookEvent {
+    let at = run.completed_at.unwrap_or(run.created_at);
+    let error: Value = run.error.as_deref().and_then(|error| serde_json::from_str(error).ok()).unwrap_or_default();
+    let data = json!({
+        "research_id": run.research_id.to_string(),
+        "session_id": run.session_id.to_string(),
+        "status": run.status.as_str(),
+        "stop_reason": run.stop_reason.map(ResearchStop::as_str),
+        "created_at": rfc3339(run.created_at),
+        "started_at": run.started_at.map(rfc3339),
+        "completed_at": rfc3339(at),
+        "expires_at": rfc3339(run.expires_at),
+        "error": error,
+        "metadata": run.metadata.0,
+        "usage": {"searches": run.searches, "documents": run.documents, "tokens": run.tokens},
+    });
+    NewWebhookEvent { event_type, subject: run.research_id.to_string(), payload: body(event_type, at, data) }
 }
 
 fn body(event_type: WebhookEvent, at: Timestamp, data: Value) -> String {

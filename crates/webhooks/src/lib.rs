@@ -6,7 +6,7 @@ mod sender;
 mod signature;
 mod worker;
 
-pub use events::run_ended;
+pub use events::{research_ended, run_ended};
 pub use fetcher::IpNet;
 pub use sender::{RefusedUrl, Sender, SenderOptions};
 pub use signature::{Headers, VerifyError, generate_secret, sign, verify};

@@ -79,7 +79,7 @@ impl Collection {
 }
 
 /// Reads JSON lines from `name` or `name`.gz in `folder`.
-fn lines<T: DeserializeOwned>(folder: &Path, name: &str) -> anyhow::Result<Vec<T>> {
+pub fn lines<T: DeserializeOwned>(folder: &Path, name: &str) -> anyhow::Result<Vec<T>> {
     let (plain, packed) = (folder.join(name), folder.join(format!("{name}.gz")));
     let (path, is_packed) = if plain.is_file() { (plain, false) } else { (packed, true) };
     let file = File::open(&path).with_context(|| format!("`{}` has no {name} or {name}.gz", folder.display()))?;

@@ -53,6 +53,15 @@ pub struct Import {
     pub peak: u64,
 }
 
+/// Finished command.
+pub struct Measured {
+    pub took: Duration,
+    /// Peak resident memory, in bytes.
+    pub peak: u64,
+    /// Last line of the output.
+    pub line: Value,
+}
+
 impl Installation {
     /// Creates an empty data folder with embedded components.
     ///
@@ -195,31 +204,41 @@ impl Installation {
     ///
     /// Returns an error if the import fails, its output differs from the documentation, or a signal interrupts it.
     pub fn import(&self, file: &Path) -> anyhow::Result<Import> {
-        let (out, log) = (self.folder().join("import.out"), self.folder().join("import.log"));
-        let mut command = self.command(&["web", "import", &file.to_string_lossy(), "--format", "jsonl"]);
+        let done = self.run_measured(&["web", "import", &file.to_string_lossy(), "--format", "jsonl"], &[])?;
+        let imported = done.line["imported"].as_u64().with_context(|| format!("no `imported` in {}", done.line))?;
+        Ok(Import { took: done.took, imported, peak: done.peak })
+    }
+
+    /// Runs a command of the server to its end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the command fails, its last line is no JSON, or a signal interrupts it.
+    pub fn run_measured(&self, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Measured> {
+        let (out, log) = (self.folder().join("command.out"), self.folder().join("command.log"));
+        let mut command = self.command(arguments);
+        command.envs(environment.iter().copied());
         command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&log)?);
         let begun = Instant::now();
-        let mut importing = command.spawn().with_context(|| format!("cannot start `{}`", self.program.display()))?;
+        let mut running = command.spawn().with_context(|| format!("cannot start `{}`", self.program.display()))?;
         let mut peak = 0;
         let status = loop {
-            if let Some(status) = importing.try_wait()? {
+            if let Some(status) = running.try_wait()? {
                 break status;
             }
             if let Err(stopped) = check_interrupt() {
-                importing.kill()?;
-                importing.wait()?;
+                running.kill()?;
+                running.wait()?;
                 return Err(stopped);
             }
-            peak = process::peak(importing.id()).unwrap_or(peak);
+            peak = process::peak(running.id()).unwrap_or(peak);
             std::thread::sleep(POLL);
         };
         let took = begun.elapsed();
         if !status.success() {
-            bail!("the import failed with {status}: {}", std::fs::read_to_string(&log)?.trim());
+            bail!("`{}` failed with {status}: {}", arguments.join(" "), std::fs::read_to_string(&log)?.trim());
         }
-        let counts = last_line(&std::fs::read_to_string(&out)?)?;
-        let imported = counts["imported"].as_u64().with_context(|| format!("no `imported` in {counts}"))?;
-        Ok(Import { took, imported, peak })
+        Ok(Measured { took, peak, line: last_line(&std::fs::read_to_string(&out)?)? })
     }
 
     /// Starts the server and waits until it is ready.

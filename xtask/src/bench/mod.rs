@@ -4,6 +4,7 @@ mod admission_job;
 mod answers_job;
 mod client;
 mod collection;
+mod crawl_job;
 mod descriptors;
 mod disk;
 mod engine;
@@ -17,6 +18,8 @@ mod machine;
 mod main_job;
 mod pdf;
 mod process;
+mod provider;
+mod providers_job;
 mod random;
 mod read_job;
 mod report;
@@ -57,7 +60,7 @@ pub struct Options {
     #[arg(long)]
     json: bool,
     /// Generated documents, 0 for none [default: 20000 of `main`, 100000 of `search`]; pages of `read` [default:
-    /// 1000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
+    /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50]
@@ -101,6 +104,10 @@ enum Name {
     Answers,
     /// Reads of web pages from loopback: first fetched and extracted, then stored
     Read,
+    /// Ranking quality with a search provider, on --collection with qrels/test.tsv: snippets, and pages read before ranking
+    Providers,
+    /// Crawl of generated sites on ten loopback hosts, and memory with a million URLs in the frontier
+    Crawl,
     /// Upload and indexing of files: many small ones, unchanged ones, by type, and hostile ones
     Files,
     /// Admission: cost of a request outside its operation, with rate limits in memory and in Redis
@@ -129,6 +136,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Search => search_job::measure(options, &server, &mut report),
         Name::Answers => answers_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
+        Name::Providers => providers_job::measure(options, &server, &mut report),
+        Name::Crawl => crawl_job::measure(options, &server, &mut report),
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),

@@ -32,16 +32,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("rate-limit", &[]),
     ("connections", &[]),
+    ("console", &[]),
     ("s3-server", &["connections"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
+    // Addresses of results are canonical.
+    ("web-providers", &["model", "retrieval-core"]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
+    ("web-providers-http", &["model", "web-providers"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
     ("webhooks", &["docstore", "fetcher", "model"]),
     // Use cases.
@@ -63,6 +67,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "webhooks",
         ],
     ),
+    // Crawls keep their frontier in the docstore, and their pages are documents like those of ingest.
+    (
+        "crawler",
+        &["docstore", "extract", "extract-worker", "fetcher", "file-types", "ingest", "model", "retrieval-core"],
+    ),
     (
         "app",
         &[
@@ -78,11 +87,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            "web-providers",
             "webhooks",
         ],
     ),
-    // Research runs.
-    ("research", &["model", "retrieval-core"]),
+    // Research runs: their steps are use cases.
+    ("research", &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "webhooks"]),
     // The edge.
     (
         "http-actix",
@@ -92,11 +102,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "app",
             "compat",
             "connections",
+            "console",
             "error-causes",
             "mcp",
             "model",
             "openapi",
             "rate-limit",
+            "research",
             "retrieval-core",
             "skills",
         ],
@@ -117,7 +129,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "model",
             "models",
             "rate-limit",
+            "research",
             "retrieval-core",
+            "web-providers",
             "webhooks",
         ],
     ),

@@ -21,8 +21,15 @@ const fn with_bins(library: &'static str, homes: &'static [&'static str]) -> Con
 }
 
 /// Those who call other services over HTTP.
-const HTTP_CLIENTS: &[&str] =
-    &["access-tokens", "blobs-s3", "engine-meilisearch", "fetcher", "models-http", "retrieval-client"];
+const HTTP_CLIENTS: &[&str] = &[
+    "access-tokens",
+    "blobs-s3",
+    "engine-meilisearch",
+    "fetcher",
+    "models-http",
+    "retrieval-client",
+    "web-providers-http",
+];
 
 /// Those who speak HTTP at all, as server or as client. `docstore`, the use cases and the core are not among them.
 const HTTP: &[&str] = &[
@@ -34,6 +41,7 @@ const HTTP: &[&str] = &[
     "models-http",
     "retrieval-client",
     "s3-server",
+    "web-providers-http",
 ];
 
 const CONFINED: &[Confined] = &[

@@ -1,8 +1,9 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
-//! MCP clients, clients of other services, the users' programs, the quickstart and black-box acceptance folders. Our own
+//! MCP clients, clients of other services, the users' programs, the quickstart, the console in a browser and black-box acceptance folders. Our own
 //! end-to-end tests are Rust tests of the server.
 
 mod acceptance;
+mod browser;
 mod clients;
 mod contract;
 mod foreign;
@@ -33,6 +34,15 @@ pub struct Options {
     /// Server to test [default: built from source]
     #[arg(long, value_name = "FILE", conflicts_with = "release")]
     server: Option<PathBuf>,
+    /// Test the console in Chromium, and nothing else
+    #[arg(long, conflicts_with = "path")]
+    browser: bool,
+    /// Folder for pictures of the console's views
+    #[arg(long, value_name = "DIR", requires = "browser")]
+    screenshots: Option<PathBuf>,
+    /// Repetitions of the browser tests
+    #[arg(long, value_name = "N", requires = "browser", default_value_t = 1)]
+    rounds: u32,
     /// Arguments for pytest
     #[arg(last = true)]
     pytest: Vec<String>,
@@ -45,6 +55,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Some(server) => server.canonicalize()?,
         None => server::build(options.release)?,
     };
+    if options.browser {
+        return report(&browser::run(&server, options.rounds, options.screenshots.as_deref())?);
+    }
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let contract = contract::run(&server, &python)?;
     let mcp = mcp::run(&server, options.release, &python)?;
@@ -66,9 +79,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let acceptance = acceptance::run(&suite, compositions)?;
         outcomes.extend(acceptance.into_iter().map(|(name, outcome)| (format!("acceptance: {name}"), outcome)));
     }
-    // Last, so that skipped parts are noticed.
+    report(&outcomes)
+}
+
+/// Lists the outcomes, skipped parts last, so that they are noticed.
+fn report(outcomes: &[(String, Outcome)]) -> anyhow::Result<ExitCode> {
     eprintln!();
-    for (name, outcome) in &outcomes {
+    for (name, outcome) in outcomes {
         eprintln!("{:8} {name}", outcome.word());
     }
     for skipped in outcomes.iter().filter_map(|(_, outcome)| outcome.skipped()) {

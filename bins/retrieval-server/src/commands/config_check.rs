@@ -28,6 +28,7 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         storage,
         compose::limiter(settings).err(),
         compose::second_stage(settings).err(),
+        compose::web_sources(settings).err(),
         compose::fetcher(settings).err(),
         compose::tokens(settings).err(),
         plan.err(),

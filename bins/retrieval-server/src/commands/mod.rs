@@ -10,7 +10,9 @@ mod migrate;
 mod restore;
 mod serve;
 mod verify;
+mod web_crawl;
 mod web_import;
+mod web_pages;
 
 use std::path::Path;
 
@@ -29,6 +31,15 @@ pub async fn run(command: Command, settings: Settings, config: Option<&Path>) ->
         Command::Web(Web::Import { file, format, base_url }) => {
             web_import::run(&file, format, base_url.as_deref(), &settings).await
         }
+        Command::Web(Web::Crawl(options)) => web_crawl::run(options, &settings).await,
+        Command::Web(Web::Crawls { json }) => web_crawl::list(&settings, json).await,
+        Command::Web(Web::CrawlShow { name }) => web_crawl::show(&name, &settings).await,
+        Command::Web(Web::CrawlStop { name }) => web_crawl::stop(&name, &settings).await,
+        Command::Web(Web::CrawlRemove { name, pages }) => web_crawl::remove(&name, pages, &settings).await,
+        Command::Web(Web::List { selection, limit, json }) => web_pages::list(&selection, limit, json, &settings).await,
+        Command::Web(Web::Stats) => web_pages::stats(&settings).await,
+        Command::Web(Web::Remove { url, selection }) => web_pages::remove(url.as_deref(), &selection, &settings).await,
+        Command::Web(Web::Refresh { urls }) => web_pages::refresh(&urls, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
         Command::Backup { folder } => backup::run(&folder, &settings, config).await,

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -91,6 +91,11 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let webhooks = compose::webhook_sender(&settings)?;
     let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
     tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
+    if settings.crawl.enabled {
+        let crawler = crawls::crawler(&settings, &store, &extractor, None).await?;
+        let stop_crawler = stop.clone();
+        tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
+    }
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
@@ -101,20 +106,26 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         runner,
         pages: compose::pages(&settings, &store, &extractor)?,
         second_stage: compose::second_stage(&settings)?,
+        web: compose::web_sources(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
-        webhooks,
+        webhooks: Arc::clone(&webhooks),
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
         free_space,
-        supervisor,
+        supervisor: supervisor.clone(),
         options: options(&settings),
     }));
+    let research = compose::research(&settings, &app, &store, &webhooks)?;
+    if index.is_some() {
+        let (working, stop_research) = (Arc::clone(&research), stop.clone());
+        tasks.push(supervisor.spawn("research", move || Arc::clone(&working).work(stop_research.clone())));
+    }
     let listeners = Listeners {
         public: listen("server.bind", settings.server.bind)?,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
     let mut servers =
-        http_actix::serve(Arc::clone(&app), limiter, &http_options(&settings, &plan, metrics), listeners)?;
+        http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
     first_start(&settings, &store, print_key).await?;
     let failure = tokio::select! {
@@ -172,12 +183,12 @@ async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
         if taken > 0 {
             tracing::info!(runs = taken, "resuming interrupted indexing runs");
         }
+        let taken = store.expire_research_leases().await?;
+        if taken > 0 {
+            tracing::info!(runs = taken, "resuming interrupted research runs");
+        }
     }
     Ok(())
-}
-
-fn days(count: u32) -> Duration {
-    Duration::from_secs(u64::from(count) * 24 * 60 * 60)
 }
 
 fn options(settings: &Settings) -> Options {
@@ -194,10 +205,11 @@ fn options(settings: &Settings) -> Options {
             document: Duration::from_secs(settings.captures.document_ttl_seconds),
         },
         read_limits: ReadLimits::default(),
-        usage_retention: days(settings.usage.retention_days),
+        usage_retention: compose::days(settings.usage.retention_days),
         retention: Retention {
-            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(days),
-            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(days),
+            searches: Some(settings.retention.searches_days).filter(|count| *count > 0).map(compose::days),
+            feedback: Some(settings.retention.feedback_days).filter(|count| *count > 0).map(compose::days),
+            evidence: compose::days(settings.captures.evidence_days),
         },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),

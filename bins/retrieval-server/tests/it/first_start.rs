@@ -63,6 +63,7 @@ fn first_start_prints_working_commands() {
     assert_eq!(fs::metadata(&key_file).unwrap().permissions().mode() & 0o777, 0o600);
     let key = fs::read_to_string(&key_file).unwrap().trim_end().to_owned();
     assert!(!banner.contains(&key) && !server.log().contains(&key));
+    assert_eq!(value_after(&banner, "Console"), format!("{}/console/", server.base()));
     let client = server.client(Some(&key), organization);
 
     let pasted: Vec<&str> = banner.lines().filter(|line| line.contains("curl ")).collect();
@@ -90,8 +91,10 @@ fn first_key_is_printed_on_request() {
     server.resume();
     let banner = banner_of(&server);
     let organization = Uuid::parse_str(value_after(&banner, "Organization")).unwrap();
-    let client = server.client(Some(value_after(&banner, "API key")), organization);
+    let key = value_after(&banner, "API key");
+    let client = server.client(Some(key), organization);
     client.get("/v1/files").ok();
+    assert_eq!(value_after(&banner, "Console"), format!("{}/console/#key={key}", server.base()));
     assert!(!server.data_folder().join("first-key").exists());
 }
 

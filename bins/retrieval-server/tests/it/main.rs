@@ -49,6 +49,7 @@ mod uploads;
 mod usage;
 mod web;
 mod web_archives;
+mod web_crawls;
 mod web_folders;
 mod web_pages;
 mod webhooks;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::support::{Client, Database, Server, put, put_chunked, until};
 
 on_both_databases!(
+    browsers_may_upload_from_any_page,
     upload_of_another_size_is_refused,
     presigned_url_is_single_use,
     interrupted_upload_stores_nothing,
@@ -17,6 +18,42 @@ on_both_databases!(
 
 fn presigned_url(client: &Client, name: &str, size: usize) -> String {
     client.presign(name, size).ok()["url"].as_str().unwrap().to_owned()
+}
+
+/// Sends a request without a body from a page of another origin, and returns the response in lower case.
+fn from_page(url: &str, method: &str, headers: &str) -> String {
+    let (address, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let origin = "Origin: http://console.example:8080";
+    write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {address}\r\n{origin}\r\n{headers}Connection: close\r\n\r\n")
+        .unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response.to_lowercase()
+}
+
+fn browsers_may_upload_from_any_page(database: Database) {
+    let server = Server::start(database);
+    let client = server.tenant("acme");
+    let url = presigned_url(&client, "a.txt", 0);
+    let preflight = "Access-Control-Request-Method: PUT\r\nAccess-Control-Request-Headers: content-type\r\n";
+    let permitted = from_page(&url, "OPTIONS", preflight);
+    assert!(permitted.starts_with("http/1.1 204"), "{permitted}");
+    for header in ["allow-origin: *", "allow-methods: put", "allow-headers: content-type"] {
+        assert!(permitted.contains(&format!("access-control-{header}")), "{permitted}");
+    }
+    // Neither other methods nor unsigned addresses are for pages.
+    let unsigned = url.split('?').next().unwrap();
+    let delete = preflight.replace("PUT", "DELETE");
+    for (target, headers) in [(url.as_str(), delete.as_str()), (unsigned, preflight)] {
+        let refused = from_page(target, "OPTIONS", headers);
+        assert!(refused.starts_with("http/1.1 403") && !refused.contains("allow-origin"), "{refused}");
+    }
+    let console = client.get("/console/");
+    let policy = console.header("content-security-policy").unwrap();
+    assert!(policy.contains(&format!("connect-src 'self' http://{};", server.storage_address())), "{policy}");
+    let stored = from_page(&url, "PUT", "Content-Length: 0\r\n");
+    assert!(stored.starts_with("http/1.1 200") && stored.contains("access-control-allow-origin: *"), "{stored}");
 }
 
 fn upload_of_another_size_is_refused(database: Database) {

@@ -49,9 +49,11 @@ async fn several(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     }
     let requests: Vec<DocumentRequest> =
         arguments.documents.iter().map(|document| request(arguments, document)).collect::<Result<_, _>>()?;
-    let targets = requests
-        .iter()
-        .map(|request| DocumentTarget { doc_id: request.doc_id.clone(), canonical_url: request.canonical_url.clone() });
+    let targets = requests.iter().map(|request| DocumentTarget {
+        doc_id: request.doc_id.clone(),
+        canonical_url: request.canonical_url.clone(),
+        capture_id: None,
+    });
     let Some(common) = requests.first().cloned() else { return Ok(()) };
     let budget = ResponseBudget { max_chars_total: common.content.max_chars, ..ResponseBudget::default() };
     let batch = DocumentsRequest {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use docstore::{Grant, NewPage, StoredCapture, VisibleDocument};
+use docstore::{Grant, NewPage, ReadCapture, StoredCapture, VisibleDocument};
+use model::{CaptureId, Collection, DocId};
 use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
 
 use super::Target;
@@ -10,7 +11,7 @@ use crate::error::Result;
 use crate::{App, Error, Viewer};
 
 /// Document as the viewer's organization sees it, with its latest capture.
-pub(super) type Found = (VisibleDocument, Option<StoredCapture>);
+pub(crate) type Found = (VisibleDocument, Option<StoredCapture>);
 
 /// Age at which a grant is renewed. More than the docstore's day, which would ignore the renewal.
 const RENEWAL: Duration = Duration::from_hours(25);
@@ -21,7 +22,7 @@ impl App {
     ///
     /// # Errors
     /// `DocumentNotFound` if it is not granted or does not exist, `Invalid` for a malformed URL.
-    pub(super) async fn load_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
+    pub(crate) async fn load_document(&self, viewer: &Viewer, target: &Target) -> Result<Found> {
         match target {
             Target::DocId(doc_id) => {
                 let organization_id = viewer.organization_id;
@@ -33,11 +34,45 @@ impl App {
                 }
                 self.store.read_document(organization_id, *doc_id).await?.ok_or(Error::DocumentNotFound)
             }
-            Target::Url(url) if url.trim_start().to_ascii_lowercase().starts_with("workspace://") => {
-                self.find_workspace_document(viewer, url).await
-            }
+            Target::Url(url) if is_workspace_url(url) => self.find_workspace_document(viewer, url).await,
             Target::Url(url) => self.find_page(viewer, url).await,
         }
+    }
+
+    /// Finds a capture of the target, which may have been replaced.
+    ///
+    /// # Errors
+    /// As [`load_document`](Self::load_document), and `DocumentNotFound` if the capture is gone or of another document.
+    pub(super) async fn load_capture(
+        &self,
+        viewer: &Viewer,
+        target: &Target,
+        capture_id: CaptureId,
+    ) -> Result<ReadCapture> {
+        let organization_id = viewer.organization_id;
+        let (doc_id, needs_grant) = match target {
+            Target::DocId(doc_id) => (*doc_id, !self.unrecorded_grants.contains(organization_id, *doc_id)),
+            Target::Url(url) => (address_id(url)?, false),
+        };
+        let found = self.find_capture(viewer, doc_id, capture_id).await?.ok_or(Error::DocumentNotFound)?;
+        if needs_grant && found.visible.granted_at.is_none() {
+            return Err(Error::DocumentNotFound);
+        }
+        let shown = found.superseded_at.is_none().then_some(&found.stored);
+        self.grant(viewer, &found.visible, shown).await;
+        Ok(found)
+    }
+
+    /// Finds a capture of a document that the viewer's organization may read by its URL.
+    pub(crate) async fn find_capture(
+        &self,
+        viewer: &Viewer,
+        doc_id: DocId,
+        capture_id: CaptureId,
+    ) -> Result<Option<ReadCapture>> {
+        let now = self.clock.now();
+        let since = now - self.options.retention.evidence;
+        Ok(self.store.read_capture(viewer.organization_id, doc_id, capture_id, since, now).await?)
     }
 
     async fn find_page(&self, viewer: &Viewer, url: &str) -> Result<Found> {
@@ -69,18 +104,43 @@ impl App {
         self.granted(viewer, found).await
     }
 
-    /// Grants a found document to the viewer's organization, or renews its grant once a day: unused grants expire. A database
-    /// that cannot be written does not fail the read.
     async fn granted(&self, viewer: &Viewer, found: Found) -> Result<Found> {
-        let (visible, now) = (&found.0, self.clock.now());
-        if visible.granted_at.is_none_or(|at| now >= at + RENEWAL) {
-            let (organization_id, doc_id) = (viewer.organization_id, visible.document.doc_id);
-            let grant = Grant { organization_id, doc_id, granted_at: now };
-            if let Err(error) = self.store.grant_document(grant.clone()).await {
-                tracing::warn!(%doc_id, error = &error as &dyn std::error::Error, "the grant was not stored");
-                self.unrecorded_grants.remember(&[grant]);
-            }
-        }
+        self.grant(viewer, &found.0, found.1.as_ref()).await;
         Ok(found)
     }
+
+    /// Grants a document to the viewer's organization, or renews its grant once a day: unused grants expire. The grant names the
+    /// capture that is shown, so that it is kept. A database that cannot be written does not fail the read.
+    async fn grant(&self, viewer: &Viewer, visible: &VisibleDocument, shown: Option<&StoredCapture>) {
+        let now = self.clock.now();
+        let is_reading = |stored: &&StoredCapture| {
+            visible.document.collection == Collection::Web && stored.capture.organization_id.is_some()
+        };
+        // What an organization read itself is always kept.
+        let capture_id = shown.filter(|stored| !is_reading(stored)).map(|stored| stored.capture.capture_id);
+        let is_named = capture_id.is_none() || visible.shown_capture_id == capture_id;
+        if is_named && visible.granted_at.is_some_and(|at| now < at + RENEWAL) {
+            return;
+        }
+        let (organization_id, doc_id) = (viewer.organization_id, visible.document.doc_id);
+        let grant = Grant { organization_id, doc_id, granted_at: now, capture_id };
+        if let Err(error) = self.store.grant_document(grant.clone()).await {
+            tracing::warn!(%doc_id, error = &error as &dyn std::error::Error, "the grant was not stored");
+            self.unrecorded_grants.remember(&[grant]);
+        }
+    }
+}
+
+fn is_workspace_url(url: &str) -> bool {
+    url.trim_start().to_ascii_lowercase().starts_with("workspace://")
+}
+
+/// Returns the id of the document at an address.
+fn address_id(url: &str) -> Result<DocId> {
+    if is_workspace_url(url) {
+        let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
+        return Ok(document_id(&workspace_url(owner, &name)));
+    }
+    let canonical = CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;
+    Ok(canonical.doc_id())
 }

@@ -76,7 +76,7 @@ mod tests {
             removed_at: None,
             listed: true,
         };
-        VisibleDocument { document, stale_at: None, granted_at: Some(Timestamp::UNIX_EPOCH) }
+        VisibleDocument { document, stale_at: None, granted_at: Some(Timestamp::UNIX_EPOCH), shown_capture_id: None }
     }
 
     fn capture(format: CaptureFormat, age_seconds: i64) -> Capture {
@@ -110,6 +110,7 @@ mod tests {
             max_passages: None,
             max_age: None,
             cache_only: false,
+            capture_id: None,
             deadline: Deadline::default(),
         }
     }

@@ -14,7 +14,7 @@ mod unread;
 
 use std::time::Duration;
 
-use docstore::{Document, StoredCapture, VisibleDocument};
+use docstore::{CaptureHead, Document, StoredCapture, VisibleDocument};
 use ingest::PageError;
 use ingest::pages::{PageRequest, SeenCapture};
 use model::{CaptureId, DocId, PassageId};
@@ -23,8 +23,9 @@ use time::OffsetDateTime;
 use crate::error::Result;
 use crate::{App, Deadline, Error, Viewer};
 pub use freshness::CaptureLifetimes;
+pub(crate) use freshness::is_snippet;
 pub use ingest::pages::UnreadableReason;
-use outcome::outcome;
+use outcome::{outcome, with_latest};
 pub use unread::Unread;
 
 /// Length of a text in bytes on which work takes less than a millisecond.
@@ -100,6 +101,8 @@ pub struct ReadRequest {
     pub max_age: Option<Duration>,
     /// Fetches nothing.
     pub cache_only: bool,
+    /// Capture to read instead of the latest one. Nothing is fetched.
+    pub capture_id: Option<CaptureId>,
     /// Time after which stored content must do.
     pub deadline: Deadline,
 }
@@ -195,10 +198,14 @@ impl App {
     /// Reads a document that the viewer may see. Fetches a web page if its stored capture does not answer the request; only
     /// the viewer's organization sees what was fetched. Reading by URL grants the document to the organization.
     pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
+        if let Some(capture_id) = request.capture_id {
+            let read = self.load_capture(viewer, &request.target, capture_id).await?;
+            return self.answer(viewer, read.visible.document, Some(read.stored), read.latest, None, request).await;
+        }
         let (mut visible, mut stored) = self.load_document(viewer, &request.target).await?;
         let mut failure = None;
         if !self.must_fetch(&visible, stored.as_ref(), &request) {
-            return self.answer(viewer, visible.document, stored, failure, request).await;
+            return self.answer(viewer, visible.document, stored, None, failure, request).await;
         }
         if request.cache_only {
             failure = Some(Unread::NotStored);
@@ -217,16 +224,17 @@ impl App {
             // Another read or an import may have succeeded meanwhile.
             failure = failure.filter(|_| self.must_fetch(&visible, stored.as_ref(), &request));
         }
-        self.answer(viewer, visible.document, stored, failure, request).await
+        self.answer(viewer, visible.document, stored, None, failure, request).await
     }
 
     /// Reads the text that the request needs, and builds the outcome. A long text is computed on, off the runtime's
-    /// threads.
+    /// threads. `latest` is the latest capture if another one is read.
     async fn answer(
         &self,
         viewer: &Viewer,
         document: Document,
         stored: Option<StoredCapture>,
+        latest: Option<CaptureHead>,
         failure: Option<Unread>,
         request: ReadRequest,
     ) -> Result<ReadOutcome> {
@@ -234,10 +242,11 @@ impl App {
         let has_text = !stored.capture.content.trim().is_empty();
         let (reading, memory) = self.read_text(viewer, &document, stored, &request).await?;
         if reading.excerpt.content().len() <= INLINE_BYTES {
-            return Ok(outcome(&document, Some(&reading), has_text, failure, &request));
+            let outcome = outcome(&document, Some(&reading), has_text, failure, &request);
+            return Ok(with_latest(outcome, latest));
         }
         let computing = self.contents.compute(viewer.organization_id, move |_| {
-            let outcome = outcome(&document, Some(&reading), has_text, failure, &request);
+            let outcome = with_latest(outcome(&document, Some(&reading), has_text, failure, &request), latest);
             drop((reading, memory));
             outcome
         });

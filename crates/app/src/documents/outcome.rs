@@ -1,6 +1,6 @@
 //! Assembly of the outcome from what is stored.
 
-use docstore::{Capture, Document};
+use docstore::{Capture, CaptureHead, Document};
 use ingest::clock::to_date_time;
 use model::{CaptureFormat, Collection};
 use retrieval_core::url::parse_workspace_url;
@@ -65,6 +65,20 @@ pub fn outcome(
     }
 }
 
+/// States the latest capture, if that is not the one that was read.
+pub fn with_latest(mut outcome: ReadOutcome, latest: Option<CaptureHead>) -> ReadOutcome {
+    let Some(latest) = latest else { return outcome };
+    outcome.document.latest_capture_id = Some(latest.capture_id);
+    outcome.document.content_digest = Some(latest.content_digest.clone());
+    for warning in &mut outcome.warnings {
+        if let ReadWarning::StaleRange { latest: stated, .. } = warning {
+            *stated = latest.capture_id;
+        }
+    }
+    outcome.capture_history = outcome.capture_history.map(|_| vec![head_view(latest)]);
+    outcome
+}
+
 /// Returns the `doc` block alone, with a warning unless only metadata was requested.
 fn without_capture(document: DocumentView, failure: Option<Unread>, request: &ReadRequest) -> ReadOutcome {
     let is_complete = request.include.metadata_only();
@@ -95,11 +109,20 @@ fn view(document: &Document, capture: Option<&Capture>, request: &ReadRequest) -
 }
 
 fn capture_view(capture: &Capture) -> CaptureView {
-    CaptureView {
+    head_view(CaptureHead {
         capture_id: capture.capture_id,
-        capture_time: to_date_time(capture.captured_at),
+        captured_at: capture.captured_at,
+        format: capture.format,
         content_digest: capture.content_digest.clone(),
-        format: match capture.format {
+    })
+}
+
+fn head_view(head: CaptureHead) -> CaptureView {
+    CaptureView {
+        capture_id: head.capture_id,
+        capture_time: to_date_time(head.captured_at),
+        content_digest: head.content_digest,
+        format: match head.format {
             CaptureFormat::Text => ContentFormat::Text,
             CaptureFormat::Markdown => ContentFormat::Markdown,
         },

@@ -100,6 +100,16 @@ impl App {
         Ok(Presigned { name, url, expires_in_seconds: lifetime.as_secs(), max_object_bytes, replaces })
     }
 
+    /// Returns scheme, host and port of the URLs that uploads go to; `None` while the store's credentials are unknown.
+    pub fn upload_origin(&self) -> Option<String> {
+        // A signed URL is a computation, and only it shows how the store is addressed.
+        let put = PresignPut { key: "x", size: 0, expires_in: self.options.presign_lifetime, nonce: "" };
+        let url = self.blobs.presign_put(&put, to_date_time(self.clock.now())).ok()?;
+        let (scheme, rest) = url.split_once("://")?;
+        let host = rest.split(['/', '?', '#']).next()?;
+        Some(format!("{scheme}://{host}"))
+    }
+
     /// Creates the row of an upload under its sanitized name, which must exist before the object.
     async fn register_name(&self, viewer: &Viewer, request: PresignRequest) -> Result<Registered> {
         let name = file_types::sanitize(&request.filename)

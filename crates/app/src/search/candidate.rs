@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docstore::LoadedDocument;
+use docstore::{LoadedDocument, Place, ResultDetails};
 use engine::UnknownValues;
 use model::Collection;
 use retrieval_core::statistics::CollectionStatistics;
@@ -31,6 +31,40 @@ pub struct Candidate {
     pub passages: Vec<usize>,
     /// True if ranking read the whole content.
     pub complete: bool,
+    pub trace: Trace,
+    /// True for the text of a search result that is not stored yet.
+    pub is_new_snippet: bool,
+    /// Position in the merged list of the search providers, from 0; `None` for a candidate of the index.
+    pub provider_rank: Option<usize>,
+}
+
+/// Places of a candidate after the stages that ranked it, for the record of the search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace {
+    pub lexical: Option<Place>,
+    pub model: Option<Place>,
+    /// True if the source policy raised the score.
+    pub preferred: bool,
+}
+
+impl Candidate {
+    /// Returns what the record of the search says about the candidate.
+    pub fn details(&self) -> ResultDetails {
+        let Trace { lexical, model, preferred } = self.trace;
+        ResultDetails {
+            capture_id: self.document.state.capture_id,
+            index: self.collection.index(),
+            score: self.score,
+            first_stage: place(self.position, f64::from(self.first_stage_score)),
+            lexical,
+            model,
+            preferred,
+        }
+    }
+}
+
+fn place(position: usize, score: f64) -> Place {
+    Place { rank: u32::try_from(position + 1).unwrap_or(u32::MAX), score }
 }
 
 /// The candidates of one collection.
@@ -44,6 +78,8 @@ pub struct CandidateList {
     pub unknown_values: UnknownValues,
     /// Results that the source policy removed before `max_results` were found.
     pub filtered: usize,
+    /// False if the collection was searched by providers only.
+    pub is_indexed: bool,
 }
 
 impl CandidateList {
@@ -55,15 +91,24 @@ impl CandidateList {
             total: 0,
             unknown_values: UnknownValues::default(),
             filtered: 0,
+            is_indexed: true,
         }
     }
 
     /// Sorts by score, ties by the first stage's score, then by its order.
-    pub fn sort_by_evidence(&mut self) {
+    fn sort_by_evidence(&mut self) {
         self.candidates.sort_by(|one, other| {
             let first_stage = other.first_stage_score.total_cmp(&one.first_stage_score);
             other.score.total_cmp(&one.score).then(first_stage).then(one.position.cmp(&other.position))
         });
+    }
+
+    /// Sorts by the scores of the lexical ranker, and notes the places.
+    pub fn sort_by_lexical_evidence(&mut self) {
+        self.sort_by_evidence();
+        for (position, candidate) in self.candidates.iter_mut().enumerate() {
+            candidate.trace.lexical = Some(place(position, candidate.score));
+        }
     }
 
     /// Replaces all scores by those of the first stage, and sorts by them.
@@ -91,6 +136,9 @@ impl CandidateList {
             candidate.score = score;
         }
         self.sort_by_score();
+        for (position, candidate) in self.candidates.iter_mut().enumerate() {
+            candidate.trace.model = Some(place(position, candidate.score));
+        }
     }
 
     /// Sorts by score. Ties keep their order.
@@ -104,6 +152,7 @@ impl CandidateList {
             for candidate in &mut self.candidates {
                 if policy.prefers(&candidate.document) {
                     candidate.score *= PREFERENCE;
+                    candidate.trace.preferred = true;
                 }
             }
             self.sort_by_score();
@@ -142,6 +191,7 @@ mod tests {
                 },
                 published_at: None,
                 content_digest: format!("sha256:{}", position / 2).into(),
+                is_snippet: false,
                 host: format!("host{position}.example").into(),
                 path: "/".into(),
                 terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
@@ -155,6 +205,9 @@ mod tests {
                 score: *score,
                 passages: Vec::new(),
                 complete: true,
+                trace: Trace::default(),
+                is_new_snippet: false,
+                provider_rank: None,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

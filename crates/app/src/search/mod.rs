@@ -3,26 +3,30 @@
 mod analyzers;
 mod candidate;
 mod exact;
+pub(crate) mod generations;
 mod hit;
+pub mod providers;
 mod quote;
 mod rank;
 pub(crate) mod record;
+mod recorded;
 mod retrieve;
 pub(crate) mod second_stage;
 mod source_policy;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use docstore::Grant;
+use docstore::{Grant, SearchDetails};
+pub use docstore::{Place, ResultDetails};
 use engine::SearchEngine;
 pub use engine::UnknownValues;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use model::{Collection, DocId, IndexName, OrganizationId, SearchId, SessionId, Timestamp};
+use model::{Collection, DocId, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::snippet::Snippets;
 use uuid::Uuid;
@@ -33,6 +37,8 @@ use crate::{App, Charge, Deadline, Error, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
+pub use providers::UnavailableProvider;
+pub use recorded::{RecordedResult, RecordedSearch};
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
@@ -43,6 +49,9 @@ const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time that a search with a deadline waits at least for its first results, and then for its record.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 const LEAST_RECORD_TIME: Duration = Duration::from_millis(50);
+
+/// Maximum length of a request that is recorded as it was sent, in bytes.
+const MAX_RECORDED_REQUEST: usize = 64 << 10;
 
 /// A validated search. The caller shapes the answer by verbosity and budget when it serializes it.
 #[derive(Clone, Debug)]
@@ -69,6 +78,8 @@ pub struct SearchRequest {
     pub passages_per_hit: usize,
     /// Time after which the remaining stages are skipped.
     pub deadline: Deadline,
+    /// The request as it was sent, for its record.
+    pub original: Option<String>,
 }
 
 /// Amount of text that the answer shows; no more is read or computed.
@@ -97,6 +108,8 @@ pub struct SearchOutcome {
     pub unknown_values: UnknownValues,
     /// Searched indexes without documents. Empty if there are hits.
     pub empty_indexes: Vec<IndexName>,
+    /// Web search providers whose results are missing.
+    pub unavailable_providers: Vec<UnavailableProvider>,
     /// True if a stage was skipped for lack of time.
     pub degraded: bool,
     /// Bytes of stored contents that were read.
@@ -109,6 +122,7 @@ struct Search<'a> {
     request: &'a Arc<SearchRequest>,
     read_bytes: AtomicUsize,
     degraded: AtomicBool,
+    unavailable_providers: Mutex<Vec<UnavailableProvider>>,
 }
 
 impl Search<'_> {
@@ -129,15 +143,50 @@ impl Search<'_> {
     fn degrade(&self) {
         self.degraded.store(true, Ordering::Relaxed);
     }
+
+    /// Records a provider whose results are missing.
+    fn lack_provider(&self, name: &'static str, reason: &'static str) {
+        let provider = UnavailableProvider { name, reason };
+        self.unavailable_providers.lock().unwrap_or_else(PoisonError::into_inner).push(provider);
+    }
 }
 
 impl App {
     /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
-        let engine = self.engine.clone().ok_or(Error::NoRetrieval)?;
+        self.search_within(viewer, request, None).await
+    }
+
+    /// Checks what does not depend on the query: that the viewer may search these indexes, and that there are any.
+    ///
+    /// # Errors
+    /// `Invalid`, `NoRetrieval`.
+    pub fn check_search(&self, viewer: &Viewer, request: &SearchRequest) -> Result<()> {
+        collections(viewer, request)?;
+        if self.can_search() { Ok(()) } else { Err(Error::NoRetrieval) }
+    }
+
+    fn can_search(&self) -> bool {
+        self.engine.is_some() || !self.web.is_empty()
+    }
+
+    /// Searches like [`App::search`] as a part of a research run, which the ledger then names.
+    pub async fn search_within(
+        &self,
+        viewer: &Viewer,
+        request: SearchRequest,
+        research_id: Option<ResearchId>,
+    ) -> Result<SearchOutcome> {
+        if !self.can_search() {
+            return Err(Error::NoRetrieval);
+        }
+        let engine = self.engine.clone();
         let collections = collections(viewer, &request)?;
+        if engine.is_none() && collections.iter().any(|collection| *collection != Collection::Web) {
+            return Err(Error::NoRetrieval);
+        }
         let search_id = SearchId(Uuid::now_v7());
-        let charge = self.charge_search(viewer, search_id).await?;
+        let charge = self.charge_search(viewer, search_id, research_id).await?;
         let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
         match outcome {
             Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),
@@ -154,7 +203,7 @@ impl App {
 
     async fn run_search(
         &self,
-        engine: Arc<dyn SearchEngine>,
+        engine: Option<Arc<dyn SearchEngine>>,
         viewer: &Viewer,
         request: Arc<SearchRequest>,
         collections: &[Collection],
@@ -167,17 +216,31 @@ impl App {
             request: &request,
             read_bytes: AtomicUsize::new(0),
             degraded: AtomicBool::new(false),
+            unavailable_providers: Mutex::default(),
         };
-        let lists = self.retrieve_all(engine.as_ref(), &search, collections).await?;
+        let indexes = collections.iter().map(|collection| collection.index());
+        let (lists, generations) = futures_util::join!(
+            self.retrieve_all(engine.as_deref(), &search, collections),
+            self.generations.of(engine.as_deref(), indexes, self.clock.now()),
+        );
+        let lists = lists?;
         let retrieved = watch.lap();
         let workspace_total = lists.iter().find(|list| list.collection != Collection::Web).map(|list| list.total);
         let filtered_results = lists.iter().map(|list| list.filtered).sum();
         let mut unknown_values = UnknownValues::default();
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
+        let is_empty = |list: &&CandidateList| list.is_indexed && list.statistics.documents == 0;
         let mut empty_indexes: Vec<IndexName> =
-            lists.iter().filter(|list| list.statistics.documents == 0).map(|list| list.collection.index()).collect();
-        let (best, order) = self.rank(&search, lists).await?;
-        let hits = self.build_and_record(viewer, &search, search_id, best).await?;
+            lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
+        let (mut best, order) = self.rank(&search, lists).await?;
+        self.store_snippets(&search, &mut best).await;
+        let details = SearchDetails {
+            ranker_version: order.ranker_version.clone(),
+            generations,
+            degraded: search.degraded.load(Ordering::Relaxed),
+            results: best.iter().map(Candidate::details).collect(),
+        };
+        let hits = self.build_and_record(viewer, &search, search_id, best, details).await?;
         let read_bytes = search.read_bytes.load(Ordering::Relaxed);
         if !hits.is_empty() {
             empty_indexes.clear();
@@ -193,6 +256,7 @@ impl App {
             filtered_results,
             unknown_values,
             empty_indexes,
+            unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
             degraded: search.degraded.load(Ordering::Relaxed),
             read_bytes,
         })
@@ -202,12 +266,17 @@ impl App {
     /// one.
     async fn retrieve_all(
         &self,
-        engine: &dyn SearchEngine,
+        engine: Option<&dyn SearchEngine>,
         search: &Search<'_>,
         collections: &[Collection],
     ) -> Result<Vec<CandidateList>> {
         let deadline = search.request.deadline;
-        let retrieving = collections.iter().map(|collection| self.retrieve(engine, search, *collection));
+        let is_only = collections.len() == 1;
+        let retrieving = collections.iter().map(async |collection| match (collection, engine) {
+            (Collection::Web, _) => self.retrieve_web(engine, search, is_only).await,
+            (Collection::Workspace(_), Some(engine)) => self.retrieve(engine, search, *collection).await,
+            (Collection::Workspace(_), None) => Err(Error::NoRetrieval),
+        });
         let Some(left) = deadline.left() else { return try_join_all(retrieving).await };
         let mut retrieving: FuturesUnordered<_> = retrieving.collect();
         let mut lists = Vec::with_capacity(collections.len());
@@ -259,9 +328,10 @@ impl App {
         search: &Search<'_>,
         search_id: SearchId,
         best: Vec<Candidate>,
+        details: SearchDetails,
     ) -> Result<Vec<SearchHit>> {
         let doc_ids: Vec<DocId> = best.iter().map(|candidate| candidate.document.doc_id()).collect();
-        let recording = self.record_search(viewer, search.request, search_id, &doc_ids);
+        let recording = self.record_search(viewer, search.request, search_id, doc_ids, details);
         let building = async {
             let (sources, _memory) = self.read_quotes(search, best).await?;
             let mut hits = Vec::with_capacity(sources.len());
@@ -285,20 +355,34 @@ impl App {
 
     /// Stores the ranked list and grants its documents. Runs before the answer, so that the caller can read them by
     /// `doc_id` at once. A database that cannot be written does not fail the search: this process then remembers the grants.
-    async fn record_search(&self, viewer: &Viewer, request: &SearchRequest, search_id: SearchId, doc_ids: &[DocId]) {
+    async fn record_search(
+        &self,
+        viewer: &Viewer,
+        request: &SearchRequest,
+        search_id: SearchId,
+        doc_ids: Vec<DocId>,
+        details: SearchDetails,
+    ) {
         let now = self.clock.now();
         let organization_id = viewer.organization_id;
+        let grant = |(doc_id, result): (&DocId, &ResultDetails)| Grant {
+            organization_id,
+            doc_id: *doc_id,
+            granted_at: now,
+            capture_id: Some(result.capture_id),
+        };
+        let granted: Vec<Grant> = doc_ids.iter().zip(&details.results).map(grant).collect();
         let row = docstore::Search {
             search_id,
             organization_id,
             identity: viewer.identity.rate_key(),
             session_id: request.session_id,
             query: request.query.clone(),
-            results: doc_ids.to_vec(),
+            results: doc_ids,
             created_at: now,
+            request: request.original.clone().filter(|text| text.len() <= MAX_RECORDED_REQUEST),
+            details: Some(details),
         };
-        let granted: Vec<Grant> =
-            doc_ids.iter().map(|doc_id| Grant { organization_id, doc_id: *doc_id, granted_at: now }).collect();
         let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));
         match tokio::time::timeout(time, self.searches.write((row, granted.clone()))).await {
             Ok(Ok(())) => return,

@@ -15,6 +15,9 @@ const MODEL_CHARS: usize = 2_000;
 /// Passages in one text that models read.
 const MODEL_PASSAGES: usize = 3;
 
+/// Share of a provider's order in the score of a snippet. The rest is lexical evidence.
+const PROVIDER_ORDER: f64 = 0.5;
+
 /// Scores the candidates of all lists on one scale, and finds their best passages.
 ///
 /// The candidates are ranked as those of one collection, with the statistics of all: the same text has the same score
@@ -36,7 +39,23 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
         candidate.passages = evidence.passages;
         candidate.complete = evidence.complete;
     }
-    lists.iter_mut().for_each(CandidateList::sort_by_evidence);
+    lists.iter_mut().for_each(|list| {
+        trust_providers(&mut list.candidates);
+        list.sort_by_lexical_evidence();
+    });
+}
+
+/// Moves the scores of snippets towards the order of the providers, which know the whole pages: the first one has a share of the
+/// highest score among them, and so on. The scores stay on their scale.
+fn trust_providers(candidates: &mut [Candidate]) {
+    let mut snippets: Vec<&mut Candidate> =
+        candidates.iter_mut().filter(|one| one.document.is_snippet && one.provider_rank.is_some()).collect();
+    let mut scores: Vec<f64> = snippets.iter().map(|one| one.score).collect();
+    scores.sort_unstable_by(|one, other| other.total_cmp(one));
+    snippets.sort_by_key(|one| one.provider_rank);
+    for (snippet, score) in snippets.into_iter().zip(scores) {
+        snippet.score += PROVIDER_ORDER * (score - snippet.score);
+    }
 }
 
 /// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.

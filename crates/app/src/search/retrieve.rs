@@ -13,7 +13,7 @@ use model::{CaptureId, Collection, DocId};
 use retrieval_core::rerank;
 use retrieval_core::site::Site;
 
-use super::candidate::{Candidate, CandidateList};
+use super::candidate::{Candidate, CandidateList, Trace};
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
@@ -149,6 +149,9 @@ impl App {
                 score: 0.0,
                 passages: Vec::new(),
                 complete: false,
+                trace: Trace::default(),
+                is_new_snippet: false,
+                provider_rank: None,
             })
         });
         Ok(CandidateList {
@@ -158,11 +161,12 @@ impl App {
             total: answer.total,
             unknown_values: answer.unknown_values,
             filtered: 0,
+            is_indexed: true,
         })
     }
 
     /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms.
-    async fn analyse(
+    pub(super) async fn analyse(
         &self,
         search: &Search<'_>,
         loaded: HashMap<DocId, LoadedDocument>,
@@ -207,7 +211,7 @@ impl App {
 
     /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes. Returns a permit for them
     /// and for the check of an exact match.
-    async fn load_beginnings(
+    pub(super) async fn load_beginnings(
         &self,
         search: &Search<'_>,
         loaded: &mut HashMap<DocId, LoadedDocument>,
@@ -266,7 +270,7 @@ impl App {
     }
 }
 
-type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
+pub(super) type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
 
 fn analyse(loaded: Vec<LoadedDocument>, limit: usize, vectors: &VectorCache, stop: &Stop) -> Vec<(DocId, Analysed)> {
     let loaded = loaded.into_iter().take_while(|_| !stop.is_stopped());

@@ -9,6 +9,7 @@ use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
 use super::analyzers::with_analyzers;
+use crate::documents::is_snippet;
 use crate::excerpt;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
@@ -21,7 +22,10 @@ const LEAST_BYTES: usize = 64 * 1024;
 pub struct RankedDocument {
     pub state: DocumentState,
     pub published_at: Option<Timestamp>,
+    /// Digest of the content, unique for a snippet: equal snippets do not make equal pages.
     pub content_digest: Box<str>,
+    /// True if the content is the text of a search result.
+    pub is_snippet: bool,
     pub host: Box<str>,
     /// Path of the canonical URL; empty for a file.
     pub path: Box<str>,
@@ -44,10 +48,17 @@ impl RankedDocument {
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let url = CanonicalUrl::parse(&document.canonical_url);
         let (host, path) = url.map(|url| (url.host().into(), url.path().into())).unwrap_or_default();
+        let is_snippet = is_snippet(capture);
+        let content_digest = if is_snippet {
+            format!("{}/{}", capture.content_digest, document.doc_id).into()
+        } else {
+            capture.content_digest.as_str().into()
+        };
         Self {
             state: state(loaded),
             published_at: document.published_at,
-            content_digest: capture.content_digest.as_str().into(),
+            content_digest,
+            is_snippet,
             host,
             path,
             terms,

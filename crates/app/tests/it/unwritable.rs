@@ -3,14 +3,14 @@
 use app::Error;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
-use test_support::{Setup, TestApp, page, read_id, read_url, search};
+use test_support::{Setup, TestApp, TestProvider, found, page, read_id, read_url, search};
 
 /// Makes every write of searches, grants and ledger entries fail, as a full disk does.
 fn fill_disk(world: &TestApp) {
     let path = world.database.folder().join("test.db");
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
-    for table in ["searches", "grants", "balance_entries", "usage_events", "usage_rollups", "feedback"] {
+    for table in ["searches", "grants", "balance_entries", "usage_events", "usage_rollups", "feedback", "page_reads"] {
         let trigger = format!(
             "CREATE TRIGGER full_{table} BEFORE INSERT ON {table} \
              BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
@@ -46,4 +46,14 @@ async fn search_that_cannot_be_charged_is_refused() {
     let error = world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
     assert!(matches!(error, Error::Overloaded { .. }), "{error:?}");
     assert_eq!(world.balance(&tenant).await, 10);
+}
+
+#[tokio::test]
+async fn results_of_providers_are_listed_without_being_stored() {
+    let provider = TestProvider::with([found("https://tides.example/", "Tides", "About the tides.")]);
+    let world = TestApp::with(Setup { web: provider.with_index(), ..Setup::default() }).await;
+    let tenant = world.tenant().await;
+    fill_disk(&world);
+    let outcome = world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+    assert_eq!(outcome.hits[0].passages[0].text, "About the tides.");
 }

@@ -1,9 +1,9 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
+use model::{CaptureId, DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -17,6 +17,7 @@ use crate::types::{Bind, bind_all};
 const RENEWAL: Duration = Duration::from_hours(24);
 
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
+    // JSON escapes NUL.
     let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
     insert_rows!(connection, searches::table, rows)?;
     insert_grants(connection, granted).await
@@ -42,31 +43,48 @@ async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result
     renew_grants(connection, granted).await
 }
 
-/// Renews grants that are older than [`RENEWAL`], so that retention counts from the last use. Newer ones cost no write.
+/// Renews grants that are older than [`RENEWAL`], so that retention counts from the last use, or that name another capture than
+/// the one that is shown. Others cost no write.
 async fn renew_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<()> {
-    let mut by_organization: BTreeMap<OrganizationId, (Timestamp, Vec<DocId>)> = BTreeMap::new();
-    for Grant { organization_id, doc_id, granted_at } in granted {
-        let (newest, doc_ids) = by_organization.entry(organization_id).or_insert((granted_at, Vec::new()));
-        *newest = granted_at.max(*newest);
-        doc_ids.push(doc_id);
+    let mut by_organization: BTreeMap<OrganizationId, Vec<Grant>> = BTreeMap::new();
+    for grant in granted {
+        by_organization.entry(grant.organization_id).or_default().push(grant);
     }
-    for (organization_id, (now, doc_ids)) in by_organization {
-        for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
-            let own = grants::table
-                .filter(grants::organization_id.eq(Bind(organization_id)))
-                .filter(grants::doc_id.eq_any(bind_all(chunk.iter().copied())))
-                .filter(grants::granted_at.lt(Bind(now - RENEWAL)))
-                .order(grants::doc_id);
-            let old: Vec<DocId> = lock_rows!(own.select(grants::doc_id)).load(connection).await?;
-            if old.is_empty() {
-                continue;
-            }
-            let old = grants::table
-                .filter(grants::organization_id.eq(Bind(organization_id)))
-                .filter(grants::doc_id.eq_any(bind_all(old)));
-            diesel::update(old).set(grants::granted_at.eq(Bind(now))).execute(connection).await?;
+    for (organization_id, granted) in by_organization {
+        for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
+            renew_grants_of(connection, organization_id, chunk).await?;
         }
     }
+    Ok(())
+}
+
+async fn renew_grants_of(connection: &mut Conn, organization_id: OrganizationId, granted: &[Grant]) -> Result<()> {
+    let Some(now) = granted.iter().map(|grant| grant.granted_at).max() else { return Ok(()) };
+    let shown: HashMap<DocId, CaptureId> =
+        granted.iter().filter_map(|grant| Some((grant.doc_id, grant.capture_id?))).collect();
+    let own = || grants::table.filter(grants::organization_id.eq(Bind(organization_id)));
+    let named = grants::capture_id.assume_not_null().eq_any(bind_all(shown.values().copied()));
+    let names_another = grants::doc_id
+        .eq_any(bind_all(shown.keys().copied()))
+        .and(grants::capture_id.is_null().or(diesel::dsl::not(named)));
+    let outdated = own()
+        .filter(grants::doc_id.eq_any(bind_all(granted.iter().map(|grant| grant.doc_id))))
+        .filter(grants::granted_at.lt(Bind(now - RENEWAL)).or(names_another))
+        .order(grants::doc_id);
+    let outdated: Vec<(DocId, Option<CaptureId>)> =
+        lock_rows!(outdated.select((grants::doc_id, grants::capture_id))).load(connection).await?;
+    if outdated.is_empty() {
+        return Ok(());
+    }
+    for (doc_id, named) in &outdated {
+        let shown = shown.get(doc_id).copied();
+        if shown.is_some() && shown != *named {
+            let one = own().filter(grants::doc_id.eq(Bind(*doc_id)));
+            diesel::update(one).set(grants::capture_id.eq(Bind(shown))).execute(connection).await?;
+        }
+    }
+    let outdated = own().filter(grants::doc_id.eq_any(bind_all(outdated.into_iter().map(|(doc_id, _)| doc_id))));
+    diesel::update(outdated).set(grants::granted_at.eq(Bind(now))).execute(connection).await?;
     Ok(())
 }
 

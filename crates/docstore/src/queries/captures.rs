@@ -4,9 +4,10 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureFormat, CaptureId, DocId, IndexName, OrganizationId, Timestamp};
 
+use super::evidence::Restored;
 use super::outbox::enqueue_documents_of;
 use super::parts::insert_parts;
-use super::{Conn, lock_documents};
+use super::{Conn, evidence, lock_documents};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{NewDocument, SaveOutcome};
 use crate::error::Result;
@@ -51,14 +52,20 @@ impl ContentKey {
     }
 }
 
+/// Known document.
+struct Stored {
+    document: Document,
+    /// Content of the latest capture.
+    content: Option<ContentKey>,
+    /// Contents of captures that were replaced and are kept.
+    kept: Vec<(CaptureId, ContentKey)>,
+}
+
 /// Loads known documents and the content of their latest captures.
 ///
 /// Locks the rows until the end of the transaction: otherwise a document removed in between would be restored by what was
 /// read here.
-async fn load_stored(
-    connection: &mut Conn,
-    doc_ids: &[DocId],
-) -> Result<HashMap<DocId, (Document, Option<ContentKey>)>> {
+async fn load_stored(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap<DocId, Stored>> {
     let mut stored = HashMap::new();
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let known: Vec<Document> = lock_rows!(
@@ -77,12 +84,32 @@ async fn load_stored(
             .await?;
         let mut contents: HashMap<DocId, ContentKey> =
             contents.into_iter().map(|(doc_id, format, digest)| (doc_id, ContentKey { format, digest })).collect();
+        let mut kept = load_kept(connection, chunk).await?;
         stored.extend(known.into_iter().map(|document| {
-            let content = contents.remove(&document.doc_id);
-            (document.doc_id, (document, content))
+            let (content, kept) =
+                (contents.remove(&document.doc_id), kept.remove(&document.doc_id).unwrap_or_default());
+            (document.doc_id, Stored { document, content, kept })
         }));
     }
     Ok(stored)
+}
+
+/// Loads the content of replaced captures that are kept. Those that organizations read themselves are not of the shared document.
+async fn load_kept(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap<DocId, Vec<(CaptureId, ContentKey)>>> {
+    let kept = captures::table
+        .inner_join(documents::table)
+        .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())))
+        .filter(captures::superseded_at.is_not_null())
+        .filter(captures::organization_id.is_null().or(documents::organization_id.is_not_null()))
+        .order(captures::capture_id)
+        .select((captures::capture_id, captures::doc_id, captures::format, captures::content_digest));
+    // Locked, so that none is pruned that takes its place again.
+    let rows: Vec<(CaptureId, DocId, CaptureFormat, String)> = lock_rows!(kept).load(connection).await?;
+    let mut kept: HashMap<DocId, Vec<(CaptureId, ContentKey)>> = HashMap::new();
+    for (capture_id, doc_id, format, digest) in rows {
+        kept.entry(doc_id).or_default().push((capture_id, ContentKey { format, digest }));
+    }
+    Ok(kept)
 }
 
 /// Writes of one batch, collected so that each table needs few statements.
@@ -92,7 +119,9 @@ struct Changes {
     updated: Vec<Document>,
     /// Captures that are replaced. Captures of single organizations belong to their page reads and stay.
     replaced: Vec<CaptureId>,
-    /// Stored captures that were read again with the same content.
+    /// Documents that had been removed: what was kept of them is not restored.
+    restored: Vec<Restored>,
+    /// Stored captures that were read again with the same content, the latest ones or earlier ones.
     reread: Vec<(CaptureId, Capture)>,
     captures: Vec<Capture>,
     passages: Vec<Passage>,
@@ -101,12 +130,12 @@ struct Changes {
 }
 
 impl Changes {
-    fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, (Document, Option<ContentKey>)>) -> SaveOutcome {
+    fn add(&mut self, new: NewDocument, stored: &HashMap<DocId, Stored>) -> SaveOutcome {
         let NewDocument { mut document, mut capture, passages, parts } = new;
         let doc_id = document.doc_id;
         let (index, owner) = (document.collection.index(), document.collection.owner());
         capture.organization_id = owner;
-        let Some((before, content)) = stored.get(&doc_id) else {
+        let Some(Stored { document: before, content, kept }) = stored.get(&doc_id) else {
             document.latest_capture_id = Some(capture.capture_id);
             self.add_capture(capture, passages, parts);
             if document.listed {
@@ -123,11 +152,26 @@ impl Changes {
         document.listed |= before.listed;
         // Content that was read before the removal must not restore the document; content read later does.
         document.removed_at = before.removed_at.filter(|removed_at| capture.captured_at <= *removed_at);
+        let is_restored = before.removed_at.is_some() && document.removed_at.is_none();
         let same_content = content.as_ref().is_some_and(|content| content.matches(&capture));
+        if is_restored {
+            let replaced = before.latest_capture_id.filter(|_| !same_content);
+            self.restored.push(Restored { doc_id, owner, replaced });
+        }
         let outcome = if !same_content {
-            document.latest_capture_id = Some(capture.capture_id);
-            self.replaced.extend(before.latest_capture_id);
-            self.add_capture(capture, passages, parts);
+            if !is_restored {
+                self.replaced.extend(before.latest_capture_id);
+            }
+            match kept.iter().find(|(_, content)| content.matches(&capture) && !is_restored) {
+                Some((capture_id, _)) => {
+                    document.latest_capture_id = Some(*capture_id);
+                    self.reread.push((*capture_id, capture));
+                }
+                None => {
+                    document.latest_capture_id = Some(capture.capture_id);
+                    self.add_capture(capture, passages, parts);
+                }
+            }
             SaveOutcome::Stored
         } else {
             document.latest_capture_id = before.latest_capture_id;
@@ -153,10 +197,10 @@ impl Changes {
 
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
         insert_rows!(connection, documents::table, self.inserted)?;
-        for chunk in self.replaced.chunks(MAX_VALUES_PER_STATEMENT) {
-            let old = captures::table.filter(captures::capture_id.eq_any(bind_all(chunk.iter().copied())));
-            diesel::delete(old).execute(connection).await?;
+        for restored in self.restored {
+            evidence::forget(connection, restored).await?;
         }
+        evidence::supersede(connection, &self.replaced, now).await?;
         for document in self.updated {
             diesel::update(documents::table.find(Bind(document.doc_id))).set(document).execute(connection).await?;
         }
@@ -179,7 +223,7 @@ impl Changes {
     }
 }
 
-/// Updates a capture whose content was read again unchanged.
+/// Updates a capture whose content was read again. From now on it is in use, if another one had replaced it.
 pub async fn update_reread(connection: &mut Conn, capture_id: CaptureId, again: Capture) -> Result<()> {
     let Capture { captured_at, fetched_from, etag, last_modified, .. } = again;
     diesel::update(captures::table.find(Bind(capture_id)))
@@ -188,6 +232,7 @@ pub async fn update_reread(connection: &mut Conn, capture_id: CaptureId, again: 
             captures::fetched_from.eq(fetched_from),
             captures::etag.eq(etag),
             captures::last_modified.eq(last_modified),
+            captures::superseded_at.eq(Bind(None::<Timestamp>)),
         ))
         .execute(connection)
         .await?;

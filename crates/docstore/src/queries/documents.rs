@@ -2,19 +2,19 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
+use model::{CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use super::outbox::enqueue_documents_of;
 use super::parts::{column, passages_in};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
-use crate::documents::{DocumentState, LoadedDocument, StoredCapture};
+use crate::documents::{CaptureHead, DocumentState, LoadedDocument, ReadCapture, StoredCapture};
 use crate::error::Result;
 use crate::parts::WantedParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
 use crate::schema::{captures, documents, grants, page_reads, passages};
 use crate::types::{Bind, bind_all};
-use crate::visible::{CaptureTimes, VisibleDocument};
+use crate::visible::{CaptureTimes, GrantState, VisibleDocument};
 
 async fn find_document(
     connection: &mut Conn,
@@ -54,17 +54,19 @@ async fn find_document(
                 shared.field(captures::captured_at).nullable(),
                 own.field(captures::captured_at).nullable(),
                 grants::granted_at.nullable(),
+                grants::capture_id.nullable(),
             ))
             .first(connection)
             .await
             .optional()?;
-    Ok(row.and_then(|(document, read, shared, own, granted_at)| {
-        VisibleDocument::of(document, read, CaptureTimes { shared, own }, granted_at)
+    Ok(row.and_then(|(document, read, shared, own, granted_at, capture_id)| {
+        VisibleDocument::of(document, read, CaptureTimes { shared, own }, GrantState { granted_at, capture_id })
     }))
 }
 
 /// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
-type VisibleRow = (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>);
+type VisibleRow =
+    (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>, Option<CaptureId>);
 
 pub async fn find_granted_document(
     connection: &mut Conn,
@@ -93,6 +95,55 @@ pub async fn read_granted_document(
     let Some(visible) = find_granted_document(connection, organization_id, doc_id).await? else { return Ok(None) };
     let stored = find_capture(connection, organization_id, visible.document.latest_capture_id).await?;
     Ok(Some((visible, stored)))
+}
+
+pub async fn read_capture(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_id: DocId,
+    capture_id: CaptureId,
+    superseded_after: Timestamp,
+    now: Timestamp,
+) -> Result<Option<ReadCapture>> {
+    let Some(visible) = find_document(connection, organization_id, doc_id).await? else { return Ok(None) };
+    let own = captures::organization_id.eq(Bind(organization_id));
+    let is_kept = captures::superseded_at
+        .is_null()
+        .or(captures::superseded_at.gt(Bind(superseded_after)))
+        .or(captures::kept_until.gt(Bind(now)));
+    let mut query = captures::table
+        .find(Bind(capture_id))
+        .filter(captures::doc_id.eq(Bind(doc_id)))
+        .filter(is_kept)
+        .select(captures::superseded_at)
+        .into_boxed();
+    query = if visible.document.listed {
+        query.filter(captures::organization_id.is_null().or(own))
+    } else {
+        // Of a page that is not or no longer shared, an organization sees its own readings only.
+        query.filter(own)
+    };
+    let superseded_at: Option<Option<Timestamp>> = query.first(connection).await.optional()?;
+    let Some(superseded_at) = superseded_at else { return Ok(None) };
+    let Some(stored) = find_capture(connection, organization_id, Some(capture_id)).await? else { return Ok(None) };
+    let latest = find_head(connection, organization_id, visible.document.latest_capture_id).await?;
+    Ok(Some(ReadCapture { visible, stored, superseded_at, latest }))
+}
+
+async fn find_head(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    capture_id: Option<CaptureId>,
+) -> Result<Option<CaptureHead>> {
+    let Some(capture_id) = capture_id else { return Ok(None) };
+    let row: Option<(Timestamp, CaptureFormat, String)> = captures::table
+        .find(Bind(capture_id))
+        .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
+        .select((captures::captured_at, captures::format, captures::content_digest))
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(row.map(|(captured_at, format, content_digest)| CaptureHead { capture_id, captured_at, format, content_digest }))
 }
 
 /// Returns a capture that the organization may read, with its passages.
@@ -173,7 +224,8 @@ pub async fn find_latest_states(
     Ok(rows.into_iter().map(state).collect())
 }
 
-async fn passages_by_capture(
+/// Loads the passages of captures; of a divided one those of its first part.
+pub async fn passages_by_capture(
     connection: &mut Conn,
     rows: &[(Document, Capture)],
 ) -> Result<HashMap<CaptureId, Vec<Passage>>> {

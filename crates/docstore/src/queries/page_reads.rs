@@ -1,17 +1,18 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
+use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, Timestamp};
 
 use super::captures::update_reread;
+use super::documents::passages_by_capture;
 use super::parts::insert_parts;
-use super::{Conn, activity, lock_documents};
-use crate::documents::{NewPage, NewPageRead};
+use super::{Conn, activity, evidence, lock_documents};
+use crate::documents::{LoadedDocument, NewPage, NewPageRead};
 use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Capture, Document, Grant, PageRead};
 use crate::schema::{captures, documents, page_reads, passages};
 use crate::types::{Bind, Strings, bind_all};
-use crate::visible::is_current;
+use crate::visible::{is_current, private};
 
 pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
     let NewPage { organization_id, doc_id, canonical_url, source_url } = page;
@@ -35,7 +36,7 @@ pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp)
         latest_capture_id: None,
     };
     insert_missing_rows!(connection, page_reads::table, vec![read])?;
-    activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now }).await
+    activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now, capture_id: None }).await
 }
 
 /// Inserts the row that foreign keys need, if the document is unknown. It tells nothing about the page or its readers.
@@ -114,14 +115,95 @@ pub async fn find_page_read(
     Ok(Some((read, capture)))
 }
 
+pub async fn load_page_reads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    doc_ids: Vec<DocId>,
+) -> Result<Vec<LoadedDocument>> {
+    let rows: Vec<(Document, PageRead, Capture)> = page_reads::table
+        .inner_join(documents::table.on(documents::doc_id.eq(page_reads::doc_id)))
+        .inner_join(captures::table.on(captures::capture_id.nullable().eq(page_reads::latest_capture_id)))
+        .filter(page_reads::organization_id.eq(Bind(organization_id)))
+        .filter(captures::organization_id.eq(Bind(organization_id)))
+        .filter(page_reads::doc_id.eq_any(bind_all(doc_ids)))
+        .select((Document::as_select(), PageRead::as_select(), Capture::as_select()))
+        .load(connection)
+        .await?;
+    let current = rows.into_iter().filter(|(document, read, _)| is_current(read, document.removed_at));
+    let rows: Vec<(Document, Capture)> =
+        current.map(|(document, read, capture)| (private(document, read), capture)).collect();
+    let mut by_capture = passages_by_capture(connection, &rows).await?;
+    let loaded = rows.into_iter().map(|(document, capture)| {
+        let passages = by_capture.remove(&capture.capture_id).unwrap_or_default();
+        LoadedDocument { document, capture, passages }
+    });
+    Ok(loaded.collect())
+}
+
+pub async fn save_snippets(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    mut snippets: Vec<NewPageRead>,
+) -> Result<Vec<(DocId, CaptureId)>> {
+    snippets.sort_unstable_by_key(|new| new.read.doc_id);
+    snippets.dedup_by_key(|new| new.read.doc_id);
+    let doc_ids: Vec<DocId> = snippets.iter().map(|new| new.read.doc_id).collect();
+    lock_documents(connection, &doc_ids).await?;
+    let mut saved = Vec::with_capacity(snippets.len());
+    for mut new in snippets {
+        let doc_id = new.read.doc_id;
+        new.read.organization_id = organization_id;
+        insert_anchor(connection, doc_id, new.canonical_url.clone()).await?;
+        delete_removed(connection, organization_id, doc_id).await?;
+        if !is_whole_page_known(connection, organization_id, doc_id).await? {
+            saved.push((doc_id, save_reading(connection, new).await?));
+        }
+    }
+    Ok(saved)
+}
+
+/// Returns true if the organization may read more of a page than a snippet: the shared document, or its own reading.
+async fn is_whole_page_known(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
+    let is_visible = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
+    let formats: Vec<CaptureFormat> = captures::table
+        .filter(captures::doc_id.eq(Bind(doc_id)))
+        .filter(is_visible)
+        .select(captures::format)
+        .load(connection)
+        .await?;
+    if !formats.contains(&CaptureFormat::Markdown) {
+        return Ok(false);
+    }
+    let own = find_page_read(connection, organization_id, doc_id).await?;
+    if own.and_then(|(_, capture)| capture).is_some_and(|capture| capture.format == CaptureFormat::Markdown) {
+        return Ok(true);
+    }
+    let shared: Option<CaptureFormat> = documents::table
+        .inner_join(captures::table.on(captures::capture_id.nullable().eq(documents::latest_capture_id)))
+        .filter(documents::doc_id.eq(Bind(doc_id)))
+        .filter(documents::listed)
+        .filter(documents::removed_at.is_null())
+        .select(captures::format)
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(shared == Some(CaptureFormat::Markdown))
+}
+
 pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
-    let NewPageRead { canonical_url, mut read, mut capture, passages, parts } = new;
+    lock_documents(connection, &[new.read.doc_id]).await?;
+    insert_anchor(connection, new.read.doc_id, new.canonical_url.clone()).await?;
+    save_reading(connection, new).await?;
+    Ok(())
+}
+
+/// Stores a reading of a known page and returns its capture: the one before if the content is unchanged.
+async fn save_reading(connection: &mut Conn, new: NewPageRead) -> Result<CaptureId> {
+    let NewPageRead { canonical_url: _, mut read, mut capture, passages, parts } = new;
     let (organization_id, doc_id) = (read.organization_id, read.doc_id);
-    lock_documents(connection, &[doc_id]).await?;
-    insert_anchor(connection, doc_id, canonical_url).await?;
     let before = find_row(connection, organization_id, doc_id).await?;
     let known = before.as_ref().and_then(|before| before.latest_capture_id);
-    let reread = find_unchanged(connection, organization_id, known, &capture).await?;
+    let reread = find_same(connection, organization_id, &capture).await?;
     if let Some(before) = before {
         read = PageRead {
             source_url: before.source_url,
@@ -130,39 +212,39 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
             ..read
         };
     }
-    read.latest_capture_id = Some(reread.unwrap_or(capture.capture_id));
+    let latest = reread.unwrap_or(capture.capture_id);
+    read.latest_capture_id = Some(latest);
     insert_missing_rows!(connection, page_reads::table, vec![read.clone()])?;
     diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).set(read).execute(connection).await?;
-    if let Some(capture_id) = reread {
-        return update_reread(connection, capture_id, capture).await;
+    if known.is_some() && known != reread {
+        // Somebody of the organization waited for it, so it was shown.
+        evidence::supersede_reading(connection, organization_id, doc_id, capture.captured_at).await?;
     }
-    delete_captures(connection, organization_id, doc_id).await?;
+    if let Some(capture_id) = reread {
+        update_reread(connection, capture_id, capture).await?;
+        return Ok(latest);
+    }
     capture.organization_id = Some(organization_id);
     insert_rows!(connection, captures::table, vec![capture.clone()])?;
     if let Some(parts) = parts {
         insert_parts(connection, &capture, parts).await?;
     }
     insert_rows!(connection, passages::table, passages)?;
-    Ok(())
+    Ok(latest)
 }
 
-/// Returns the known capture if it has the content of the new one. Compares digests only: contents can be large.
-async fn find_unchanged(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    known: Option<CaptureId>,
-    new: &Capture,
-) -> Result<Option<CaptureId>> {
-    let Some(capture_id) = known else { return Ok(None) };
-    Ok(captures::table
-        .find(Bind(capture_id))
+/// Returns the organization's capture with the content of the new one, replaced or not. Compares digests only: contents can be
+/// large.
+async fn find_same(connection: &mut Conn, organization_id: OrganizationId, new: &Capture) -> Result<Option<CaptureId>> {
+    let same = captures::table
+        .filter(captures::doc_id.eq(Bind(new.doc_id)))
         .filter(captures::organization_id.eq(Bind(organization_id)))
         .filter(captures::format.eq(Bind(new.format)))
         .filter(captures::content_digest.eq(&new.content_digest))
-        .select(captures::capture_id)
-        .first(connection)
-        .await
-        .optional()?)
+        .order(captures::superseded_at.is_not_null())
+        .select(captures::capture_id);
+    // Locked, so that it is not pruned if it takes its place again.
+    Ok(lock_rows!(same).first(connection).await.optional()?)
 }
 
 pub async fn confirm_page_read(

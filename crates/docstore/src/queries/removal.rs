@@ -1,6 +1,9 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DeliveryId, DocId, FeedbackId, OrganizationId, RunState, SearchId, SyncId, Timestamp, WebhookId};
+use model::{
+    DeliveryId, DocId, FeedbackId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, RunState, SearchId,
+    SyncId, Timestamp, WebhookId,
+};
 
 use super::documents::purge_workspace_documents;
 use super::{Conn, accounts, audit, files, page_reads};
@@ -8,7 +11,7 @@ use crate::error::Result;
 use crate::rows::{AuditEntry, Organization};
 use crate::schema::{
     api_keys, documents, feedback, files as file_rows, grants, index_runs, organizations, page_reads as reads,
-    searches, storage_totals, usage_events, usage_rollups, webhook_deliveries, webhooks,
+    research_runs, searches, storage_totals, usage_events, usage_rollups, webhook_deliveries, webhooks,
 };
 use crate::types::{Bind, bind_all};
 
@@ -47,6 +50,19 @@ async fn end_runs(connection: &mut Conn, organization_id: OrganizationId, now: T
             index_runs::error.eq(RUN_ERROR),
             index_runs::lease_owner.eq(None::<String>),
             index_runs::lease_expires_at.eq(Bind(None::<Timestamp>)),
+        ))
+        .execute(connection)
+        .await?;
+    let research = research_runs::table
+        .filter(research_runs::organization_id.eq(Bind(organization_id)))
+        .filter(research_runs::status.eq_any(bind_all([ResearchStatus::Queued, ResearchStatus::Running])));
+    diesel::update(research)
+        .set((
+            research_runs::status.eq(Bind(ResearchStatus::Failed)),
+            research_runs::stop_reason.eq(Bind(Some(ResearchStop::Interrupted))),
+            research_runs::completed_at.eq(Bind(Some(now))),
+            research_runs::lease_owner.eq(None::<String>),
+            research_runs::lease_expires_at.eq(Bind(None::<Timestamp>)),
         ))
         .execute(connection)
         .await?;
@@ -112,6 +128,7 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         + delete_some!(connection, grants.doc_id: DocId, organization_id, limit)
         + delete_some!(connection, usage_rollups.start: Timestamp, organization_id, limit)
         + delete_some!(connection, index_runs.sync_id: SyncId, organization_id, limit)
+        + delete_some!(connection, research_runs.research_id: ResearchId, organization_id, limit)
         + delete_some!(connection, webhook_deliveries.delivery_id: DeliveryId, organization_id, limit)
         + delete_some!(connection, webhooks.webhook_id: WebhookId, organization_id, limit);
     let read: Vec<DocId> = reads::table

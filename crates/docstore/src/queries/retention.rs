@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
+use model::{DocId, FeedbackId, OrganizationId, ResearchId, SearchId, Timestamp};
 
 use super::{Conn, page_reads};
 use crate::error::Result;
-use crate::schema::{feedback, grants, page_reads as reads, searches};
+use crate::schema::{feedback, grants, page_reads as reads, research_runs, searches};
 use crate::types::{Bind, bind_all};
 
 pub async fn prune_searches(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
@@ -70,6 +70,18 @@ pub async fn prune_page_reads(connection: &mut Conn, before: Timestamp, limit: i
         page_reads::delete_page_reads(connection, organization_id, doc_ids).await?;
     }
     Ok(pruned)
+}
+
+pub async fn prune_research(connection: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
+    let expired: Vec<ResearchId> = research_runs::table
+        .filter(research_runs::expires_at.le(Bind(now)))
+        .order(research_runs::expires_at)
+        .limit(limit)
+        .select(research_runs::research_id)
+        .load(connection)
+        .await?;
+    let expired = research_runs::table.filter(research_runs::research_id.eq_any(bind_all(expired)));
+    Ok(diesel::delete(expired).execute(connection).await?)
 }
 
 /// Groups documents by organization, each in key order.

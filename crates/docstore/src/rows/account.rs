@@ -1,5 +1,5 @@
 use diesel::prelude::*;
-use model::{ApiKeyId, BalanceEntryId, BalanceReason, OrganizationId, Scope, SearchId, Timestamp};
+use model::{ApiKeyId, BalanceEntryId, BalanceReason, OrganizationId, ResearchId, Scope, SearchId, Timestamp};
 
 use super::StorageTotals;
 use crate::schema::{api_keys, balance_entries, organizations};
@@ -73,5 +73,7 @@ row! {
         pub created_at: Timestamp,
         /// Identity that was charged or refunded; `None` for deposits.
         pub identity: Option<String>,
+        /// Research run that the search belongs to.
+        pub research_id: Option<ResearchId>,
     }
 }

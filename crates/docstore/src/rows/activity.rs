@@ -3,6 +3,7 @@ use model::{DocId, FeedbackEvent, FeedbackId, OrganizationId, PassageId, SearchI
 
 use crate::rows::Document;
 use crate::schema::{feedback, searches};
+use crate::search_details::SearchDetails;
 use crate::types::row;
 
 row! {
@@ -17,6 +18,10 @@ row! {
         /// Ranked documents, best first.
         pub results: Vec<DocId>,
         pub created_at: Timestamp,
+        /// The request as it was sent, in JSON.
+        pub request: Option<String>,
+        /// `None` in searches of earlier versions, as `request`.
+        pub details: Option<SearchDetails>,
     }
 }
 

@@ -109,10 +109,12 @@ row! {
 
 row! {
     #[derive(Clone, Debug, Insertable)]
-    #[diesel(table_name = grants)]
+    #[diesel(table_name = grants, treat_none_as_default_value = false)]
     pub struct Grant {
         pub organization_id: OrganizationId,
         pub doc_id: DocId,
         pub granted_at: Timestamp,
+        /// Capture that is shown with the grant, unless the organization itself read it. Kept when it is replaced.
+        pub capture_id: Option<CaptureId>,
     }
 }

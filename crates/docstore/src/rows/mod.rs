@@ -3,10 +3,12 @@
 mod account;
 mod activity;
 mod audit;
+mod crawl;
 mod document;
 mod file;
 mod outbox;
 mod page_read;
+mod research;
 mod run;
 mod usage;
 mod webhook;
@@ -14,10 +16,15 @@ mod webhook;
 pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationSize};
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
+pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
 pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 pub use page_read::PageRead;
+pub use research::{
+    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
+    ResearchRun, ResearchStep,
+};
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
 pub use webhook::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};

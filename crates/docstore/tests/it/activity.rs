@@ -1,13 +1,14 @@
 //! Searches, grants and feedback.
 
-use docstore::{Feedback, Grant, Search};
-use model::{DocId, FeedbackEvent, OrganizationId};
+use docstore::{Feedback, Grant, Place, ResultDetails, Search, SearchDetails};
+use model::{DocId, FeedbackEvent, IndexName, OrganizationId};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, new_organization, page};
 
 on_both_backends!(
     searches_are_isolated_by_organization,
+    search_keeps_its_request_and_details,
     searches_grant_their_results,
     deleted_document_does_not_fail_search,
     large_batch_of_searches_is_stored,
@@ -24,11 +25,13 @@ fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
         query: "what's \"quoted\", 日本語, 🦀?".to_owned(),
         results: results.to_vec(),
         created_at: NOW,
+        request: None,
+        details: None,
     }
 }
 
 fn grant(organization_id: OrganizationId, doc_id: DocId) -> Grant {
-    Grant { organization_id, doc_id, granted_at: NOW }
+    Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }
 }
 
 fn feedback(organization_id: OrganizationId) -> Feedback {
@@ -64,6 +67,37 @@ async fn searches_are_isolated_by_organization(db: Database) {
     assert_eq!((found.query, found.results, found.session_id), (stored.query, stored.results, stored.session_id));
     assert!(db.find_search(theirs, stored.search_id).await.unwrap().is_none());
     assert!(db.find_search(ours, Uuid::new_v4().into()).await.unwrap().is_none());
+}
+
+async fn search_keeps_its_request_and_details(db: Database) {
+    let ours = new_organization(&db).await;
+    let place = |rank, score| Place { rank, score };
+    let results =
+        [(IndexName::Web, Some(place(1, 0.9))), (IndexName::Workspace, None)].map(|(index, model)| ResultDetails {
+            capture_id: Uuid::new_v4().into(),
+            index,
+            score: 0.1 + 0.2,
+            first_stage: place(7, 1e300),
+            lexical: Some(place(2, 0.0)),
+            model,
+            preferred: model.is_none(),
+        });
+    let details = SearchDetails {
+        ranker_version: "model \"7\"".to_owned(),
+        generations: IndexName::ALL.iter().map(|index| (*index, Uuid::new_v4().into())).collect(),
+        degraded: true,
+        results: results.to_vec(),
+    };
+    let request = Some("{\"query\":\"\\u0000\"}".to_owned());
+    let row = Search { request, details: Some(details), ..search(ours, &[]) };
+    let mut endless = row.clone();
+    endless.search_id = Uuid::new_v4().into();
+    endless.details.as_mut().unwrap().results[0].score = f64::INFINITY;
+    db.record_searches(vec![row.clone(), endless.clone()], vec![]).await.unwrap();
+    let found = db.find_search(ours, row.search_id).await.unwrap().unwrap();
+    assert_eq!((found.request, found.details), (row.request, row.details));
+    let found = db.find_search(ours, endless.search_id).await.unwrap().unwrap();
+    assert_eq!(found.details.unwrap().results[0].score, 0.0, "JSON has no infinite numbers");
 }
 
 async fn searches_grant_their_results(db: Database) {

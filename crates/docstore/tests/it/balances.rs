@@ -28,6 +28,7 @@ pub fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
         search_id: None,
         created_at: NOW,
         identity: None,
+        research_id: None,
     }
 }
 
@@ -163,6 +164,8 @@ async fn unrecorded_searches_are_refunded_once(db: Database) {
         query: "walrus".to_owned(),
         results: Vec::new(),
         created_at: NOW,
+        request: None,
+        details: None,
     };
     db.record_searches(vec![search], vec![]).await.unwrap();
 

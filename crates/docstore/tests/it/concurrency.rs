@@ -31,6 +31,7 @@ fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
         search_id: None,
         created_at: NOW,
         identity: None,
+        research_id: None,
     }
 }
 
@@ -143,8 +144,10 @@ async fn concurrent_grants_in_any_order_succeed(db: Database) {
                     query: "a question".to_owned(),
                     results: Vec::new(),
                     created_at: NOW,
+                    request: None,
+                    details: None,
                 };
-                let grant = |doc_id| Grant { organization_id, doc_id, granted_at: NOW };
+                let grant = |doc_id| Grant { organization_id, doc_id, granted_at: NOW, capture_id: None };
                 let granted = ids.into_iter().map(grant).collect();
                 tokio::spawn(async move { store.record_searches(vec![search], granted).await.unwrap() })
             })

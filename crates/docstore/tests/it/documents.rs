@@ -20,7 +20,7 @@ on_both_backends!(
 );
 
 async fn grant(db: &Database, organization_id: OrganizationId, doc_id: DocId) {
-    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
 }
 
 async fn by_url(db: &Database, organization_id: OrganizationId, document: &Document) -> bool {

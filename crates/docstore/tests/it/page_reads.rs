@@ -1,7 +1,7 @@
 //! Pages that organizations read by URL, apart from the shared web.
 
 use docstore::{Grant, NewDocument, NewPage, NewPageRead, PageRead, VisibleDocument};
-use model::{Collection, DocId, IndexName, OrganizationId, Timestamp};
+use model::{CaptureFormat, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
 
@@ -19,6 +19,10 @@ on_both_backends!(
     removed_page_is_unknown_until_it_is_looked_up_again,
     long_urls_are_registered,
     page_without_a_reader_is_deleted,
+    snippets_belong_to_the_organization_that_searched,
+    snippets_do_not_replace_whole_pages,
+    unchanged_snippet_keeps_its_capture,
+    snippet_of_a_removed_page_is_a_new_reading,
 );
 
 const URL: &str = "https://example.com/";
@@ -79,7 +83,9 @@ async fn page_is_known_to_its_readers_only(db: Database) {
     assert_eq!(content(&db, ours, new.doc_id).await, None);
 
     // Not even a grant, which should never be written, shows the row that the page has for all.
-    db.grant_document(Grant { organization_id: theirs, doc_id: new.doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id: theirs, doc_id: new.doc_id, granted_at: NOW, capture_id: None })
+        .await
+        .unwrap();
     assert_eq!(find(&db, theirs, new.doc_id).await, None);
     assert_eq!(db.find_granted_document(theirs, new.doc_id).await.unwrap(), None);
     db.register_page(new_page(theirs, URL), at(20)).await.unwrap();
@@ -193,7 +199,7 @@ async fn changed_content_replaces_only_the_own_capture(db: Database) {
     db.save_page_read(second).await.unwrap();
     assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("the second edition"));
     assert_eq!(content(&db, other, doc_id).await.as_deref(), Some("the first edition"));
-    assert_eq!(db.count("captures").await, 2);
+    assert_eq!(db.count("captures WHERE superseded_at IS NULL").await, 2);
 }
 
 async fn confirmed_reading_updates_times(db: Database) {
@@ -225,7 +231,7 @@ async fn stale_mark_is_the_organizations_own(db: Database) {
     let own = workspace_document(granted, "a.md", "a file");
     db.save_documents(vec![web.clone(), own.clone()], NOW).await.unwrap();
     for doc_id in [web.document.doc_id, own.document.doc_id] {
-        db.grant_document(Grant { organization_id: granted, doc_id, granted_at: NOW }).await.unwrap();
+        db.grant_document(Grant { organization_id: granted, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     }
     db.mark_stale(stranger, web.document.doc_id, at(1)).await.unwrap();
     for new in [&web, &own] {
@@ -249,7 +255,7 @@ async fn removed_page_is_unknown_until_it_is_looked_up_again(db: Database) {
     let doc_id = shared.document.doc_id;
     db.save_documents(vec![shared], NOW).await.unwrap();
     db.save_page_read(reading(reader, "the content read", at(5))).await.unwrap();
-    db.grant_document(Grant { organization_id: reader, doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id: reader, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     db.execute(&format!("UPDATE documents SET removed_at = {}", at(10).as_millis())).await;
     assert_eq!(find(&db, reader, doc_id).await, None);
     assert_eq!(db.find_granted_document(reader, doc_id).await.unwrap(), None);
@@ -279,4 +285,79 @@ async fn page_without_a_reader_is_deleted(db: Database) {
     while db.delete_tenant_rows(leaver, 1).await.unwrap() > 0 {}
     assert_eq!(db.count("documents").await, 2);
     assert!(find(&db, reader, new_page(reader, URL).doc_id).await.is_some());
+}
+
+/// Returns a snippet of [`URL`] that the organization found at a time.
+fn snippet(organization_id: OrganizationId, text: &str, time: Timestamp) -> NewPageRead {
+    let mut new = reading(organization_id, text, time);
+    new.capture.format = CaptureFormat::Text;
+    new.read.last_crawled_at = None;
+    new
+}
+
+/// Returns the contents that [`URL`]'s own reading has.
+async fn own(db: &Database, organization_id: OrganizationId, doc_id: DocId) -> Vec<String> {
+    let loaded = db.load_page_reads(organization_id, vec![doc_id]).await.unwrap();
+    loaded.into_iter().map(|loaded| loaded.capture.content).collect()
+}
+
+async fn snippets_belong_to_the_organization_that_searched(db: Database) {
+    let (one, other) = (new_organization(&db).await, new_organization(&db).await);
+    let new = snippet(one, "A text.", NOW);
+    let doc_id = new.read.doc_id;
+    let passages = new.passages.clone();
+    let saved = db.save_snippets(one, vec![new.clone(), new.clone()]).await.unwrap();
+    assert_eq!(saved, [(doc_id, new.capture.capture_id)]);
+    let loaded = db.load_page_reads(one, vec![doc_id]).await.unwrap();
+    assert_eq!((loaded[0].capture.format, loaded[0].document.listed), (CaptureFormat::Text, false));
+    assert_eq!((loaded[0].document.title.as_deref(), &loaded[0].passages), (Some("A text."), &passages));
+    assert_eq!(own(&db, other, doc_id).await, Vec::<String>::new());
+    assert_eq!(find(&db, other, doc_id).await, None);
+    // The argument decides, not the row.
+    db.save_snippets(other, vec![snippet(one, "Another text.", NOW)]).await.unwrap();
+    assert_eq!(
+        (own(&db, one, doc_id).await, own(&db, other, doc_id).await),
+        (vec!["A text.".to_owned()], vec!["Another text.".to_owned()])
+    );
+}
+
+async fn snippets_do_not_replace_whole_pages(db: Database) {
+    let (one, other) = (new_organization(&db).await, new_organization(&db).await);
+    let whole = reading(one, "The whole page.", NOW);
+    let doc_id = whole.read.doc_id;
+    db.save_page_read(whole).await.unwrap();
+    assert_eq!(db.save_snippets(one, vec![snippet(one, "A text.", at(1))]).await.unwrap(), []);
+    assert_eq!(own(&db, one, doc_id).await, ["The whole page."]);
+    assert_eq!(
+        db.save_snippets(other, vec![snippet(other, "A text.", at(1))]).await.unwrap().len(),
+        1,
+        "a reading of another organization"
+    );
+    db.save_documents(vec![page(URL, "The listed page.")], at(2)).await.unwrap();
+    assert_eq!(db.save_snippets(other, vec![snippet(other, "A newer text.", at(3))]).await.unwrap(), []);
+    assert_eq!(own(&db, other, doc_id).await, ["A text."]);
+}
+
+async fn unchanged_snippet_keeps_its_capture(db: Database) {
+    let one = new_organization(&db).await;
+    let first = snippet(one, "A text.", NOW);
+    let (doc_id, capture_id) = (first.read.doc_id, first.capture.capture_id);
+    db.save_snippets(one, vec![first]).await.unwrap();
+    let again = db.save_snippets(one, vec![snippet(one, "A text.", at(1))]).await.unwrap();
+    assert_eq!(again, [(doc_id, capture_id)]);
+    assert_eq!(db.load_page_reads(one, vec![doc_id]).await.unwrap()[0].capture.captured_at, at(1));
+    let changed = snippet(one, "Another text.", at(2));
+    let new_id = changed.capture.capture_id;
+    assert_eq!(db.save_snippets(one, vec![changed]).await.unwrap(), [(doc_id, new_id)]);
+}
+
+async fn snippet_of_a_removed_page_is_a_new_reading(db: Database) {
+    let one = new_organization(&db).await;
+    let doc_id = page(URL, "").document.doc_id;
+    db.save_snippets(one, vec![snippet(one, "A text.", NOW)]).await.unwrap();
+    db.save_documents(vec![page(URL, "The listed page.")], NOW).await.unwrap();
+    db.execute(&format!("UPDATE documents SET removed_at = {}", at(5).as_millis())).await;
+    assert_eq!(own(&db, one, doc_id).await, Vec::<String>::new(), "from before the removal");
+    assert_eq!(db.save_snippets(one, vec![snippet(one, "A text.", at(6))]).await.unwrap().len(), 1);
+    assert_eq!(own(&db, one, doc_id).await, ["A text."]);
 }

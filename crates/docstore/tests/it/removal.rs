@@ -44,7 +44,7 @@ async fn data_is_removed_in_batches(db: Database) {
         let documents = names.map(|name| workspace_document(organization_id, name, "a file")).to_vec();
         db.save_documents(documents, NOW).await.unwrap();
         for doc_id in web_ids {
-            db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
+            db.grant_document(Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
         }
         let canonical_url = format!("https://example.com/{organization_id}");
         let doc_id = page(&canonical_url, "").document.doc_id;

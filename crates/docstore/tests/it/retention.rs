@@ -23,6 +23,8 @@ fn search(organization_id: OrganizationId, created_at: Timestamp) -> Search {
         query: String::new(),
         results: Vec::new(),
         created_at,
+        request: None,
+        details: None,
     }
 }
 
@@ -60,7 +62,7 @@ async fn old_searches_and_feedback_are_pruned_in_batches(db: Database) {
 }
 
 async fn grant(db: &Docstore, organization_id: OrganizationId, doc_id: DocId, granted_at: Timestamp) {
-    db.grant_document(Grant { organization_id, doc_id, granted_at }).await.unwrap();
+    db.grant_document(Grant { organization_id, doc_id, granted_at, capture_id: None }).await.unwrap();
 }
 
 async fn renewed_grant_is_kept(db: Database) {
@@ -78,7 +80,7 @@ async fn renewed_grant_is_kept(db: Database) {
     };
     grant(&db, ours, used, at(DAY)).await;
     assert_eq!(granted_at(ours).await, Some(NOW), "a renewal per day is enough");
-    let searched = Grant { organization_id: ours, doc_id: used, granted_at: at(DAY + 1) };
+    let searched = Grant { organization_id: ours, doc_id: used, granted_at: at(DAY + 1), capture_id: None };
     db.record_searches(vec![search(ours, at(DAY + 1))], vec![searched]).await.unwrap();
     assert_eq!(granted_at(ours).await, Some(at(DAY + 1)));
     assert_eq!(granted_at(theirs).await, Some(NOW));

@@ -342,7 +342,7 @@ async fn unreadable_file_deletes_document(db: Database) {
     }
     db.save_documents(vec![readable_once.clone()], NOW).await.unwrap();
     let doc_id = readable_once.document.doc_id;
-    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW }).await.unwrap();
+    db.grant_document(Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     db.execute("DELETE FROM outbox").await;
 
     let results = vec![result("a", doc_id, &run, None), result("b", never_read.document.doc_id, &run, None)];
@@ -361,7 +361,7 @@ async fn only_actual_deletions_are_counted(db: Database) {
     let ids: Vec<DocId> = documents.iter().map(|new| new.document.doc_id).collect();
     db.save_documents(documents, NOW).await.unwrap();
     for doc_id in &ids {
-        let grant = Grant { organization_id, doc_id: *doc_id, granted_at: NOW };
+        let grant = Grant { organization_id, doc_id: *doc_id, granted_at: NOW, capture_id: None };
         db.grant_document(grant).await.unwrap();
     }
     // Hidden documents are deleted too.

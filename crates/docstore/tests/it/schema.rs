@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use docstore::{
-    ApiKey, BalanceEntry, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun, Search, StorageQuotas,
-    UsageEvent, WebhookDelivery,
+    ApiKey, BalanceEntry, Details, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun,
+    NewResearchEvent, Search, StorageQuotas, UsageEvent, WebhookDelivery,
 };
 use model::{
     BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
@@ -12,7 +12,7 @@ use model::{
 use uuid::Uuid;
 
 use crate::support::{
-    Database, NOW, at, audit_entry, divided, new_organization, new_webhook, page, workspace_document,
+    Database, NOW, at, audit_entry, divided, new_organization, new_research, new_webhook, page, workspace_document,
 };
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
@@ -52,9 +52,19 @@ async fn columns_match_schema(db: Database) {
     assert_eq!(columns, declared);
 }
 
-/// Tables that do not cascade: the outbox, leases and generations contain no tenant data beyond ids, and the audit log
-/// outlives its organization.
-const NOT_CASCADING: [&str; 4] = ["audit_entries", "index_generations", "leases", "outbox"];
+/// Tables that do not cascade: the outbox, leases and generations contain no tenant data beyond ids, the audit log outlives its
+/// organization, and crawls belong to the shared web.
+const NOT_CASCADING: [&str; 9] = [
+    "audit_entries",
+    "crawl_counts",
+    "crawl_hosts",
+    "crawl_queues",
+    "crawl_urls",
+    "crawls",
+    "index_generations",
+    "leases",
+    "outbox",
+];
 
 async fn deleting_organization_cascades(db: Database) {
     let (kept, deleted) = (new_organization(&db).await, new_organization(&db).await);
@@ -65,6 +75,7 @@ async fn deleting_organization_cascades(db: Database) {
     }
     let tables: BTreeSet<String> =
         declared().iter().filter_map(|line| line.split_once('.').map(|(table, _)| table.to_owned())).collect();
+    crate::crawls::start(&db, "a crawl", &["https://example.com/"]).await;
     db.start_generation(IndexName::Web, None, Generation(Uuid::new_v4())).await.unwrap();
     let mut before = Vec::new();
     for table in &tables {
@@ -122,6 +133,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         search_id: None,
         created_at: NOW,
         identity: None,
+        research_id: None,
     };
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
@@ -132,8 +144,11 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         query: String::new(),
         results: Vec::new(),
         created_at: NOW,
+        request: None,
+        details: None,
     };
-    let granted = [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW });
+    let granted =
+        [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW, capture_id: None });
     db.record_searches(vec![search], granted.to_vec()).await.unwrap();
     db.mark_stale(owner, web, NOW).await.unwrap();
     let feedback = Feedback {
@@ -215,4 +230,6 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         created_at: NOW,
     };
     db.enqueue_delivery(delivery).await.unwrap();
+    let created = NewResearchEvent { kind: "created", data: Details::default() };
+    db.create_research(new_research(owner), created, 1).await.unwrap();
 }

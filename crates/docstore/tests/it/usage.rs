@@ -138,6 +138,7 @@ async fn spending_is_rolled_up_with_ledger_entry(db: Database) {
         search_id: None,
         created_at: time(MIDNIGHT + 5),
         identity: identity.map(str::to_owned),
+        research_id: None,
     };
     db.post_balance_entry(entry(10, None)).await.unwrap();
     for cents in [-3, -4, 3] {

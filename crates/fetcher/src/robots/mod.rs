@@ -51,6 +51,20 @@ impl Verdict {
     }
 }
 
+/// Rules of a host as a crawler needs them.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct HostRules {
+    pub crawl_delay: Option<Duration>,
+    /// URLs of sitemaps as the file names them, at most 100.
+    pub sitemaps: Vec<String>,
+    /// True if only the beginning of the file was read.
+    pub is_truncated: bool,
+    /// True if the file was requested just now.
+    pub is_fresh: bool,
+    /// True if the URL may be fetched.
+    pub allows: bool,
+}
+
 /// Cache of robots.txt rules per origin. Concurrent requests for the same file are merged.
 pub(crate) struct RobotsCache {
     client: Arc<Client>,
@@ -78,16 +92,37 @@ impl RobotsCache {
     /// # Errors
     /// `Robots`, `RobotsUnreachable`, or the connection error that the page itself would cause.
     pub async fn check(&self, target: &Target) -> Result<Option<Duration>, FetchError> {
-        let verdict = self
-            .verdicts
-            .try_get_with(target.origin(), self.read(target.robots_txt()))
-            .await
-            .map_err(|error: Arc<FetchError>| FetchError::clone(&error))?;
-        match &*verdict {
+        match &*self.verdict(target).await?.0 {
             Verdict::Rules(rules) if rules.allows(target.path_and_query()) => Ok(rules.crawl_delay),
             Verdict::Rules(_) => Err(FetchError::Robots),
             Verdict::Unreachable(cause) => Err(FetchError::RobotsUnreachable { cause: *cause }),
         }
+    }
+
+    /// Returns the rules of the target's host, for a crawler.
+    ///
+    /// # Errors
+    /// `RobotsUnreachable`, or the connection error that a page would cause.
+    pub async fn rules(&self, target: &Target) -> Result<HostRules, FetchError> {
+        let (verdict, is_fresh) = self.verdict(target).await?;
+        match &*verdict {
+            Verdict::Rules(rules) => Ok(HostRules {
+                crawl_delay: rules.crawl_delay,
+                sitemaps: rules.sitemaps.clone(),
+                is_truncated: rules.is_truncated,
+                is_fresh,
+                allows: rules.allows(target.path_and_query()),
+            }),
+            Verdict::Unreachable(cause) => Err(FetchError::RobotsUnreachable { cause: *cause }),
+        }
+    }
+
+    /// Returns the verdict for the target's host, and true if it was requested just now.
+    async fn verdict(&self, target: &Target) -> Result<(Arc<Verdict>, bool), FetchError> {
+        let reading = self.read(target.robots_txt());
+        let entry = self.verdicts.entry(target.origin()).or_try_insert_with(reading).await;
+        let entry = entry.map_err(|error: Arc<FetchError>| FetchError::clone(&error))?;
+        Ok((Arc::clone(entry.value()), entry.is_fresh()))
     }
 
     /// Reads and parses one file.
@@ -132,7 +167,9 @@ impl RobotsCache {
             }
             return Ok(if status.is_success() {
                 let body = body::read(response, MAX_BYTES).await?;
-                Verdict::Rules(Rules::parse(&body.bytes, &self.token))
+                let mut rules = Rules::parse(&body.bytes, &self.token);
+                rules.is_truncated = body.is_truncated;
+                Verdict::Rules(rules)
             } else if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS {
                 body::drain(response).await;
                 Verdict::Rules(Rules::default())

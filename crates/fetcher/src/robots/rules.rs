@@ -7,6 +7,10 @@ use std::time::Duration;
 /// Maximum number of rules per host: far more than sites have, few enough to match a long path quickly.
 const MAX_RULES: usize = 5_000;
 
+/// Maximum number and length of the sitemaps that a file may name.
+const MAX_SITEMAPS: usize = 100;
+const MAX_SITEMAP_URL: usize = 2_048;
+
 /// Rules of one host that apply to our token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rules {
@@ -14,6 +18,10 @@ pub(crate) struct Rules {
     rules: Vec<Rule>,
     /// `Crawl-delay`: not part of the RFC, but widely used.
     pub crawl_delay: Option<Duration>,
+    /// `Sitemap` lines, which belong to no group.
+    pub sitemaps: Vec<String>,
+    /// True if the file was longer than what was parsed.
+    pub is_truncated: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +46,7 @@ impl Rules {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let (mut specific, mut general) = (Rules::default(), Rules::default());
         let mut has_specific = false;
+        let mut sitemaps = Vec::new();
         let mut audience = Audience::default();
         // Consecutive `User-agent` lines start one group.
         let mut in_agent_lines = false;
@@ -55,6 +64,11 @@ impl Rules {
                 has_specific |= audience.own_token;
                 continue;
             }
+            if field.eq_ignore_ascii_case(b"sitemap") {
+                let url = std::str::from_utf8(value).ok().filter(|url| url.len() <= MAX_SITEMAP_URL);
+                sitemaps.extend(url.filter(|_| sitemaps.len() < MAX_SITEMAPS).map(str::to_owned));
+                continue;
+            }
             let Some(line) = Line::read(field, value) else { continue };
             in_agent_lines = false;
             if audience.own_token {
@@ -65,6 +79,7 @@ impl Rules {
             }
         }
         let mut rules = if has_specific { specific } else { general };
+        rules.sitemaps = sitemaps;
         rules.rules.sort_by_key(|rule| (Reverse(rule.pattern.len() + usize::from(rule.is_anchored)), !rule.allow));
         rules
     }
@@ -77,7 +92,8 @@ impl Rules {
 
     /// Returns the approximate memory use in bytes.
     pub fn weight(&self) -> usize {
-        self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum()
+        let rules: usize = self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.len()).sum();
+        rules + self.sitemaps.iter().map(|url| size_of::<String>() + url.len()).sum::<usize>()
     }
 
     fn add(&mut self, line: &Line) {

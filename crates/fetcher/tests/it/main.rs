@@ -13,3 +13,4 @@ mod robots;
 mod secure;
 mod site;
 mod support;
+mod visits;

@@ -47,6 +47,7 @@ pub(crate) fn convert(body: DocumentRequest) -> Result<ReadRequest, Failure> {
         max_passages: max_passages.and_then(|count| usize::try_from(count).ok()),
         max_age: body.max_age_seconds.and_then(positive).map(Duration::from_secs),
         cache_only: body.cache_only,
+        capture_id: body.capture_id.as_deref().and_then(parse_uuid).map(CaptureId),
         deadline: deadline(body.timeout_ms),
     })
 }
@@ -54,9 +55,10 @@ pub(crate) fn convert(body: DocumentRequest) -> Result<ReadRequest, Failure> {
 /// Returns the requests for the single documents.
 pub(crate) fn single(body: DocumentsRequest) -> Vec<DocumentRequest> {
     let DocumentsRequest { documents, include, query, content, max_age_seconds, cache_only, timeout_ms, .. } = body;
-    let request = |DocumentTarget { doc_id, canonical_url }| DocumentRequest {
+    let request = |DocumentTarget { doc_id, canonical_url, capture_id }| DocumentRequest {
         doc_id,
         canonical_url,
+        capture_id,
         include: include.clone(),
         query: query.clone(),
         content: content.clone(),

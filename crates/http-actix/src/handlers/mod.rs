@@ -1,5 +1,7 @@
 //! Handlers, one file per resource: convert the request, run the use case, convert its outcome.
 
+pub(crate) mod citations;
+pub(crate) mod console;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
@@ -8,6 +10,7 @@ pub(crate) mod mcp;
 pub(crate) mod me;
 pub(crate) mod page;
 pub(crate) mod published;
+pub(crate) mod research;
 pub(crate) mod schemas;
 pub(crate) mod searches;
 pub(crate) mod skills;

@@ -47,6 +47,7 @@ pub(crate) async fn root(request: HttpRequest, state: web::Data<State>) -> HttpR
     let links = json!({
         "name": "Retrieval API",
         "docs": format!("{url}/docs"),
+        "console": format!("{url}/console/"),
         "openapi": format!("{url}/openapi/public.json"),
         "llms": format!("{url}/llms.txt"),
         "mcp": format!("{url}/mcp"),

@@ -1,10 +1,17 @@
 use std::sync::Arc;
 
+use api_types::timestamp::rfc3339;
 use api_types::validation::parse_uuid;
-use api_types::{SearchRequest, SearchResponse};
+use api_types::{
+    Explanation, RecordedResult, Score, SearchIndex, SearchRecordResponse, SearchRequest, SearchResponse, StagePlace,
+};
+use app::clock::to_date_time;
+use app::search::{Place, RecordedSearch};
 use app::{App, Viewer, Work};
-use model::SessionId;
+use model::{IndexName, SessionId};
+use openapi::parameters::SearchId;
 use openapi::{Input, operations};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::call::Context;
@@ -12,7 +19,7 @@ use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::memory::Answer;
 use crate::search::request;
-use crate::search::response::{Page, ShapedPage};
+use crate::search::response::{Page, ShapedPage, ranking};
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
@@ -22,6 +29,58 @@ impl Endpoint for operations::Search {
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
         search(context, input.body, async |shaped: &ShapedPage| context.hold(shaped.body()?).await).await
     }
+}
+
+impl Endpoint for operations::GetSearch {
+    async fn handle(context: &Context, input: Input<Self>) -> Result<SearchRecordResponse, Failure> {
+        let SearchId(search_id) = input.path;
+        let recorded = context
+            .run(Work::Small, |service, viewer| async move { service.recorded_search(&viewer, &search_id).await })
+            .await?;
+        Ok(record(context, recorded))
+    }
+}
+
+fn record(context: &Context, recorded: RecordedSearch) -> SearchRecordResponse {
+    let sent = recorded.request.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let ranker_version = Some(recorded.ranker_version).filter(|version| !version.is_empty());
+    let generations = recorded.generations.into_iter();
+    SearchRecordResponse {
+        schema: context.schema::<SearchRecordResponse>(),
+        request_id: context.request_id,
+        search_id: recorded.search_id.0,
+        session_id: recorded.session_id.0,
+        created_at: rfc3339(to_date_time(recorded.created_at)),
+        request: sent.unwrap_or_else(|| Map::from_iter([("query".to_owned(), Value::from(recorded.query))])),
+        ranking: ranker_version.map(ranking),
+        index_generations: generations.map(|(index, generation)| (index.as_str().to_owned(), generation.0)).collect(),
+        degraded: recorded.degraded.then_some(true),
+        results: recorded.results.into_iter().zip(1..).map(recorded_result).collect(),
+    }
+}
+
+fn recorded_result((result, rank): (app::search::RecordedResult, i64)) -> RecordedResult {
+    let details = result.details;
+    RecordedResult {
+        rank,
+        doc_id: result.doc_id.0,
+        capture_id: details.as_ref().map(|details| details.capture_id.0),
+        index: details.as_ref().map(|details| match details.index {
+            IndexName::Web => SearchIndex::Web,
+            IndexName::Workspace => SearchIndex::Workspace,
+        }),
+        score: details.as_ref().map(|details| Score { value: details.score }),
+        explain: details.map(|details| Explanation {
+            first_stage: place(details.first_stage),
+            lexical: details.lexical.map(place),
+            model: details.model.map(place),
+            preferred: details.preferred,
+        }),
+    }
+}
+
+fn place(Place { rank, score }: Place) -> StagePlace {
+    StagePlace { rank: i64::from(rank), score }
 }
 
 /// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded, whether it fails, cannot
@@ -34,7 +93,11 @@ pub(crate) async fn search<T>(
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
+    // Not stored, as its description promises.
+    body.client_model = None;
+    let original = serde_json::to_string(&body).map_err(Failure::internal)?;
     let (request, shaping) = request::convert(body, session, context.state.now())?;
+    let request = app::search::SearchRequest { original: Some(original), ..request };
     let search = |service: Arc<App>, viewer: Viewer| async move { service.search(&viewer, request).await };
     let mut outcome = context.run(Work::Search, search).await?;
     let charge = outcome.charge.take();

@@ -80,6 +80,7 @@ fn event(event: WebhookEventType) -> WebhookEvent {
         WebhookEventType::RunFailed => WebhookEvent::RunFailed,
         WebhookEventType::ResearchCompleted => WebhookEvent::ResearchCompleted,
         WebhookEventType::ResearchFailed => WebhookEvent::ResearchFailed,
+        WebhookEventType::ResearchCancelled => WebhookEvent::ResearchCancelled,
     }
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn convert(
         },
         passages_per_hit,
         deadline: deadline(body.timeout_ms),
+        original: None,
     };
     let shaping = Shaping {
         verbosity,

@@ -15,6 +15,11 @@ use crate::numbers::wire_int;
 /// Scope in which scores are comparable.
 const SCORE_SCOPE: &str = "response";
 
+/// Describes the ranking of a list.
+pub(crate) fn ranking(ranker_version: String) -> Ranking {
+    Ranking { ranker_version, score_scope: SCORE_SCOPE.to_owned() }
+}
+
 /// Path of the list of an organization's files.
 const FILES_PATH: &str = "/v1/files";
 
@@ -79,10 +84,7 @@ impl Page {
             results: HitViews { hits: &self.outcome.hits, plans: hits },
             access: page.access.then_some(&self.access),
             integration_results: self.integration_results(page),
-            ranking: page.ranking.then(|| Ranking {
-                ranker_version: self.outcome.ranker_version.clone(),
-                score_scope: SCORE_SCOPE.to_owned(),
-            }),
+            ranking: page.ranking.then(|| ranking(self.outcome.ranker_version.clone())),
             truncated: (!page.shed.is_empty()).then_some(true),
             degraded: self.outcome.degraded.then_some(true),
             usage: Usage { requests: 1, bytes_returned: 0 },

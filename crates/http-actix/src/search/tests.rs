@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use api_types::{Access, OnExceed, RateLimit, SearchResponse};
-use app::search::{HitPassage, SearchHit, SearchOutcome, UnknownValues};
+use app::search::{HitPassage, SearchHit, SearchOutcome, UnavailableProvider, UnknownValues};
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, SearchId, Timestamp};
 use proptest::prelude::*;
 use retrieval_core::shape::{Field, Measure, Plan, Verbosity};
@@ -99,6 +99,10 @@ fn any_page() -> impl Strategy<Value = Page> {
                 rerank_unavailable,
                 filtered_results,
                 unknown_values: UnknownValues { country: filtered_results as u64, ..UnknownValues::default() },
+                unavailable_providers: vec![
+                    UnavailableProvider { name: "searxng", reason: "timeout" };
+                    filtered_results
+                ],
                 degraded: filtered_results == 1,
                 empty_indexes: IndexName::ALL[..filtered_results.min(2)].to_vec(),
                 read_bytes: 0,

@@ -1,7 +1,7 @@
 //! Warnings of a search.
 
 use api_types::{Warning, WarningCode};
-use app::search::{SearchOutcome, UnknownValues};
+use app::search::{SearchOutcome, UnavailableProvider, UnknownValues};
 use retrieval_core::shape::PagePlan;
 use serde_json::{Map, Value, json};
 
@@ -40,6 +40,10 @@ pub(crate) fn of(outcome: &SearchOutcome, shaping: &Shaping, page: &PagePlan) ->
         let indexes: Vec<&str> = outcome.empty_indexes.iter().map(|index| index.as_str()).collect();
         let message = format!("searched indexes without any document: {}", indexes.join(", "));
         warn(WarningCode::IndexEmpty, message, json!({"indexes": indexes}));
+    }
+    for UnavailableProvider { name, reason } in &outcome.unavailable_providers {
+        let message = format!("results of the web search provider `{name}` are missing: {}", reason.replace('_', " "));
+        warn(WarningCode::WebProviderUnavailable, message, json!({"provider": name, "reason": reason}));
     }
     if outcome.rerank_unavailable {
         let message = "reranking is unavailable; results are in first-stage order";

@@ -83,7 +83,8 @@ impl Api {
         };
         // Use cases run on the runtime that the state is made on.
         let _entered = test_support::runtime().enter();
-        let state = State::new(Arc::clone(&world.app), Arc::clone(&world.limiter), &options);
+        let state =
+            State::new(Arc::clone(&world.app), Arc::clone(&world.research), Arc::clone(&world.limiter), &options);
         Api { world, tenant, state: web::Data::new(state) }
     }
 

@@ -48,6 +48,13 @@ async fn examples_of_rejections_are_what_the_server_answers() {
             "search" => ("/v1/search", json!({"query": "x", "max_results": 51})),
             "readDocument" => ("/v1/document", json!({})),
             "readDocuments" => ("/v1/documents", json!({"documents": []})),
+            "getSearch" => (&*format!("/v1/searches/{}", "x".repeat(129)), Value::Null),
+            "verifyCitations" => (
+                "/v1/citations/verify",
+                json!({"citations": [
+                    {"doc_id": "0190a6d2-6a60-7b11-9c2f-2a8d6e4f7b90", "quote": "x", "char_start": 40, "char_end": 12},
+                ]}),
+            ),
             "submitFeedback" => ("/v1/feedback", json!({})),
             "presignFile" => ("/v1/files/presign", json!({"filename": "report.pdf"})),
             "listFiles" => ("/v1/files?limit=0", Value::Null),

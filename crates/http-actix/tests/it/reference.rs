@@ -40,7 +40,7 @@ async fn reference_loads_its_own_files_only() {
         assert_eq!(unpacked, answer.bytes, "{path}");
     }
     let page = text(get(&api, "/docs", &[]).await);
-    for file in ["docs/reference.css", "docs/reference.js", "openapi/public.json", "llms.txt"] {
+    for file in ["docs/reference.css", "docs/reference.js", "openapi/public.json", "llms.txt", "console/"] {
         assert!(page.contains(&format!("\"{file}\"")), "{file}");
         assert_eq!(get(&api, &format!("/{file}"), &[]).await.status, 200, "{file}");
     }
@@ -102,7 +102,7 @@ async fn root_leads_browsers_to_the_reference_and_programs_to_its_files() {
         let answer = get(&api, "/", &[("Accept", accept)]).await;
         assert_eq!((answer.status, answer.header("Content-Type")), (200, Some("application/json")), "{accept}");
         let links = answer.json();
-        for name in ["docs", "openapi", "llms"] {
+        for name in ["docs", "console", "openapi", "llms"] {
             let path = links[name].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap();
             assert_eq!(get(&api, path, &[]).await.status, 200, "{name}");
         }

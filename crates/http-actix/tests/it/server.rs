@@ -65,7 +65,9 @@ async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
     };
     // Use cases run on the runtime that the server is started on.
     let _entered = test_support::runtime().enter();
-    let running = serve(Arc::clone(&world.app), Arc::clone(&world.limiter), &options, listeners).unwrap();
+    let running =
+        serve(Arc::clone(&world.app), Arc::clone(&world.research), Arc::clone(&world.limiter), &options, listeners)
+            .unwrap();
     Served { key: tenant.key.clone(), world, tenant, running, public, operations }
 }
 

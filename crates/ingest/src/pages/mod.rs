@@ -8,7 +8,7 @@ mod failure;
 mod failure_cache;
 mod pipeline;
 mod reason;
-mod single_flight;
+pub mod single_flight;
 mod source;
 
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! Example bodies. Tests validate them against their schemas.
 
+pub(crate) mod citations;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
 pub(crate) mod keys;
 pub(crate) mod me;
+pub(crate) mod research;
 pub(crate) mod search;
 pub(crate) mod usage;
 pub(crate) mod webhooks;

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::{
-    DOC_ID, Example, ORGANIZATION_ID, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, metered, schema_url,
+    CAPTURE_ID, DOC_ID, Example, ORGANIZATION_ID, PASSAGE_ID, REQUEST_ID, SEARCH_ID, SESSION_ID, access, metered,
+    schema_url,
 };
 
 pub(crate) fn requests() -> Vec<Example> {
@@ -80,5 +81,34 @@ pub(crate) fn response() -> Example {
             "usage": {"requests": 1, "bytes_returned": 0},
             "warnings": null,
         })),
+    }
+}
+
+pub(crate) fn record() -> Example {
+    Example {
+        name: "record",
+        summary: "A search with one result, ranked by a model",
+        value: json!({
+            "$schema": schema_url("SearchRecordResponse"),
+            "request_id": REQUEST_ID,
+            "search_id": SEARCH_ID,
+            "session_id": SESSION_ID,
+            "created_at": "2026-06-15T12:00:00Z",
+            "request": {"query": "how do heat pumps work in winter", "max_results": 10},
+            "ranking": {"ranker_version": "bge-reranker-v2-m3", "score_scope": "response"},
+            "index_generations": {"web": "6c1e7b2a-93d4-4f58-8a0b-5d2e9f4c7a31"},
+            "results": [{
+                "rank": 1,
+                "doc_id": DOC_ID,
+                "capture_id": CAPTURE_ID,
+                "index": "web",
+                "score": {"value": 0.87},
+                "explain": {
+                    "first_stage": {"rank": 4, "score": 11.25},
+                    "lexical": {"rank": 2, "score": 9.5},
+                    "model": {"rank": 1, "score": 0.87},
+                },
+            }],
+        }),
     }
 }

@@ -35,14 +35,15 @@ too old and cannot be read again is returned with `stale_content`.
 If the response holds a part of the document (a limit, a range or a selection), `passages` and `doc.headings` are those of \
 that part. A page is fetched again if its stored copy is older than `max_age_seconds`; 0 fetches it now.
 
+With `capture_id` the response holds that capture instead of the latest one, and nothing is fetched; `doc` and `capture_history` still \
+name the latest one. The error is `document_not_found` once the capture is gone.
+
 A fetch that a read causes is private to the organization: it changes neither search results nor the reads of others.";
     const LABEL: &'static str = "Read document";
     const SUCCESS: &'static str = "The document.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::DocumentNotFound];
-    const INVALID: InvalidRequest = InvalidRequest {
-        field: "doc_id",
-        message: "either doc_id or canonical_url is required",
-    };
+    const INVALID: InvalidRequest =
+        InvalidRequest { field: "doc_id", message: "either doc_id or canonical_url is required" };
     const WARNINGS: &'static [WarningCode] = &[
         WarningCode::ContentUnavailable,
         WarningCode::StaleContent,
@@ -84,10 +85,8 @@ rate limit.";
     const LABEL: &'static str = "Read documents";
     const SUCCESS: &'static str = "The outcome of each read.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::ResponseTooLarge];
-    const INVALID: InvalidRequest = InvalidRequest {
-        field: "documents",
-        message: "documents must have at least 1 item, not 0",
-    };
+    const INVALID: InvalidRequest =
+        InvalidRequest { field: "documents", message: "documents must have at least 1 item, not 0" };
     const WARNINGS: &'static [WarningCode] = &[
         WarningCode::ResponseTruncated,
         WarningCode::BudgetUnsatisfiable,

@@ -5,8 +5,8 @@ mod query;
 
 use serde_json::{Value, json};
 
-pub use path::{ApiKeyId, FileName, Invalid, PathParameters, SyncId, WebhookId};
-pub use query::{PageQuery, QueryParameters, UsageQuery};
+pub use path::{ApiKeyId, FileName, Invalid, PathParameters, ResearchId, SearchId, SyncId, WebhookId};
+pub use query::{PageQuery, QueryParameters, ResearchEventsQuery, ResearchListQuery, ResearchQuery, UsageQuery};
 
 /// The location of a parameter (OpenAPI 3.1, 4.8.12.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -91,3 +91,13 @@ text_parameter! {
     WebhookId: "webhook_id", max 128, example "3f8a2c10-5b7d-4e21-9c46-7d1e0b9a6f52",
     "The `webhook_id` of the webhook."
 }
+
+text_parameter! {
+    SearchId: "search_id", max 128, example "0190a6d2-6a60-7b11-9c2f-2a8d6e4f7b90",
+    "The `search_id` of the response."
+}
+
+text_parameter! {
+    ResearchId: "research_id", max 128, example "0190a6d4-0b7e-7d51-8a36-5e2f9c1d7b80",
+    "The `research_id` of the run."
+}

@@ -139,6 +139,49 @@ query_parameters! {
     }
 }
 
+query_parameters! {
+    /// Place, size and filter of a page of research runs.
+    ResearchListQuery {
+        status: Option<String>,
+            "Return only runs of this status.",
+            || json!({"type": "string", "enum": ["", "queued", "running", "completed", "failed", "cancelled"]}),
+            example "completed";
+        cursor: Option<String>,
+            "`next_cursor` of the previous page. A run that is created or deleted meanwhile neither shifts nor repeats others.",
+            || json!({"type": "string"}),
+            example "1781524800000_0190a6d4-0b7e-7d51-8a36-5e2f9c1d7b80";
+        limit: Option<String>,
+            "Maximum number of runs of the page. Default: 20.",
+            || json!({"type": "integer", "minimum": 1, "maximum": 100}),
+            example "20";
+    }
+}
+
+query_parameters! {
+    /// Wait for the end of a research run.
+    ResearchQuery {
+        wait_seconds: Option<String>,
+            "Seconds to wait for the end of the run before the response. Default: 0.",
+            || json!({"type": "integer", "minimum": 0, "maximum": 30}),
+            example "30";
+    }
+}
+
+query_parameters! {
+    /// Place and size of a page of events.
+    ResearchEventsQuery {
+        after: Option<String>,
+            "Sequence of the event before the first one of the page. Default: 0. In a stream the header `Last-Event-ID` takes \
+             precedence.",
+            || json!({"type": "integer", "minimum": 0}),
+            example "4";
+        limit: Option<String>,
+            "Maximum number of events of the page. Default: 100. It does not apply to a stream.",
+            || json!({"type": "integer", "minimum": 1, "maximum": 1000}),
+            example "100";
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{QueryParameters, UsageQuery};

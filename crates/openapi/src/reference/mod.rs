@@ -50,7 +50,8 @@ pub fn page(document: &Value) -> String {
          <span class=\"version\">{version}</span></p>\n{SEARCH}<div id=\"contents\">\n{navigation}\
          <p class=\"group\"><a href=\"#errors\">Errors</a></p>\n<p class=\"group\"><a href=\"#warnings\">Warnings</a></p>\n\
          <p class=\"group\"><a href=\"openapi/public.json\">OpenAPI 3.1 document</a></p>\n\
-         <p class=\"group\"><a href=\"llms.txt\">llms.txt</a></p>\n</div>\n</nav>\n\
+         <p class=\"group\"><a href=\"llms.txt\">llms.txt</a></p>\n\
+         <p class=\"group\"><a href=\"console/\">Console</a></p>\n</div>\n</nav>\n\
          <main id=\"content\">\n<header>\n<h1>{title}</h1>\n{description}<p>The base URL is <code id=\"base-url\">{PLACEHOLDER}</code>. The examples read the API \
          key from the environment variable <code>RETRIEVAL_API_KEY</code>.</p>\n</header>\n{sections}{errors}{warnings}</main>\n\
          </body>\n</html>\n",

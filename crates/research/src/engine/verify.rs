@@ -1,28 +1,13 @@
 //! Comparison of quotes with captures, byte for byte.
 
-use retrieval_core::chars;
+use retrieval_core::quotes;
 
 use super::step::{Check, CitationCheck};
 
-/// Compares a quote with the content of its capture, `None` if that is gone.
-///
-/// The quote is looked for at its presumed position first, then everywhere. Positions are characters (Unicode scalar
-/// values).
+/// Compares a quote with the content of its capture, `None` if that is gone. Positions are characters (Unicode scalar values).
 pub fn compare(citation: &CitationCheck, content: Option<&str>) -> Check {
-    Check { n: citation.n, char_start: content.and_then(|content| find(citation, content)) }
-}
-
-fn find(citation: &CitationCheck, content: &str) -> Option<usize> {
-    if citation.quote.is_empty() {
-        return None;
-    }
-    if let Some(start) = citation.char_start {
-        let at = chars::byte_offset(content, start);
-        if content[at..].starts_with(&citation.quote) {
-            return Some(start);
-        }
-    }
-    content.find(&citation.quote).map(|at| chars::count(&content[..at]))
+    let find = |content| quotes::find(content, &citation.quote, citation.char_start);
+    Check { n: citation.n, char_start: content.and_then(find) }
 }
 
 #[cfg(test)]
@@ -43,11 +28,11 @@ mod tests {
         };
         let content = Some("añ b. añ b.");
         assert_eq!(compare(&citation("añ", Some(6)), content).char_start, Some(6));
-        assert_eq!(compare(&citation("añ", Some(5)), content).char_start, Some(0), "found elsewhere");
+        assert_eq!(compare(&citation("añ", Some(5)), content).char_start, Some(6), "found elsewhere");
         assert_eq!(compare(&citation("b", None), content).char_start, Some(3));
         assert_eq!(compare(&citation("an", Some(0)), content).char_start, None);
         assert_eq!(compare(&citation("", Some(0)), content).char_start, None);
-        assert_eq!(compare(&citation("añ", Some(usize::MAX)), content).char_start, Some(0));
+        assert_eq!(compare(&citation("añ", Some(usize::MAX)), content).char_start, Some(6));
         assert_eq!(compare(&citation("añ", Some(0)), None).char_start, None);
     }
 }

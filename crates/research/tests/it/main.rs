@@ -1,4 +1,4 @@
-//! Whole runs of the engine over scripted outcomes.
+//! Runs of the engine over scripted outcomes, and runs over the use cases of an application.
 #![expect(clippy::unwrap_used, reason = "a test may end early")]
 
 mod budget;
@@ -7,5 +7,6 @@ mod gathering;
 mod injection;
 mod model;
 mod properties;
+mod runs;
 mod structured;
 mod world;

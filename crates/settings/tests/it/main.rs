@@ -145,6 +145,31 @@ fn invalid_values_are_reported_with_their_key() {
         ("[generate]\nmax_tokens = 0", "`generate.max_tokens` = `0`: must be at least 1"),
         ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
         (
+            "[web]\nproviders = [\"google\"]",
+            "`web.providers.0` = `google`: must be one of `index`, `searxng`, `brave`, `http`",
+        ),
+        ("[web]\nproviders = []", "`web.providers`: must name at least one of `index`, `searxng`, `brave` and `http`"),
+        ("[web]\nproviders = [\"index\", \"index\"]", "`web.providers`: must name each provider once"),
+        ("[web]\nread_top = 21", "`web.read_top` = `21`: must be at most 20"),
+        ("[web]\nread_timeout_ms = 0", "`web.read_timeout_ms` = `0`: must be at least 1"),
+        (
+            "[web]\nproviders = [\"searxng\"]",
+            "`web.searxng.url` = ``: must be an http or https URL such as `https://host.example`",
+        ),
+        ("[web]\nproviders = [\"brave\"]", "`web.brave.api_key`: must be set with `brave` in `web.providers`"),
+        (
+            "[web]\nproviders = [\"http\"]\n[web.http]\nurl = \"ftp://h\"",
+            "`web.http.url`: must be an http or https URL such as `https://host.example/search?engine=7`",
+        ),
+        (
+            "[web]\nproviders = [\"http\"]\n[web.http]\nurl = \"http://h/?a=1\"\nresults = \"items\"",
+            "`web.http.results` = `items`: must be a JSON pointer such as `/results`",
+        ),
+        (
+            "[web]\nproviders = [\"http\"]\n[web.http]\nurl = \"http://h\"\nresult_url = \"\"",
+            "`web.http.result_url` = ``: must not be empty",
+        ),
+        (
             "[fetch]\nallow_networks = [\"10.0.0.1/8\"]",
             "`fetch.allow_networks`: `10.0.0.1/8` has bits set after the prefix: did you mean `10.0.0.0/8`?",
         ),
@@ -193,6 +218,12 @@ fn secrets_are_read_from_files_and_hidden() {
     assert_eq!(settings.index.api_key.expose(), "hunter2");
     assert!(!format!("{settings:?}").contains("hunter2"));
 
+    let nested = load(&format!("[web.brave]\napi_key_file = \"{name}\""), &[]).unwrap();
+    assert_eq!(nested.web.brave.api_key.expose(), "hunter2");
+    let nested = load("", &[("RETRIEVAL__WEB__HTTP__API_KEY_FILE", name)]).unwrap();
+    assert_eq!(nested.web.http.api_key.expose(), "hunter2");
+    assert!(!format!("{nested:?}").contains("hunter2"));
+
     // The file of the environment overrides the value of the settings file, as every later source does.
     let settings = load("[index]\napi_key = \"old\"", &[("RETRIEVAL__INDEX__API_KEY_FILE", name)]).unwrap();
     assert_eq!(settings.index.api_key.expose(), "hunter2");
@@ -208,12 +239,24 @@ fn errors_never_contain_secrets() {
     for (toml, key) in [
         ("[index]\napi_key = 987654", "index.api_key"),
         ("[generate]\napi_key = 987654", "generate.api_key"),
+        ("[web.brave]\napi_key = 987654", "web.brave.api_key"),
         ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
         ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
     ] {
         let message = load_error(toml, &[]);
         assert!(message.starts_with(&format!("`{key}`: ")) && !message.contains("987654"), "{message}");
     }
+}
+
+#[test]
+fn providers_with_their_keys_are_accepted() {
+    let toml = "[web]\nproviders = [\"index\", \"searxng\", \"brave\", \"http\"]\nread_top = 3\n\
+                [web.searxng]\nurl = \"http://127.0.0.1:8888\"\n[web.brave]\napi_key = \"k\"\n\
+                [web.http]\nurl = \"https://h/s?cx=1\"\nquery_pointer = \"/q\"\nbody = '{\"n\": 1}'\n";
+    let web = load(toml, &[]).unwrap().web;
+    assert_eq!((web.providers.len(), web.read_top, web.searxng.url.as_str()), (4, 3, "http://127.0.0.1:8888"));
+    let bad = load_error(&toml.replace("{\"n\": 1}", "[1]"), &[]);
+    assert!(bad.starts_with("`web.http.body`: must be a JSON object: "), "{bad}");
 }
 
 #[test]

@@ -123,6 +123,7 @@ async fn print_ledger(store: &Docstore, organization_id: OrganizationId) -> anyh
                 "cents": entry.cents,
                 "reason": entry.reason.as_str(),
                 "search_id": entry.search_id.map(|id| id.0),
+                "research_id": entry.research_id.map(|id| id.0),
                 "identity": entry.identity,
                 "created_at": time(Some(entry.created_at)),
             })

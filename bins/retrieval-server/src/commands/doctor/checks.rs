@@ -9,7 +9,9 @@ use blobs::BlobStore;
 use docstore::{Docstore, Location, StoreError};
 use engine::SearchEngine;
 use engine_tantivy::{IndexDirState, TantivyEngine};
+use model::{Clock, SystemClock};
 use settings::{IndexBackend, Settings, StorageBackend};
+use web_providers::WebQuery;
 
 use super::report::Finding;
 use crate::{compose, descriptors, disk, sandbox};
@@ -23,6 +25,7 @@ pub async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(within("index", index(settings)).await);
     findings.push(within("storage", storage(settings)).await);
     findings.push(within("sandbox", workers(settings)).await);
+    findings.extend(web_providers(settings).await);
     findings.push(free_space(settings));
     findings.push(connections(settings));
     findings.extend(settings.warnings().into_iter().map(|warning| Finding::warning("settings", warning)));
@@ -112,6 +115,26 @@ async fn storage(settings: &Settings) -> anyhow::Result<Finding> {
             }
         }
     })
+}
+
+/// Searches each web provider once. One that fails is a warning, since searches work without it.
+async fn web_providers(settings: &Settings) -> Vec<Finding> {
+    let check = "web_provider";
+    let providers = match compose::web_sources(settings) {
+        Ok(sources) => sources.providers,
+        Err(error) => return vec![Finding::failed(check, format!("{error:#}"))],
+    };
+    let query = WebQuery { text: "test".to_owned(), ..WebQuery::default() };
+    let findings = providers.into_iter().map(async |setup| {
+        let name = setup.provider.name();
+        match tokio::time::timeout(TIMEOUT, setup.provider.search(&query, SystemClock.now())).await {
+            Ok(Ok(response)) => Finding::ok(check, format!("{name} responds with {} results", response.results.len())),
+            Ok(Err(error)) => Finding::warning(check, format!("{name}: {error}")),
+            Err(_) => Finding::warning(check, format!("{name}: no answer within {TIMEOUT:?}")),
+        }
+    });
+    let findings: Vec<_> = findings.collect();
+    futures_util::future::join_all(findings).await
 }
 
 async fn workers(settings: &Settings) -> anyhow::Result<Finding> {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use docstore::{
-    AuditEntry, Capture, Docstore, Document, IndexRun, NewDocument, NewParts, NewWebhookEvent, Organization,
-    OutboxEntry, OutboxWork, Passage, Strings, Webhook, divide_at,
+    AuditEntry, Capture, Details, Docstore, Document, IndexRun, NewDocument, NewParts, NewWebhookEvent, Organization,
+    OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, divide_at,
 };
 use model::{
-    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp, WebhookEvent,
+    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, ResearchStatus, Timestamp,
+    WebhookEvent,
 };
 use uuid::Uuid;
 
@@ -146,4 +147,35 @@ pub async fn new_webhook(store: &Docstore, organization_id: OrganizationId, even
     let webhook = Webhook::new(Uuid::new_v4().into(), organization_id, url, event_types, "whsec_bmV3".to_owned(), NOW);
     assert!(store.create_webhook(webhook.clone(), 100, audit_entry()).await.unwrap());
     webhook
+}
+
+/// A queued research run.
+pub fn new_research(organization_id: OrganizationId) -> ResearchRun {
+    ResearchRun {
+        research_id: Uuid::new_v4().into(),
+        organization_id,
+        session_id: Uuid::new_v4().into(),
+        identity: String::new(),
+        query: String::new(),
+        request: "{}".to_owned(),
+        progress: Details::default(),
+        status: ResearchStatus::Queued,
+        stop_reason: None,
+        error: None,
+        metadata: Details::default(),
+        webhook_url: None,
+        webhook_secret: None,
+        webhook_events: None,
+        searches: 0,
+        documents: 0,
+        tokens: 0,
+        last_sequence: 0,
+        attempts: 0,
+        lease_owner: None,
+        lease_expires_at: None,
+        created_at: NOW,
+        started_at: None,
+        completed_at: None,
+        expires_at: at(1_000),
+    }
 }

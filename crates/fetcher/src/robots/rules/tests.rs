@@ -174,3 +174,19 @@ fn the_number_of_rules_is_limited() {
     assert!(rules.weight() >= MAX_RULES * "*a*b".len());
     assert!(rules.allows("/x"));
 }
+
+#[test]
+fn sitemaps_belong_to_no_group() {
+    let text = b"Sitemap: https://a.example/one.xml\nUser-agent: other\nDisallow: /\nSITEMAP : https://b.example/two.xml # more\n\
+        User-agent: *\nDisallow: /private";
+    let rules = Rules::parse(text, "example-bot");
+    assert_eq!(rules.sitemaps, ["https://a.example/one.xml", "https://b.example/two.xml"]);
+    assert!(rules.allows("/a") && !rules.allows("/private"));
+}
+
+#[test]
+fn sitemaps_are_bounded() {
+    let text = format!("Sitemap: https://a.example/{}\n", "x".repeat(3_000))
+        + &"Sitemap: https://a.example/s.xml\n".repeat(1_000);
+    assert_eq!(Rules::parse(text.as_bytes(), "example-bot").sitemaps.len(), 100);
+}

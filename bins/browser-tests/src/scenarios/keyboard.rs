@@ -1,0 +1,78 @@
+//! A run without a pointer.
+
+use anyhow::{bail, ensure};
+use fantoccini::key::Key;
+
+use super::{HANDBOOK, TIDES};
+use crate::stage::Stage;
+
+const MAX_STEPS: usize = 60;
+
+pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
+    // The files, with a page that is left again.
+    stage.sign_in().await?;
+    stage.upload(&[("tides.md", TIDES), ("handbook.md", HANDBOOK)]).await?;
+    stage.page.script("sessionStorage.clear()").await?;
+    stage.page.open(&format!("{}/console/?new", stage.server.base())).await?;
+    stage.page.wait_for(".signin input").await?;
+
+    tab_to(stage, "e.id === 'key'").await?;
+    stage.page.keys(&stage.key).await?;
+    enter(stage).await?;
+    stage.page.wait_for("header .who-name").await?;
+
+    tab_to(stage, "e.textContent === 'Search' && e.closest('nav')").await?;
+    enter(stage).await?;
+    stage.page.wait_for("form[role=search]").await?;
+    // The new view has the focus.
+    stage.page.until("document.activeElement.id === 'main'").await?;
+    tab_to(stage, "e.classList.contains('query')").await?;
+    stage.page.keys("vacation days").await?;
+    enter(stage).await?;
+    stage.page.wait_for(".result").await?;
+
+    tab_to(stage, "e.closest('.options') && e.localName === 'summary'").await?;
+    enter(stage).await?;
+    stage.page.until("document.querySelector('.options').open").await?;
+    enter(stage).await?;
+
+    tab_to(stage, "e.closest('.result h2')").await?;
+    ensure!(has_outline(stage).await?, "the focus is not visible");
+    enter(stage).await?;
+    stage.page.wait_for_text(".prose", "28 days").await?;
+    tab_to(stage, "e.closest('.outline')").await?;
+    enter(stage).await?;
+    stage.page.until("document.activeElement.id.startsWith('section-')").await?;
+
+    // A dialog opens, keeps the focus, and closes.
+    stage.view("#/keys").await?;
+    stage.page.wait_for(".keys li").await?;
+    tab_to(stage, "e.textContent === 'Create a key'").await?;
+    enter(stage).await?;
+    stage.page.until("document.activeElement.closest('dialog[open]')").await?;
+    stage.page.keys(&char::from(Key::Escape).to_string()).await?;
+    stage.page.until("!document.querySelector('dialog')").await?;
+    stage.page.until("document.activeElement.textContent === 'Create a key'").await
+}
+
+/// Presses Tab until the condition on the element `e` with the focus is true.
+async fn tab_to(stage: &Stage, condition: &str) -> anyhow::Result<()> {
+    for _ in 0..MAX_STEPS {
+        let is_there =
+            stage.page.script(&format!("const e = document.activeElement; return Boolean({condition})")).await?;
+        if is_there == true {
+            return Ok(());
+        }
+        stage.page.keys(&char::from(Key::Tab).to_string()).await?;
+    }
+    bail!("Tab does not lead to an element with {condition}")
+}
+
+async fn enter(stage: &Stage) -> anyhow::Result<()> {
+    stage.page.keys(&char::from(Key::Enter).to_string()).await
+}
+
+async fn has_outline(stage: &Stage) -> anyhow::Result<bool> {
+    let style = stage.page.script("return getComputedStyle(document.activeElement).outlineStyle").await?;
+    Ok(style != "none")
+}

@@ -1,0 +1,38 @@
+//! Scenarios by name.
+
+mod first_answer;
+mod hostile;
+mod keyboard;
+mod many_files;
+mod outage;
+mod revoked;
+mod views;
+
+use anyhow::bail;
+
+use crate::stage::Stage;
+
+pub const NAMES: [&str; 7] =
+    ["first-answer", "views", "keyboard", "hostile-document", "revoked-key", "outage", "many-files"];
+
+pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
+    match name {
+        "first-answer" => first_answer::run(stage).await,
+        "views" => views::run(stage).await,
+        "keyboard" => keyboard::run(stage).await,
+        "hostile-document" => hostile::run(stage).await,
+        "revoked-key" => revoked::run(stage).await,
+        "outage" => outage::run(stage).await,
+        "many-files" => many_files::run(stage).await,
+        _ => bail!("there is no scenario `{name}`"),
+    }
+}
+
+/// Texts of the uploaded files.
+pub const TIDES: &str = "# Tides of the coast\n\nThe moon moves the tides, twice a day, on every coast. The sun adds to it: at new \
+     moon and full moon both pull in one line.\n\n## Heights\n\nIn the Bay of Fundy the water rises by up to 16 metres, in the \
+     Mediterranean by a few centimetres.\n\n| Place | Range |\n|---|---|\n| Bay of Fundy | 16 m |\n| Mediterranean | 0.3 m |\n\n\
+     ## Timing\n\nHigh water comes about **50 minutes later** each day. See [the almanac](https://example.com/almanac).\n";
+
+pub const HANDBOOK: &str = "# Handbook\n\n## Vacation\n\nEvery employee has 28 days of vacation per year.\n\n## Expenses\n\nTravel \
+     expenses are refunded within two weeks.\n";

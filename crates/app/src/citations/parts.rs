@@ -1,0 +1,87 @@
+//! Choice of the parts of a long content in which a quote may be.
+
+use docstore::PartMap;
+use retrieval_core::chars;
+use retrieval_core::quotes::Quote;
+use retrieval_core::sections::{Buckets, PhraseSections, SectionQuery};
+
+use super::Citation;
+
+/// Parts that are searched for the nearest text, each with its neighbours: a quote may begin in one and end in the next.
+const SIMILAR_PARTS: usize = 3;
+
+/// Returns the parts at the presumed place of a quote.
+pub fn presumed(citation: &Citation, map: &PartMap) -> Vec<usize> {
+    let quote = Quote { text: &citation.quote, start: citation.char_start, end: citation.char_end };
+    let Some(start) = quote.presumed_start() else { return Vec::new() };
+    map.parts_of_chars(&(start..start.saturating_add(chars::count(&citation.quote)))).collect()
+}
+
+/// Lookup of the parts that have the words of a quote.
+pub struct Lookup<'a> {
+    map: &'a PartMap,
+    phrase: PhraseSections,
+    query: SectionQuery,
+}
+
+impl<'a> Lookup<'a> {
+    pub fn new(quote: &str, language: Option<&str>, map: &'a PartMap) -> Self {
+        Self {
+            map,
+            phrase: PhraseSections::new([whole_words(quote)], map.count()),
+            query: SectionQuery::new(quote, language, map.count()),
+        }
+    }
+
+    /// Returns the numbers of the buckets that [`parts`](Self::parts) needs.
+    pub fn buckets(&self) -> Vec<usize> {
+        let mut buckets = self.phrase.buckets();
+        buckets.extend(self.query.buckets());
+        buckets.sort_unstable();
+        buckets.dedup();
+        buckets
+    }
+
+    /// Returns the parts to compare with, in order, of `limit` bytes at most: those at the presumed place, then those that may
+    /// have the quote as it is, then the most similar ones, then the first.
+    pub fn parts(&self, buckets: &Buckets, presumed: &[usize], limit: usize) -> Vec<usize> {
+        let near = presumed.first().copied().unwrap_or(0);
+        let mut whole: Vec<usize> = self.phrase.runs(buckets).into_iter().flatten().collect();
+        whole.sort_by_key(|part| part.abs_diff(near));
+        let neighbours = |part: usize| [part, part + 1, part.saturating_sub(1)];
+        let similar = self.query.best(buckets).into_iter().take(SIMILAR_PARTS).flat_map(neighbours);
+        let candidates = presumed.iter().copied().chain(whole).chain(similar).chain(0..self.map.count());
+        let mut chosen = Vec::new();
+        let mut left = limit;
+        for part in candidates.filter(|part| *part < self.map.count()) {
+            if chosen.contains(&part) {
+                continue;
+            }
+            let Some(rest) = left.checked_sub(self.map.bytes(part..part + 1)) else { break };
+            left = rest;
+            chosen.push(part);
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+}
+
+/// Returns a quote without its first and last words, which may be parts of words. All of it if nothing remains.
+fn whole_words(quote: &str) -> &str {
+    let inner = quote.find(char::is_whitespace).zip(quote.rfind(char::is_whitespace));
+    let inner = inner.and_then(|(first, last)| quote.get(first..last)).unwrap_or_default();
+    if inner.trim().is_empty() { quote } else { inner }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_at_the_ends_may_be_incomplete() {
+        assert_eq!(whole_words("eat pumps work in win").trim(), "pumps work in");
+        assert_eq!(whole_words("eat pumps"), "eat pumps");
+        assert_eq!(whole_words("pumps"), "pumps");
+        assert_eq!(whole_words(" \u{a0} "), " \u{a0} ");
+    }
+}

@@ -1,0 +1,51 @@
+//! Filters of a search on the results of providers.
+
+use docstore::Document;
+use engine::UnknownValues;
+use web_providers::Applied;
+
+use super::super::SearchRequest;
+
+/// Outcome of one filter.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Fit {
+    Meets,
+    Fails,
+    Unknown,
+}
+
+/// Returns true if a document meets the filters, as one of the index would. A value that is unknown meets a filter that the provider
+/// applied. Documents that fail only for lack of a value are counted in `unknown`.
+pub fn admits(request: &SearchRequest, document: &Document, applied: Applied, unknown: &mut UnknownValues) -> bool {
+    let language = equal(request.language.as_deref(), document.language.as_deref(), applied.language);
+    let country = equal(request.country.as_deref(), document.country.as_deref(), applied.country);
+    let published = published(request, document, applied.published);
+    let all = [language, country, published];
+    if all.contains(&Fit::Fails) {
+        return false;
+    }
+    let lacks = |fit| u64::from(fit == Fit::Unknown);
+    *unknown += UnknownValues { language: lacks(language), country: lacks(country), published_at: lacks(published) };
+    all == [Fit::Meets; 3]
+}
+
+fn equal(wanted: Option<&str>, value: Option<&str>, is_applied: bool) -> Fit {
+    match (wanted, value) {
+        (None, _) => Fit::Meets,
+        (Some(wanted), Some(value)) if wanted == value => Fit::Meets,
+        (Some(_), Some(_)) => Fit::Fails,
+        (Some(_), None) if is_applied => Fit::Meets,
+        (Some(_), None) => Fit::Unknown,
+    }
+}
+
+fn published(request: &SearchRequest, document: &Document, is_applied: bool) -> Fit {
+    let (after, before) = (request.published_after, request.published_before);
+    match document.published_at {
+        _ if after.is_none() && before.is_none() => Fit::Meets,
+        Some(at) if after.is_none_or(|after| at > after) && before.is_none_or(|before| at < before) => Fit::Meets,
+        Some(_) => Fit::Fails,
+        None if is_applied => Fit::Meets,
+        None => Fit::Unknown,
+    }
+}

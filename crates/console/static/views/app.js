@@ -1,0 +1,108 @@
+// The frame around the views: navigation, the key, the state of the connection.
+import { html, useEffect, useErrorBoundary, useRef } from "../core/html.js";
+import { BASE, get } from "../core/api.js";
+import { connection, poll } from "../core/connection.js";
+import { href, route } from "../core/route.js";
+import { account, forget, keyStore } from "../core/session.js";
+import { may } from "../core/scopes.js";
+import { useLoad } from "../core/load.js";
+import { useStore } from "../core/store.js";
+import { Icon } from "../parts/icons.js";
+import { Failure, Loading } from "../parts/states.js";
+import { Files } from "./files/view.js";
+import { Keys } from "./keys.js";
+import { Read } from "./read/view.js";
+import { Research } from "./research/view.js";
+import { Search } from "./search/view.js";
+import { SignIn } from "./signin.js";
+import { Start } from "./start.js";
+import { Usage } from "./usage/view.js";
+
+// Name, title, view, and a scope that the view cannot do without.
+const VIEWS = [
+  ["start", "Start", Start, null],
+  ["search", "Search", Search, "search:read"],
+  ["read", "Read", Read, "document:read"],
+  ["files", "Files", Files, "files:read"],
+  ["research", "Research", Research, "research:read"],
+  ["usage", "Usage", Usage, "usage:read"],
+  ["keys", "Keys", Keys, "keys:write"],
+];
+
+export function App() {
+  const key = useStore(keyStore);
+  return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    ${key ? html`<${SignedIn} key=${key} />` : html`<main id="main" class="signed-out" tabindex="-1"><${SignIn} /></main>`}`;
+}
+
+// The fragment of the address belongs to the view.
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+// What the key may do, and whether this server has research.
+async function readAccount(signal) {
+  const me = await get("me", {}, { signal });
+  const hasResearch = may(me, "research:read") && (await get("research", { limit: 1 }, { signal, retries: 0 }).then(() => true, (error) => error.code !== "not_found"));
+  const value = { ...me, hasResearch, readAt: Date.now() };
+  account.set(value);
+  return value;
+}
+
+function SignedIn() {
+  const load = useLoad(readAccount, []);
+  const { view, params } = useStore(route);
+  const me = useStore(account) ?? load.data;
+  const [name, title, View, scope] = VIEWS.find(([known]) => known === view) ?? VIEWS[0];
+  const main = useRef(null);
+  const shown = useRef(name);
+  useEffect(() => {
+    document.title = `${title} · Retrieval console`;
+    document.querySelector(".navigation [aria-current]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
+    if (shown.current === name) return;
+    // A screen reader hears the new view.
+    shown.current = name;
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [name]);
+  const isVisible = ([known]) => known !== "research" || me?.hasResearch;
+  return html`
+    <header class="frame">
+      <a class="brand" href="#/"><img src=${`${BASE}/console/icon.svg`} alt="" width="26" height="26" /><span>Retrieval</span></a>
+      <nav class="navigation" aria-label="Views">
+        ${VIEWS.filter(isVisible).map(([known, text]) => html`<a href=${href(known)} aria-current=${known === name ? "page" : undefined}><${Icon} name=${known} /><span>${text}</span></a>`)}
+        <a href=${`${BASE}/docs`} class="outside"><${Icon} name="docs" /><span>API reference</span></a>
+      </nav>
+      <div class="who">
+        ${me && html`<span class="who-name" title=${me.organization.name}>${me.organization.name}</span><span class="soft small">${me.credential.key_prefix ? html`key <code>${me.credential.key_prefix}…</code>` : "access token"}</span>`}
+        <button type="button" class="small-button" onClick=${() => forget()}><${Icon} name="leave" />Forget key</button>
+      </div>
+    </header>
+    <${Outage} />
+    <main id="main" ref=${main} tabindex="-1">
+      <${Guard} key=${name}>
+        ${!me && load.error && html`<h1>${title}</h1><${Failure} error=${load.error} retry=${load.reload} />`}
+        ${!me && !load.error && html`<${Loading} label="Reading what this key may do" />`}
+        ${me && (!scope || may(me, scope) ? html`<${View} params=${params} me=${me} reloadAccount=${load.reload} />` : html`<h1>${title}</h1><${Lacking} scope=${scope} />`)}
+      <//>
+    </main>`;
+}
+
+function Lacking({ scope }) {
+  return html`<div class="note" role="note"><${Icon} name="keys" /><div><p><strong>This key may not open this view.</strong></p><p>It lacks the scope <code>${scope}</code>.</p></div></div>`;
+}
+
+function Outage() {
+  const { online } = useStore(connection);
+  return html`<div class="outage-place" role="status" aria-live="polite">
+    ${!online && html`<p class="outage"><span class="spinner" aria-hidden="true"></span>The server cannot be reached. Trying again… <button type="button" class="small-button" onClick=${poll}>Now</button></p>`}
+  </div>`;
+}
+
+// A fault of one view leaves the others usable.
+function Guard({ children }) {
+  const [error, reset] = useErrorBoundary((fault) => console.error(fault));
+  if (error) return html`<${Failure} error=${{ message: "This view failed", code: String(error.message ?? error) }} retry=${reset} />`;
+  return children;
+}

@@ -1,0 +1,45 @@
+// Reads of a document: its text in parts, and the passages that answer a question.
+import { post } from "../../core/api.js";
+
+// Characters of one part: enough for nearly every document, quick to show.
+export const PART = 150000;
+const ANSWERS = 8;
+
+const target = ({ doc, url, capture }) => ({ ...(doc ? { doc_id: doc } : { canonical_url: url }), ...(capture ? { capture_id: capture } : {}) });
+
+// An older server knows no kept captures and reads the latest.
+async function send(body, signal) {
+  try {
+    return await post("document", body, { signal });
+  } catch (error) {
+    const isUnknown = error.code === "validation_error" && /capture_id/.test(`${error.message} ${JSON.stringify(error.details)}`);
+    if (!body.capture_id || !isUnknown) throw error;
+    const { capture_id: ignored, ...rest } = body;
+    return post("document", rest, { signal });
+  }
+}
+
+export async function readDocument(params, signal) {
+  const body = { ...target(params), content: { max_chars: PART, include_offsets: true } };
+  if (params.fresh) body.max_age_seconds = 0;
+  const full = await send(body, signal);
+  const parts = { ...full, text: full.content?.text ?? "", chars: full.content?.char_count ?? 0, more: full.content?.truncated ?? false };
+  if (!params.q || !full.content) return { ...parts, answers: [] };
+  const selected = await send({ ...target(params), query: params.q, content: { selection: "query_relevant", max_passages: ANSWERS, include_offsets: true } }, signal);
+  return { ...parts, answers: selected.passages ?? [], warnings: [...(full.warnings ?? []), ...(selected.warnings ?? [])] };
+}
+
+// Returns the data with its next part.
+export async function readOn(params, data) {
+  const range = { start_char: data.chars, max_chars: PART };
+  if (data.provenance) range.capture_id = data.provenance.capture_id;
+  const next = await send({ ...target(params), content: { include_offsets: true, range } });
+  const content = next.content ?? { text: "", char_count: 0, truncated: false };
+  return {
+    ...data,
+    text: data.text + content.text,
+    chars: data.chars + content.char_count,
+    more: content.truncated && content.char_count > 0,
+    passages: [...(data.passages ?? []), ...(next.passages ?? [])],
+  };
+}

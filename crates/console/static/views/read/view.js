@@ -1,0 +1,97 @@
+// Read: a document as text, its outline, and the passages that answer a question.
+import { html, useEffect, useLayoutEffect, useMemo, useState } from "../../core/html.js";
+import { count } from "../../core/format.js";
+import { useLoad } from "../../core/load.js";
+import { navigate } from "../../core/route.js";
+import { termsOf } from "../../core/words.js";
+import { outline, parse, renderBlocks } from "../../markdown/render.js";
+import { TextField } from "../../parts/fields.js";
+import { Empty, Failure, Loaded } from "../../parts/states.js";
+import { Warnings } from "../../parts/warnings.js";
+import { readDocument, readOn } from "./document.js";
+import { marksOf } from "./marks.js";
+import { Answers, Outline, Provenance, goTo } from "./side.js";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function Read({ params }) {
+  const { doc, url, q, capture } = params;
+  // Times that the page was asked for anew, which a shared address does not repeat.
+  const [fresh, setFresh] = useState(0);
+  const load = useLoad((signal) => (doc || url ? readDocument({ ...params, fresh }, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh]);
+  return html`
+    <${Opening} params=${params} />
+    ${doc || url
+      ? html`<${Loaded} load=${load} label="Reading the document">${(data) => html`<${Document} key=${data.request_id} first=${data} params=${params} again=${() => setFresh(fresh + 1)} />`}<//>`
+      : html`<${Empty} title="No document is open"><p>Open one from a search or from the list of files, or enter the address of a web page above.</p><//>`}`;
+}
+
+function Opening({ params }) {
+  const known = params.url ?? params.doc ?? "";
+  const [place, setPlace] = useState(known);
+  const [question, setQuestion] = useState(params.q ?? "");
+  useEffect(() => setPlace(known), [known]);
+  useEffect(() => setQuestion(params.q ?? ""), [params.q]);
+  const submit = (event) => {
+    event.preventDefault();
+    const text = place.trim();
+    if (!text) return;
+    const isUuid = UUID.test(text);
+    const address = isUuid || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
+    navigate("read", { ...(isUuid ? { doc: text } : { url: address }), q: question.trim(), capture: isUuid && text === params.doc ? params.capture : "" });
+  };
+  return html`<h1>Read</h1>
+    <form class="card" onSubmit=${submit} aria-label="Open a document">
+      <div class="opening">
+        <${TextField} label="Web address or document id" value=${place} onValue=${setPlace} placeholder="https://example.com/" autocomplete="off" spellcheck=${false} />
+        <${TextField} label="Question (optional)" value=${question} onValue=${setQuestion} placeholder="Marks the passages that answer it" autocomplete="off" />
+        <button type="submit" class="primary">Open</button>
+      </div>
+    </form>`;
+}
+
+function Document({ first, params, again }) {
+  const [data, setData] = useState(first);
+  const [more, setMore] = useState({ busy: false, error: null });
+  const blocks = useMemo(() => parse(data.text), [data.text]);
+  const headings = useMemo(() => outline(blocks), [blocks]);
+  const terms = useMemo(() => termsOf(params.q), [params.q]);
+  const marks = useMemo(() => marksOf(data.text, data.answers, params, data.passages ?? []), [data.text, data.answers, params.passage, params.start, params.end]);
+  const body = useMemo(() => renderBlocks(blocks, { base: data.doc.canonical_url, marks, terms }), [blocks, marks, terms]);
+  const target = params.passage ? `passage-${params.passage}` : params.start ? "passage-cited" : "";
+  useLayoutEffect(() => {
+    if (target) goTo(target);
+  }, [target]);
+  const loadMore = async () => {
+    setMore({ busy: true, error: null });
+    try {
+      setData(await readOn(params, data));
+      setMore({ busy: false, error: null });
+    } catch (error) {
+      setMore({ busy: false, error });
+    }
+  };
+  const { doc } = data;
+  const isWeb = /^https?:/.test(doc.canonical_url);
+  return html`
+    <div class="head">
+      <div class="stack tight">
+        <h2 class="document-title">${doc.title || doc.name || doc.canonical_url}</h2>
+        <p class="soft small">${doc.name ?? doc.canonical_url}${data.content && html` · ${count(data.chars)} characters${data.more ? " so far" : ""}`}</p>
+      </div>
+      ${isWeb && html`<button type="button" class="small-button" onClick=${again}>Read the page again</button>`}
+    </div>
+    <${Warnings} list=${(data.warnings ?? []).filter(({ code }) => code !== "content_truncated")} />
+    <div class="document">
+      <aside class="side stack" aria-label="About the document">
+        ${params.q && html`<${Answers} answers=${data.answers} terms=${terms} params=${params} />`}
+        <${Outline} headings=${headings} />
+        <${Provenance} data=${data} params=${params} />
+      </aside>
+      <article class="card prose" aria-label="Text of the document">
+        ${data.text ? body : html`<${Empty} title="There is no text"><p>The reason is in the warning above, if there is one.</p><//>`}
+        ${data.more && html`<p><button type="button" disabled=${more.busy} onClick=${loadMore}>${more.busy ? "Loading…" : "Load the next part"}</button></p>`}
+        ${more.error && html`<${Failure} error=${more.error} retry=${loadMore} />`}
+      </article>
+    </div>`;
+}

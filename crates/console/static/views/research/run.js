@@ -1,0 +1,72 @@
+// One research run, followed live.
+import { useEffect, useRef, useState } from "../../core/html.js";
+import { get, stream } from "../../core/api.js";
+import { readEvents } from "../../core/events.js";
+
+const RETRY_MS = 1500;
+const TERMINAL = new Set(["completed", "failed", "cancelled"]);
+
+export const isOver = (run) => TERMINAL.has(run?.status);
+
+const pause = (ms, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+});
+
+// Returns {run, events, error}. A stream that breaks is resumed after the last event.
+export function useRun(id) {
+  const [state, setState] = useState({ run: null, events: [], error: null });
+  const [round, setRound] = useState(0);
+  const last = useRef("");
+  useEffect(() => {
+    const controller = new AbortController();
+    last.current = "";
+    setState({ run: null, events: [], error: null });
+    followRun(id, last, setState, controller.signal).catch((error) => {
+      if (!controller.signal.aborted) setState((old) => ({ ...old, error }));
+    });
+    return () => controller.abort();
+  }, [id, round]);
+  return { ...state, reload: () => setRound((value) => value + 1) };
+}
+
+async function followRun(id, last, setState, signal) {
+  const path = `research/${encodeURIComponent(id)}`;
+  const refresh = async () => {
+    const body = await get(path, {}, { signal });
+    const run = body.run ?? body;
+    setState((old) => ({ ...old, run, error: null }));
+    return run;
+  };
+  const seen = new Set();
+  const receive = ({ id: number, event, data }) => {
+    if (number) last.current = number;
+    let body;
+    try {
+      body = JSON.parse(data);
+    } catch {
+      return;
+    }
+    const sequence = body.sequence ?? number;
+    if (seen.has(sequence)) return;
+    seen.add(sequence);
+    setState((old) => ({ ...old, events: [...old.events, { ...body, kind: event.replace(/^research\./, ""), sequence }] }));
+    if (/\.(plan|completed|failed|cancelled)$/.test(event)) refresh().catch(() => {});
+  };
+  let run = await refresh();
+  while (!signal.aborted) {
+    try {
+      await readEvents(await stream(`${path}/events`, { lastEventId: last.current, signal }), receive);
+      run = await refresh();
+      // A finished run was replayed to its end.
+      if (isOver(run)) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status && error.status < 500 && error.status !== 429) throw error;
+    }
+    await pause(RETRY_MS, signal);
+  }
+}

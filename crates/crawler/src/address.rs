@@ -1,0 +1,186 @@
+//! URLs as a crawl identifies them.
+
+use model::DocId;
+use retrieval_core::url::{CanonicalUrl, UrlError};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+/// Parameters that name a session, in lowercase.
+const SESSION_PARAMETERS: [&str; 12] = [
+    "aspsessionid",
+    "cfid",
+    "cftoken",
+    "jsessionid",
+    "phpsessid",
+    "s_id",
+    "sessid",
+    "session",
+    "session_id",
+    "sessionid",
+    "sid",
+    "zenid",
+];
+
+/// Canonical URL without session ids.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Address {
+    pub url: String,
+    /// Host, with the port unless it is the scheme's.
+    pub host: String,
+    /// True if the URL contained a session id.
+    pub had_session: bool,
+    path: usize,
+}
+
+impl Address {
+    /// Canonicalizes a URL.
+    ///
+    /// # Errors
+    /// [`UrlError`].
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let canonical = CanonicalUrl::parse(text)?;
+        match without_session(canonical.as_str()) {
+            Some(stripped) => Ok(Self { had_session: true, ..Self::of(&CanonicalUrl::parse(&stripped)?) }),
+            None => Ok(Self::of(&canonical)),
+        }
+    }
+
+    /// Canonicalizes a URL and keeps its session id: pages that were not crawled may have one.
+    ///
+    /// # Errors
+    /// [`UrlError`].
+    pub fn exact(text: &str) -> Result<Self, UrlError> {
+        Ok(Self::of(&CanonicalUrl::parse(text)?))
+    }
+
+    /// Resolves a link of a page. Returns `None` if it leads to no web page.
+    pub fn resolve(link: &str, base: &Url) -> Option<Self> {
+        let mut url = base.join(link.trim()).ok()?;
+        url.set_fragment(None);
+        Self::parse(url.as_str()).ok()
+    }
+
+    fn of(url: &CanonicalUrl) -> Self {
+        let text = url.as_str();
+        let authority = text.find("://").map_or(0, |at| at + 3);
+        let path = text[authority..].find('/').map_or(text.len(), |at| authority + at);
+        Self { url: text.to_owned(), host: text[authority..path].to_owned(), had_session: false, path }
+    }
+
+    pub fn doc_id(&self) -> DocId {
+        retrieval_core::url::document_id(&self.url)
+    }
+
+    pub fn path_and_query(&self) -> &str {
+        &self.url[self.path..]
+    }
+
+    pub fn path(&self) -> &str {
+        self.path_and_query().split('?').next().unwrap_or_default()
+    }
+
+    pub fn query(&self) -> Option<&str> {
+        self.path_and_query().split_once('?').map(|(_, query)| query)
+    }
+
+    /// Returns a hash of host and path of a URL with parameters.
+    pub fn path_key(&self) -> Option<i64> {
+        self.query()?;
+        let digest = Sha256::digest(format!("{}{}", self.host, self.path()));
+        digest.first_chunk::<8>().map(|bytes| i64::from_be_bytes(*bytes))
+    }
+
+    /// Returns the URL with its numbers and the values of its parameters replaced: generated series have one shape.
+    pub fn shape(&self) -> String {
+        let names: Vec<&str> = self
+            .query()
+            .map(|query| query.split('&').filter_map(|part| part.split('=').next()).collect())
+            .unwrap_or_default();
+        let mut shape = format!("{}{}?{}", self.host, self.path(), names.join("&"));
+        shape = shape
+            .split(|character: char| character.is_ascii_digit())
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("#");
+        shape
+    }
+}
+
+/// Removes session ids from path and query. Returns `None` if there are none.
+fn without_session(url: &str) -> Option<String> {
+    let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
+    let is_session = |parameter: &str| {
+        let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        SESSION_PARAMETERS.contains(&name.as_str()) || name.starts_with("aspsessionid")
+    };
+    let mut segments = path.split(';');
+    let mut kept = segments.next().unwrap_or_default().to_owned();
+    for parameter in segments {
+        // The rest of a path may follow the parameter of a segment.
+        let (parameter, rest) = parameter.find('/').map_or((parameter, ""), |at| parameter.split_at(at));
+        if !is_session(parameter) {
+            kept.push(';');
+            kept.push_str(parameter);
+        }
+        kept.push_str(rest);
+    }
+    let parameters: Vec<&str> = query.map(|query| query.split('&').collect()).unwrap_or_default();
+    let rest: Vec<&str> = parameters.iter().copied().filter(|parameter| !is_session(parameter)).collect();
+    if kept.len() == path.len() && rest.len() == parameters.len() {
+        return None;
+    }
+    if !rest.is_empty() {
+        kept.push('?');
+        kept.push_str(&rest.join("&"));
+    }
+    Some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_are_removed() {
+        for (url, expected, had_session) in [
+            ("http://h.example/a;jsessionid=1A?x=1", "http://h.example/a?x=1", true),
+            ("http://h.example/a;JSESSIONID=1A/b", "http://h.example/a/b", true),
+            ("http://h.example/a?PHPSESSID=1&x=1", "http://h.example/a?x=1", true),
+            ("http://h.example/a?sid=1", "http://h.example/a", true),
+            ("http://h.example/a;v=1?side=1", "http://h.example/a;v=1?side=1", false),
+            ("http://h.example/a#x", "http://h.example/a", false),
+        ] {
+            let address = Address::parse(url).expect("a URL");
+            assert_eq!((address.url.as_str(), address.had_session), (expected, had_session));
+        }
+    }
+
+    #[test]
+    fn host_has_the_port_unless_it_is_the_schemes() {
+        for (url, host, rest) in [
+            ("https://h.example:443/a?b", "h.example", "/a?b"),
+            ("http://h.example", "h.example", "/"),
+            ("http://127.0.0.2:8080/x", "127.0.0.2:8080", "/x"),
+            ("http://[::1]:81/x", "[::1]:81", "/x"),
+        ] {
+            let address = Address::parse(url).expect("a URL");
+            assert_eq!((address.host.as_str(), address.path_and_query()), (host, rest));
+        }
+    }
+
+    #[test]
+    fn series_have_one_shape() {
+        let shape = |url: &str| Address::parse(url).expect("a URL").shape();
+        assert_eq!(shape("http://h.example/2024/05?x=1&y=2"), shape("http://h.example/1999/12?x=a&y=b"));
+        assert_ne!(shape("http://h.example/a/1"), shape("http://h.example/b/1"));
+        assert_ne!(shape("http://h.example/a?x=1"), shape("http://h.example/a?y=1"));
+    }
+
+    #[test]
+    fn path_key_ignores_the_query() {
+        let key = |url: &str| Address::parse(url).expect("a URL").path_key();
+        assert_eq!(key("http://h.example/a?x=1"), key("http://h.example/a?y=2"));
+        assert_ne!(key("http://h.example/a?x=1"), key("http://h.example/b?x=1"));
+        assert_eq!(key("http://h.example/a"), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Sitemaps (sitemaps.org) and feeds (RSS, Atom) as lists of links.
+
+mod dates;
+mod text;
+mod xml;
+
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use model::Timestamp;
+
+/// Maximum number of links of a file (sitemaps.org). Further ones are counted.
+pub const MAX_LINKS: usize = 50_000;
+/// Maximum size of a file after decompression.
+pub const MAX_BYTES: usize = 32 << 20;
+
+/// Link of a sitemap or feed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FeedLink {
+    /// As written.
+    pub target: String,
+    /// Time of the last change.
+    pub modified_at: Option<Timestamp>,
+    /// The target is another sitemap.
+    pub is_sitemap: bool,
+}
+
+/// Content of a sitemap or feed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Feed {
+    pub links: Vec<FeedLink>,
+    /// Links beyond the maximum.
+    pub dropped: usize,
+    /// True if the file is damaged, or longer than what was read.
+    pub is_cut: bool,
+}
+
+impl Feed {
+    fn push(&mut self, target: &str, modified_at: Option<Timestamp>, is_sitemap: bool) {
+        let target = target.trim();
+        if target.is_empty() {
+            return;
+        }
+        if self.links.len() >= MAX_LINKS {
+            self.dropped += 1;
+            return;
+        }
+        self.links.push(FeedLink { target: target.to_owned(), modified_at, is_sitemap });
+    }
+}
+
+/// Reads a sitemap or feed of any format, also compressed. Returns `None` if it is neither.
+pub fn read(bytes: &[u8]) -> Option<Feed> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return read_plain(&bytes[..bytes.len().min(MAX_BYTES)], bytes.len() > MAX_BYTES);
+    }
+    let mut unpacked = Vec::new();
+    // One byte more tells if there is more.
+    let outcome = MultiGzDecoder::new(bytes).take(MAX_BYTES as u64 + 1).read_to_end(&mut unpacked);
+    let is_cut = outcome.is_err() || unpacked.len() > MAX_BYTES;
+    unpacked.truncate(MAX_BYTES);
+    read_plain(&unpacked, is_cut)
+}
+
+/// Returns true if the document is a sitemap or feed in XML.
+pub fn is_xml_feed(bytes: &[u8]) -> bool {
+    const HEAD: usize = 4_096;
+    xml::root(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)])).is_some()
+}
+
+fn read_plain(bytes: &[u8], is_cut: bool) -> Option<Feed> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let mut feed = if text.starts_with('<') { xml::read(text)? } else { text::read(text)? };
+    feed.is_cut |= is_cut;
+    Some(feed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn targets(feed: &Feed) -> Vec<&str> {
+        feed.links.iter().map(|link| link.target.as_str()).collect()
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    }
+
+    #[test]
+    fn compressed_sitemaps_are_read() {
+        let sitemap = b"<urlset><url><loc>https://h/a</loc></url></urlset>";
+        assert_eq!(targets(&read(&gzip(sitemap)).expect("a sitemap")), ["https://h/a"]);
+        let damaged = &gzip(sitemap)[..20];
+        assert!(read(damaged).is_none_or(|feed| feed.is_cut));
+    }
+
+    #[test]
+    fn decompression_bomb_is_cut() {
+        let mut sitemap = b"<urlset><url><loc>https://h/a</loc></url><!--".to_vec();
+        sitemap.resize(MAX_BYTES + (8 << 20), b' ');
+        let feed = read(&gzip(&sitemap)).expect("a sitemap");
+        assert!(feed.is_cut);
+        assert_eq!(targets(&feed), ["https://h/a"]);
+    }
+
+    #[test]
+    fn lists_of_urls_are_read_and_other_text_is_not() {
+        let feed = read(b"\xef\xbb\xbfhttps://h/a\r\nhttps://h/b\n\nno url\nftp://h/c\n").expect("a list");
+        assert_eq!(targets(&feed), ["https://h/a", "https://h/b"]);
+        assert_eq!(read(b"a text\nhttps://h/a"), None);
+        assert_eq!(read(b""), None);
+        assert_eq!(read(b"<html><a href=x></html>"), None);
+    }
+
+    #[test]
+    fn million_lines_are_bounded() {
+        let feed = read("https://h/a\n".repeat(1_000_000).as_bytes()).expect("a list");
+        assert_eq!((feed.links.len(), feed.dropped), (MAX_LINKS, 950_000));
+    }
+}

@@ -1,0 +1,19 @@
+use std::time::Duration;
+
+use docstore::CrawlLimits;
+
+use crate::pace::PaceLimits;
+
+/// Limits of every crawl, whatever its plan.
+pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
+
+#[derive(Clone, Copy, Debug)]
+pub struct CrawlerOptions {
+    /// Hosts that are visited at a time. Each has one request at a time.
+    pub hosts_at_a_time: usize,
+    pub pace: PaceLimits,
+    /// Lease of a host. After a crash another instance takes over within this time.
+    pub lease: Duration,
+    /// Interval of looking for due hosts.
+    pub poll: Duration,
+}

@@ -1,0 +1,171 @@
+//! Consequences of a visit for its URL: state, next visit, removal.
+
+use std::time::Duration;
+
+use docstore::{CrawlUrl, PageChange};
+use fetcher::{FetchError, Validators};
+use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+
+use crate::pace::Pace;
+use crate::reason;
+use crate::revisit::Bounds;
+
+/// Attempts of a visit in one round. A host that is busy gets more.
+const MAX_ATTEMPTS: i32 = 3;
+const MAX_BUSY_ATTEMPTS: i32 = 8;
+/// Time before the second attempt; each further one waits six times as long.
+const FIRST_RETRY: Duration = Duration::from_secs(10);
+/// Responses of 404 or 410 after which a page is removed.
+const MAX_MISSING: i32 = 2;
+/// Longest time until a missing page is checked again.
+const MISSING_CHECK: Duration = Duration::from_hours(1);
+
+/// Reading of a page or list, before its consequences.
+pub struct Reading {
+    pub state: CrawlUrlState,
+    pub reason: Option<&'static str>,
+    pub change: PageChange,
+    pub canonical: Option<DocId>,
+    pub target: Option<DocId>,
+    pub validators: Option<Validators>,
+    pub digest: Option<String>,
+}
+
+impl Reading {
+    pub fn skipped(reason: &'static str) -> Self {
+        Self::of(CrawlUrlState::Skipped, Some(reason))
+    }
+
+    pub fn of(state: CrawlUrlState, reason: Option<&'static str>) -> Self {
+        Self {
+            state,
+            reason,
+            change: PageChange::Remove,
+            canonical: None,
+            target: None,
+            validators: None,
+            digest: None,
+        }
+    }
+}
+
+/// Response that tells nothing of the page itself.
+pub enum Trouble {
+    Fetch(FetchError),
+    /// No worker is free.
+    Busy,
+    /// The response is of no use, for this reason.
+    Useless(&'static str),
+    /// The site says that there is no page, with this name of the reason.
+    Missing(String),
+}
+
+impl From<FetchError> for Trouble {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Status { status: 404 | 410, .. } => Trouble::Missing(reason::of_fetch(&error)),
+            error => Trouble::Fetch(error),
+        }
+    }
+}
+
+/// Writes what a reading says of a URL.
+pub fn settle(
+    url: &mut CrawlUrl,
+    before: &CrawlUrl,
+    reading: Reading,
+    every: Option<Duration>,
+    now: Timestamp,
+) -> (PageChange, Option<DocId>) {
+    let Reading { state, reason, change, canonical, target, validators, digest } = reading;
+    let changed = digest != before.content_digest || state != before.state;
+    (url.state, url.reason, url.target_id) = (state, reason.map(str::to_owned), target);
+    (url.attempts, url.missing, url.queued) = (0, 0, false);
+    if changed {
+        url.changed_at = Some(now);
+        url.changes = url.changes.saturating_add(1);
+    }
+    (url.fetched_from, url.etag, url.last_modified) = match validators {
+        Some(validators) => (Some(validators.url), validators.etag, validators.last_modified),
+        None => (None, None, None),
+    };
+    url.content_digest = digest;
+    schedule(url, every, changed, now);
+    (change, canonical)
+}
+
+fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
+    let last = url.interval_seconds.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs);
+    let interval = every.map(|every| match url.kind {
+        // Sitemaps announce the changes of pages.
+        CrawlUrlKind::Sitemap => every,
+        CrawlUrlKind::Page => Bounds::new(every).next(last, changed),
+    });
+    url.interval_seconds = interval.and_then(|interval| i64::try_from(interval.as_secs()).ok());
+    url.next_fetch_at = interval.map(|interval| now + interval);
+}
+
+/// Writes the consequences of a visit that told nothing of the content.
+pub fn trouble_with(
+    url: &mut CrawlUrl,
+    before: &CrawlUrl,
+    trouble: &Trouble,
+    every: Option<Duration>,
+    pace: &mut Pace,
+    now: Timestamp,
+) -> (PageChange, Option<DocId>, Duration, bool) {
+    let was_listed = before.state == CrawlUrlState::Listed;
+    match trouble {
+        Trouble::Missing(name) => {
+            pace.failures = 0;
+            url.missing = url.missing.saturating_add(1);
+            (url.attempts, url.queued) = (0, false);
+            if was_listed && url.missing < MAX_MISSING {
+                let check = every.map_or(MISSING_CHECK, |every| every.min(MISSING_CHECK));
+                url.next_fetch_at = Some(now + check);
+                return (PageChange::Keep, None, pace.delay(), false);
+            }
+            let is_guess = before.kind == CrawlUrlKind::Sitemap && url.url.ends_with("/sitemap.xml") && !was_listed;
+            (url.state, url.reason) = match is_guess {
+                true => (CrawlUrlState::Skipped, Some("no_sitemap".to_owned())),
+                false => (CrawlUrlState::Gone, Some(name.clone())),
+            };
+            (url.etag, url.last_modified, url.content_digest) = (None, None, None);
+            schedule(url, every, false, now);
+            (PageChange::Remove, None, pace.delay(), false)
+        }
+        Trouble::Busy => {
+            url.next_fetch_at = Some(now + Duration::from_secs(1));
+            (PageChange::Keep, None, pace.delay(), false)
+        }
+        Trouble::Useless(name) => {
+            give_up(url, was_listed, name, every, now);
+            (PageChange::Keep, None, pace.delay(), false)
+        }
+        Trouble::Fetch(error) => {
+            let is_busy = matches!(error, FetchError::Status { status: 429 | 503, .. });
+            let is_robots = matches!(error, FetchError::RobotsUnreachable { .. });
+            let calls_for_back_off = error.is_temporary() && !is_robots;
+            let pause = if calls_for_back_off { pace.failed(error.retry_after()) } else { pace.delay() };
+            let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
+            url.attempts = url.attempts.saturating_add(1);
+            if calls_for_back_off && url.attempts < limit {
+                let exponent = u32::try_from(url.attempts - 1).unwrap_or(0);
+                let retry = if is_busy { pause } else { pause.max(FIRST_RETRY * 6_u32.pow(exponent)) };
+                url.next_fetch_at = Some(now + retry);
+            } else {
+                give_up(url, was_listed, &reason::of_fetch(error), every, now);
+            }
+            (PageChange::Keep, None, pause, reason::is_unreachable(error))
+        }
+    }
+}
+
+/// Ends the attempts of this round. A listed page stays as it is.
+fn give_up(url: &mut CrawlUrl, was_listed: bool, name: &str, every: Option<Duration>, now: Timestamp) {
+    (url.attempts, url.queued) = (0, false);
+    if !was_listed {
+        (url.state, url.reason) = (CrawlUrlState::Failed, Some(name.to_owned()));
+    }
+    schedule(url, every, false, now);
+}

@@ -1,0 +1,169 @@
+//! Links of a visit that join the frontier, and those that do not, with their reasons.
+
+use std::collections::BTreeMap;
+
+use docstore::{CrawlUrl, NewCrawlUrl, SkippedLinks};
+use model::{CrawlUrlKind, Timestamp};
+
+use crate::address::Address;
+use crate::plan::{Plan, Sitemaps};
+use crate::scope::Scope;
+use crate::traps::{self, Trap};
+
+/// Depth of sitemaps in sitemaps. An index of indexes is not part of the protocol, but occurs.
+const MAX_SITEMAP_DEPTH: i32 = 3;
+/// Redirects in a row, by what each adds to the chain.
+const MAX_REDIRECTS: i32 = 10;
+const REDIRECT_CHAIN: i32 = 10_000;
+
+/// Links from a seed to any page. Sites that lead on and on by pages of different shapes end here.
+const MAX_DEPTH: i32 = 2_000;
+
+/// Places in the order of first visits: sitemaps, then pages by depth.
+const SITEMAP_PRIORITY: i32 = 0;
+const PAGE_PRIORITY: i32 = 10;
+
+/// Collector of the links of one visit.
+pub struct Outlinks<'a> {
+    plan: &'a Plan,
+    scope: &'a Scope,
+    from: &'a CrawlUrl,
+    shape: String,
+    found: Vec<NewCrawlUrl>,
+    skipped: BTreeMap<&'static str, (i64, String)>,
+}
+
+impl<'a> Outlinks<'a> {
+    pub fn new(plan: &'a Plan, scope: &'a Scope, from: &'a CrawlUrl) -> Self {
+        let shape = Address::parse(&from.url).map(|address| address.shape()).unwrap_or_default();
+        Self { plan, scope, from, shape, found: Vec::new(), skipped: BTreeMap::new() }
+    }
+
+    /// Adds a link of a page.
+    pub fn add_link(&mut self, address: &Address) {
+        let depth = self.from.depth.saturating_add(1);
+        if self.plan.depth.is_some_and(|limit| i64::from(depth) > i64::from(limit)) {
+            return self.skip("depth", &address.url);
+        }
+        if depth > MAX_DEPTH {
+            return self.skip(Trap::EndlessChain.as_str(), &address.url);
+        }
+        let chain = if address.shape() == self.shape { self.from.chain % REDIRECT_CHAIN + 1 } else { 0 };
+        self.add_page(address, depth, chain, address.path_key(), None);
+    }
+
+    /// Adds the target of a redirect or of `rel=canonical`, in place of the page itself. Returns false if it is not visited.
+    pub fn add_instead(&mut self, address: &Address) -> bool {
+        let chain = self.from.chain + REDIRECT_CHAIN;
+        if chain / REDIRECT_CHAIN > MAX_REDIRECTS {
+            self.skip("too_many_redirects", &address.url);
+            return false;
+        }
+        let before = self.found.len();
+        self.add_page(address, self.from.depth, chain, address.path_key(), None);
+        self.found.len() > before
+    }
+
+    /// Adds a page of a sitemap. The site vouches for it, so it is no trap.
+    pub fn add_listed(&mut self, address: &Address, modified_at: Option<Timestamp>) {
+        let depth = self.from.depth.max(1);
+        if self.plan.depth == Some(0) && self.plan.sitemaps != Sitemaps::Only {
+            return self.skip("depth", &address.url);
+        }
+        self.add_page(address, depth, 0, None, modified_at);
+    }
+
+    /// Adds a sitemap or feed.
+    pub fn add_sitemap(&mut self, address: &Address, modified_at: Option<Timestamp>) {
+        let depth = if self.from.kind == CrawlUrlKind::Sitemap { self.from.depth + 1 } else { 0 };
+        if depth > MAX_SITEMAP_DEPTH {
+            return self.skip("sitemap_too_deep", &address.url);
+        }
+        if let Some(outside) = self.scope.refuses_visit(address) {
+            return self.skip(outside.as_str(), &address.url);
+        }
+        self.push(address, CrawlUrlKind::Sitemap, depth, SITEMAP_PRIORITY, 0, None, modified_at);
+    }
+
+    fn add_page(
+        &mut self,
+        address: &Address,
+        depth: i32,
+        chain: i32,
+        path_key: Option<i64>,
+        modified_at: Option<Timestamp>,
+    ) {
+        if address.had_session {
+            self.skip("session_id_removed", &address.url);
+        }
+        // A page that is not listed may lead to pages that are, but only seeds are worth a visit for that.
+        if let Some(outside) = self.scope.refuses_page(address) {
+            return self.skip(outside.as_str(), &address.url);
+        }
+        if let Some(trap) = traps::find(address, chain % REDIRECT_CHAIN) {
+            return self.skip(trap.as_str(), &address.url);
+        }
+        let priority = PAGE_PRIORITY.saturating_add(depth.min(1_000_000));
+        self.push(address, CrawlUrlKind::Page, depth, priority, chain, path_key, modified_at);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the columns of a row")]
+    fn push(
+        &mut self,
+        address: &Address,
+        kind: CrawlUrlKind,
+        depth: i32,
+        priority: i32,
+        chain: i32,
+        path_key: Option<i64>,
+        modified_at: Option<Timestamp>,
+    ) {
+        self.found.push(NewCrawlUrl {
+            url_id: address.doc_id(),
+            url: address.url.clone(),
+            host: address.host.clone(),
+            kind,
+            depth,
+            priority,
+            chain,
+            path_key,
+            modified_at,
+            is_seed: false,
+        });
+    }
+
+    /// Counts a link that is not followed.
+    pub fn skip(&mut self, reason: &'static str, url: &str) {
+        self.skip_many(reason, 1, url);
+    }
+
+    pub fn skip_many(&mut self, reason: &'static str, count: usize, url: &str) {
+        if count > 0 {
+            let entry = self.skipped.entry(reason).or_insert_with(|| (0, url.to_owned()));
+            entry.0 += i64::try_from(count).unwrap_or(i64::MAX);
+        }
+    }
+
+    pub fn finish(self) -> (Vec<NewCrawlUrl>, Vec<SkippedLinks>) {
+        let skipped = self.skipped.into_iter();
+        let links = |(reason, (count, example)): (&str, _)| SkippedLinks { reason: reason.to_owned(), count, example };
+        (self.found, skipped.map(links).collect())
+    }
+}
+
+/// Returns the frontier's entry of a seed.
+pub fn seed(address: &Address) -> NewCrawlUrl {
+    let is_sitemap = [".xml", ".xml.gz"].iter().any(|end| address.path().ends_with(end));
+    NewCrawlUrl {
+        url_id: address.doc_id(),
+        url: address.url.clone(),
+        host: address.host.clone(),
+        kind: if is_sitemap { CrawlUrlKind::Sitemap } else { CrawlUrlKind::Page },
+        depth: 0,
+        priority: if is_sitemap { SITEMAP_PRIORITY } else { PAGE_PRIORITY },
+        chain: 0,
+        path_key: None,
+        modified_at: None,
+        is_seed: true,
+    }
+}

@@ -1,0 +1,214 @@
+//! Visits to one host, one after the other, under its lease.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{CrawlHost, CrawlUrl, CrawlVisit, Docstore, DueUrls, HostVisit, Recorded, StoreError};
+use metrics::counter;
+use model::{Clock, CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::options::{CrawlerOptions, LIMITS};
+use crate::pace::Pace;
+use crate::plan::Plan;
+use crate::scope::Scope;
+use crate::visitor::{Context, Outcome, Visitor};
+
+/// Visits after which other hosts have their turn.
+const MAX_VISITS: usize = 100;
+/// Time after which other hosts have their turn.
+const MAX_TIME: Duration = Duration::from_secs(30);
+/// URLs of each crawl that are read from the frontier at a time.
+const BATCH: i64 = 20;
+/// Longest delay that is waited for under the lease.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// Links that join the frontier in one transaction.
+const LINKS_AT_A_TIME: usize = 2_000;
+/// Failures in a row after which the rest of a host is given up.
+const MAX_FAILURES: i32 = 8;
+/// URLs that are given up in one transaction.
+const GIVEN_UP_AT_A_TIME: i64 = 1_000;
+
+/// Worker on the URLs of one host.
+pub struct Session {
+    pub store: Docstore,
+    pub visitor: Arc<Visitor>,
+    pub clock: Arc<dyn Clock>,
+    pub owner: String,
+    pub only: Option<CrawlId>,
+    pub options: CrawlerOptions,
+    pub stop: CancellationToken,
+}
+
+/// Consequence of one visit for the session.
+enum Next {
+    Continue,
+    /// Releases the host.
+    End,
+    /// Another worker has the host.
+    Lost,
+}
+
+impl Session {
+    /// Visits due URLs of the host until its turn ends, and releases it.
+    pub async fn serve(&self, host: CrawlHost) {
+        let name = host.host.clone();
+        let outcome = self.visit_host(host).await;
+        if let Err(error) = &outcome {
+            tracing::warn!(host = name, error = %error, "a crawl was interrupted by the database");
+        }
+        if !matches!(outcome, Ok(Next::Lost))
+            && let Err(error) = self.store.release_crawl_host(name.clone(), self.owner.clone()).await
+        {
+            tracing::warn!(host = name, error = %error, "the lease of a crawled host could not be released");
+        }
+    }
+
+    async fn visit_host(&self, host: CrawlHost) -> Result<Next, StoreError> {
+        let started = Instant::now();
+        let mut pace = Pace {
+            limits: self.options.pace,
+            response: Duration::from_millis(u64::try_from(host.response_millis).unwrap_or(0)),
+            crawl_delay: None,
+            failures: host.failures,
+            is_public: true,
+        };
+        let mut visits = 0;
+        loop {
+            let due = self.store.next_crawl_urls(host.host.clone(), self.only, self.clock.now(), BATCH).await?;
+            if due.is_empty() {
+                self.store.refresh_crawl_queues(host.host.clone()).await?;
+                return Ok(Next::End);
+            }
+            let current = self.current_contents(&due).await?;
+            let (contexts, urls) = in_turns(due);
+            for url in urls {
+                let Some(context) = contexts.get(&url.crawl_id) else { continue };
+                let is_current = url.kind == CrawlUrlKind::Sitemap
+                    || url.content_digest.as_ref().is_some_and(|digest| current.get(&url.url_id) == Some(digest));
+                let next = tokio::select! {
+                    // What was read is lost, and read again by whoever has the host next.
+                    () = self.stop.cancelled() => return Ok(Next::End),
+                    next = self.visit_url(context, url, is_current, &mut pace) => next?,
+                };
+                visits += 1;
+                let (next, pause) = next;
+                if !matches!(next, Next::Continue) {
+                    return Ok(next);
+                }
+                if pause > MAX_WAIT || visits >= MAX_VISITS || started.elapsed() > MAX_TIME {
+                    return Ok(Next::End);
+                }
+                tokio::select! {
+                    () = self.stop.cancelled() => return Ok(Next::End),
+                    () = tokio::time::sleep(pause) => {}
+                }
+            }
+        }
+    }
+
+    /// Returns the digests of the contents in the index, which a conditional request needs to be the ones that were read.
+    async fn current_contents(&self, due: &[DueUrls]) -> Result<HashMap<DocId, String>, StoreError> {
+        let known = |url: &&CrawlUrl| url.etag.is_some() || url.last_modified.is_some();
+        let ids: Vec<DocId> = due.iter().flat_map(|due| due.urls.iter().filter(known)).map(|url| url.url_id).collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        Ok(self.store.list_valid_digests(ids).await?.into_iter().collect())
+    }
+
+    async fn visit_url(
+        &self,
+        context: &Context,
+        url: CrawlUrl,
+        is_current: bool,
+        pace: &mut Pace,
+    ) -> Result<(Next, Duration), StoreError> {
+        // Taken before the request: the content is at least as new.
+        let now = self.clock.now();
+        let outcome = self.visitor.visit(context, &url, is_current, pace, now).await;
+        let Outcome { url, change, canonical, mut links, skipped, pause, is_unreachable } = outcome;
+        let crawl_id = url.crawl_id;
+        // The rest is added with the outcome, so that an interrupted list is read again.
+        while links.len() > LINKS_AT_A_TIME {
+            let rest = links.split_off(LINKS_AT_A_TIME);
+            let part = std::mem::replace(&mut links, rest);
+            if !self.store.add_crawl_urls(crawl_id, part, Vec::new(), LIMITS, self.clock.now()).await? {
+                return Ok((Next::End, pause));
+            }
+        }
+        let now = self.clock.now();
+        let (host, kind) = (url.host.clone(), url.kind);
+        let visit = CrawlVisit { url, change, canonical, links, skipped, host: self.host_visit(pace, pause, now) };
+        let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
+        if pace.failures > 0 {
+            counter!("retrieval_crawl_back_offs_total").increment(1);
+        }
+        match recorded {
+            Recorded::Lost => Ok((Next::Lost, pause)),
+            Recorded::Done { state, reason, is_running } => {
+                if kind == CrawlUrlKind::Page {
+                    counter!("retrieval_crawl_pages_total", "outcome" => outcome_name(state)).increment(1);
+                }
+                tracing::debug!(host, state = state.as_str(), reason, "visited a page of a crawl");
+                if is_unreachable && pace.failures >= MAX_FAILURES {
+                    self.give_up(crawl_id, &host).await?;
+                }
+                Ok((if is_running { Next::Continue } else { Next::End }, pause))
+            }
+        }
+    }
+
+    fn host_visit(&self, pace: &Pace, pause: Duration, now: Timestamp) -> HostVisit {
+        HostVisit {
+            next_request_at: now + pause,
+            response_millis: i64::try_from(pace.response.as_millis()).unwrap_or(i64::MAX),
+            failures: pace.failures,
+            lease_expires_at: now + self.options.lease,
+        }
+    }
+
+    /// Gives up the pages of a host that does not respond.
+    async fn give_up(&self, crawl_id: CrawlId, host: &str) -> Result<(), StoreError> {
+        let outcome = || (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        let mut given_up = 1;
+        while given_up > 0 {
+            let host = Some(host.to_owned());
+            let now = self.clock.now();
+            given_up = self.store.settle_queued(crawl_id, host, outcome(), GIVEN_UP_AT_A_TIME, now).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Name of an outcome in the metrics.
+pub fn outcome_name(state: CrawlUrlState) -> &'static str {
+    match state {
+        CrawlUrlState::New => "retried",
+        CrawlUrlState::Listed
+        | CrawlUrlState::Skipped
+        | CrawlUrlState::Failed
+        | CrawlUrlState::Gone
+        | CrawlUrlState::Redirected => state.as_str(),
+    }
+}
+
+/// Returns the contexts of the crawls, and their URLs in turns.
+fn in_turns(due: Vec<DueUrls>) -> (HashMap<CrawlId, Context>, Vec<CrawlUrl>) {
+    let mut contexts = HashMap::new();
+    let mut queues: Vec<VecDeque<CrawlUrl>> = Vec::new();
+    for DueUrls { crawl_id, settings, urls } in due {
+        // Written by a newer version if it cannot be read: that one's crawl waits for it.
+        let Ok(plan) = serde_json::from_str::<Plan>(&settings) else { continue };
+        let scope = Scope::of(&plan);
+        contexts.insert(crawl_id, Context { plan, scope });
+        queues.push(urls.into());
+    }
+    let mut urls = Vec::new();
+    while queues.iter().any(|queue| !queue.is_empty()) {
+        urls.extend(queues.iter_mut().filter_map(VecDeque::pop_front));
+    }
+    (contexts, urls)
+}

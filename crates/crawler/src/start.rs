@@ -1,0 +1,94 @@
+//! Start of crawls and of single visits.
+
+use docstore::{Crawl, Docstore, StoreError};
+use model::{CrawlId, CrawlStatus, Timestamp};
+use uuid::Uuid;
+
+use crate::address::Address;
+use crate::options::LIMITS;
+use crate::outlinks;
+use crate::plan::{Plan, Sitemaps};
+
+/// Name of the crawl of pages that no other crawl visits.
+pub const SINGLE_PAGES: &str = "single-pages";
+
+/// URLs of a former round that are queued in one transaction.
+const REQUEUED_AT_A_TIME: i64 = 5_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the plan of the crawl cannot be written")]
+    Plan(#[from] serde_json::Error),
+}
+
+/// Crawl to start.
+pub struct NewCrawl {
+    pub name: String,
+    /// Checked plan.
+    pub plan: Plan,
+    /// Maximum number of listed pages.
+    pub page_limit: Option<u64>,
+    /// Maximum number of URLs in the frontier.
+    pub url_limit: u64,
+}
+
+/// Starts a crawl, or goes on with the one of this name. If that has ended, a new round visits all its URLs again.
+///
+/// # Errors
+/// The database failed.
+pub async fn start(store: &Docstore, new: NewCrawl, now: Timestamp) -> Result<Crawl, StartError> {
+    let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::parse(seed).ok()).collect();
+    let crawl = Crawl {
+        crawl_id: CrawlId(Uuid::now_v7()),
+        name: new.name,
+        settings: serde_json::to_string(&new.plan)?,
+        status: CrawlStatus::Running,
+        created_at: now,
+        started_at: now,
+        finished_at: None,
+        page_limit: new.page_limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX)),
+        url_limit: i64::try_from(new.url_limit).unwrap_or(i64::MAX),
+        urls: 0,
+        queued: 0,
+        pages: 0,
+    };
+    let started = store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now).await?;
+    while store.requeue_crawl(started.crawl_id, REQUEUED_AT_A_TIME, now).await? > 0 {}
+    Ok(started)
+}
+
+/// Queues a visit of a page: in the crawls that know it, or in one of its own if no other does.
+///
+/// # Errors
+/// The database failed.
+pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: Timestamp) -> Result<(), StartError> {
+    if store.refresh_crawled_page(address.doc_id(), now).await? > 0 {
+        return Ok(());
+    }
+    let known = store.find_crawl(SINGLE_PAGES.to_owned()).await?;
+    let known = known.and_then(|crawl| serde_json::from_str::<Plan>(&crawl.settings).ok());
+    // One seed of each host: the others are in the frontier.
+    let mut seeds = known.map(|plan| plan.seeds).unwrap_or_default();
+    if !seeds.iter().any(|seed| Address::parse(seed).is_ok_and(|seed| seed.host == address.host)) {
+        seeds.push(address.url.clone());
+    }
+    let plan = Plan { seeds, depth: Some(0), sitemaps: Sitemaps::Off, ..Plan::default() };
+    let crawl = Crawl {
+        crawl_id: CrawlId(Uuid::now_v7()),
+        name: SINGLE_PAGES.to_owned(),
+        settings: serde_json::to_string(&plan)?,
+        status: CrawlStatus::Running,
+        created_at: now,
+        started_at: now,
+        finished_at: None,
+        page_limit: None,
+        url_limit: i64::try_from(url_limit).unwrap_or(i64::MAX),
+        urls: 0,
+        queued: 0,
+        pages: 0,
+    };
+    store.start_crawl(crawl, vec![outlinks::seed(address)], LIMITS, now).await?;
+    Ok(())
+}

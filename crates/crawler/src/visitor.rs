@@ -1,0 +1,293 @@
+//! Visit of one URL: request, reading, outcome.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{CrawlUrl, NewCrawlUrl, PageChange, SkippedLinks};
+use extract_worker::{Extractor, WorkError};
+use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
+use file_types::FileKind;
+use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use tokio::sync::Semaphore;
+use url::Url;
+
+use crate::address::Address;
+use crate::directives::Directives;
+use crate::html::{self, PageSignals};
+use crate::outcome::{Reading, Trouble, settle, trouble_with};
+use crate::outlinks::Outlinks;
+use crate::pace::Pace;
+use crate::plan::{Plan, Sitemaps};
+use crate::scope::Scope;
+use crate::{document, feed, link_header, soft_404};
+
+/// Sitemaps and feeds that are read at a time: each may take the memory of many pages.
+const FEEDS_AT_A_TIME: usize = 2;
+/// Maximum size of HTML whose links are read.
+const MAX_HTML: usize = 8 << 20;
+
+/// Plan of a crawl with its scope.
+pub struct Context {
+    pub plan: Plan,
+    pub scope: Scope,
+}
+
+/// Visitor of URLs.
+pub struct Visitor {
+    pub fetcher: Fetcher,
+    pub extractor: Arc<dyn Extractor>,
+    /// Name of this crawler in robots.txt and directives.
+    pub token: String,
+    feeds: Semaphore,
+}
+
+/// Outcome of a visit.
+pub struct Outcome {
+    pub url: CrawlUrl,
+    pub change: PageChange,
+    pub canonical: Option<DocId>,
+    pub links: Vec<NewCrawlUrl>,
+    pub skipped: Vec<SkippedLinks>,
+    /// Time to leave the host alone.
+    pub pause: Duration,
+    /// The host cannot be reached.
+    pub is_unreachable: bool,
+}
+
+impl Visitor {
+    pub fn new(fetcher: Fetcher, extractor: Arc<dyn Extractor>, token: String) -> Self {
+        Self { fetcher, extractor, token, feeds: Semaphore::new(FEEDS_AT_A_TIME) }
+    }
+
+    /// Visits a URL. `is_current` says that the stored content is the one that the validators belong to.
+    pub async fn visit(
+        &self,
+        context: &Context,
+        before: &CrawlUrl,
+        is_current: bool,
+        pace: &mut Pace,
+        now: Timestamp,
+    ) -> Outcome {
+        let mut outlinks = Outlinks::new(&context.plan, &context.scope, before);
+        let outcome = self.read(context, before, is_current, pace, &mut outlinks, now).await;
+        let (links, skipped) = outlinks.finish();
+        let mut url = CrawlUrl { fetched_at: Some(now), ..before.clone() };
+        url.visits = url.visits.saturating_add(1);
+        let every = context.plan.every();
+        let (change, canonical, pause, is_unreachable) = match outcome {
+            Ok(reading) => {
+                let (change, canonical) = settle(&mut url, before, reading, every, now);
+                (change, canonical, pace.delay(), false)
+            }
+            Err(trouble) => trouble_with(&mut url, before, &trouble, every, pace, now),
+        };
+        Outcome { url, change, canonical, links, skipped, pause, is_unreachable }
+    }
+
+    async fn read(
+        &self,
+        context: &Context,
+        url: &CrawlUrl,
+        is_current: bool,
+        pace: &mut Pace,
+        outlinks: &mut Outlinks<'_>,
+        now: Timestamp,
+    ) -> Result<Reading, Trouble> {
+        let address = Address::parse(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
+        let rules = self.fetcher.robots(&url.url).await?;
+        pace.crawl_delay = rules.crawl_delay;
+        if rules.is_fresh {
+            if rules.is_truncated {
+                outlinks.skip("robots_too_long", &url.url);
+            }
+            if rules.allows {
+                // The file was a request like any other.
+                tokio::time::sleep(pace.delay()).await;
+            }
+        }
+        if url.depth == 0 && url.kind == CrawlUrlKind::Page && context.plan.sitemaps != Sitemaps::Off {
+            add_sitemaps(&rules, &address, outlinks);
+        }
+        if !rules.allows {
+            return Ok(Reading::skipped("robots"));
+        }
+        let is_feed = url.kind == CrawlUrlKind::Sitemap;
+        // Held until the content has been read, since it bounds the memory.
+        let _turn = if is_feed { self.feeds.acquire().await.ok() } else { None };
+        let request = VisitRequest {
+            url: url.url.clone(),
+            validators: validators(url).filter(|_| is_current),
+            accept: if is_feed { Accept::Data } else { Accept::Pages },
+        };
+        let Visit { body, response_time, robots_tags, links, is_public } = self.fetcher.visit(&request).await?;
+        pace.is_public = is_public;
+        pace.responded(response_time);
+        match body {
+            VisitBody::NotModified => Ok(Reading {
+                change: PageChange::Confirm,
+                validators: validators(url),
+                digest: url.content_digest.clone(),
+                ..Reading::of(url.state, None)
+            }),
+            VisitBody::Redirect(target) => redirect(&address, target.as_str(), outlinks),
+            VisitBody::Data { bytes, is_truncated, validators } => {
+                let base = Url::parse(&url.url).ok();
+                let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
+                let Some(mut feed) = read else { return Err(Trouble::Useless("not_a_sitemap")) };
+                feed.is_cut |= is_truncated;
+                add_feed(feed, base.as_ref(), &url.url, outlinks);
+                Ok(Reading { validators, change: PageChange::Keep, ..Reading::of(CrawlUrlState::Listed, None) })
+            }
+            VisitBody::Page(page) => {
+                let mut directives = Directives::default();
+                robots_tags.iter().for_each(|value| directives.add_header(value, &self.token));
+                let canonical = link_header::canonical(&links);
+                self.read_page(context, url, &address, *page, (directives, canonical), outlinks, now).await
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a response")]
+    async fn read_page(
+        &self,
+        context: &Context,
+        url: &CrawlUrl,
+        address: &Address,
+        page: FetchedPage,
+        (mut directives, canonical): (Directives, Option<String>),
+        outlinks: &mut Outlinks<'_>,
+        now: Timestamp,
+    ) -> Result<Reading, Trouble> {
+        let is_seed = url.depth == 0;
+        if page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body) {
+            if is_seed || context.plan.sitemaps != Sitemaps::Off {
+                let bytes = page.body.clone();
+                let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
+                add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks);
+            }
+            return Ok(Reading::skipped("feed"));
+        }
+        let mut named = canonical.and_then(|link| Address::resolve(&link, &page.final_url));
+        let mut title = None;
+        if page.kind == FileKind::Html {
+            let signals = self.signals(&page).await;
+            directives.noindex |= signals.directives.noindex;
+            directives.nofollow |= signals.directives.nofollow;
+            let base = signals.base.as_deref().and_then(|base| page.final_url.join(base).ok());
+            let base = base.unwrap_or_else(|| page.final_url.clone());
+            let refresh = signals.refresh.as_deref().and_then(|target| Address::resolve(target, &base));
+            if let Some(target) = refresh.filter(|target| target.url != address.url) {
+                return redirect(address, &target.url, outlinks);
+            }
+            named = named.or_else(|| signals.canonical.as_deref().and_then(|link| Address::resolve(link, &base)));
+            follow(&signals, &base, directives.nofollow, &context.plan, outlinks);
+            title = signals.title;
+        }
+        if directives.noindex {
+            return Ok(Reading::skipped("noindex"));
+        }
+        if let Some(outside) = context.scope.refuses_page(address) {
+            return Ok(Reading::skipped(outside.as_str()));
+        }
+        let named = named.filter(|named| named.url != address.url && outlinks.add_instead(named));
+        let extracted = match document::extract(self.extractor.as_ref(), &page).await {
+            Ok(extracted) => extracted,
+            Err(WorkError::Document(error)) => return Err(Trouble::Useless(error.kind.as_str())),
+            Err(WorkError::Overloaded { .. } | WorkError::Postponed) => return Err(Trouble::Busy),
+        };
+        if extracted.markdown.trim().is_empty() {
+            return Ok(Reading::skipped("no_text"));
+        }
+        if soft_404::is_missing(title.as_deref().or(extracted.title.as_deref()), &extracted.markdown) {
+            return Err(Trouble::Missing("soft_404".to_owned()));
+        }
+        let (address, validators) = (address.clone(), page.validators.clone());
+        let preparing = tokio::task::spawn_blocking(move || document::prepare(&address, &page, extracted, now));
+        let Ok(new) = preparing.await else { return Err(Trouble::Useless("crashed")) };
+        Ok(Reading {
+            digest: Some(new.capture.content_digest.clone()),
+            change: PageChange::Save(Box::new(new)),
+            canonical: named.map(|named| named.doc_id()),
+            validators,
+            ..Reading::of(CrawlUrlState::Listed, None)
+        })
+    }
+
+    async fn signals(&self, page: &FetchedPage) -> PageSignals {
+        let (bytes, charset, token) = (page.body.clone(), page.charset.clone(), self.token.clone());
+        let reading = tokio::task::spawn_blocking(move || {
+            let encoding = charset.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
+            let (text, _, _) = encoding.unwrap_or(encoding_rs::UTF_8).decode(&bytes[..bytes.len().min(MAX_HTML)]);
+            html::read(&text, &token)
+        });
+        reading.await.unwrap_or_default()
+    }
+}
+
+/// Adds the sitemaps of robots.txt, or the usual one.
+fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
+    let Ok(base) = Url::parse(&address.url) else { return };
+    let usual = ["/sitemap.xml".to_owned()];
+    let named = if rules.sitemaps.is_empty() { &usual[..] } else { &rules.sitemaps };
+    for sitemap in named.iter().filter_map(|link| Address::resolve(link, &base)) {
+        outlinks.add_sitemap(&sitemap, None);
+    }
+}
+
+fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outlinks) {
+    if feed.is_cut {
+        outlinks.skip("sitemap_cut", url);
+    }
+    outlinks.skip_many("sitemap_too_long", feed.dropped, url);
+    let Some(base) = base else { return };
+    for link in feed.links {
+        let Some(address) = Address::resolve(&link.target, base) else {
+            outlinks.skip("invalid_url", url);
+            continue;
+        };
+        if link.is_sitemap {
+            outlinks.add_sitemap(&address, link.modified_at);
+        } else {
+            outlinks.add_listed(&address, link.modified_at);
+        }
+    }
+}
+
+/// Adds the links of a page.
+fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlinks: &mut Outlinks) {
+    if plan.sitemaps != Sitemaps::Off {
+        let feeds = signals.feeds.iter().filter_map(|link| Address::resolve(link, base));
+        feeds.for_each(|address| outlinks.add_sitemap(&address, None));
+    }
+    if plan.sitemaps == Sitemaps::Only {
+        return;
+    }
+    outlinks.skip_many("too_many_links", signals.dropped, base.as_str());
+    let resolved = signals.links.iter().map(|link| (link.nofollow, link.target.as_str()));
+    let translations = signals.translations.iter().map(|target| (false, target.as_str()));
+    for (link_nofollow, target) in resolved.chain(translations) {
+        let Some(address) = Address::resolve(target, base) else { continue };
+        if nofollow || link_nofollow {
+            outlinks.skip("nofollow", &address.url);
+        } else {
+            outlinks.add_link(&address);
+        }
+    }
+}
+
+fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
+    let target = Address::parse(target).map_err(|_| Trouble::Useless("invalid_redirect"))?;
+    if target.url == from.url {
+        return Err(Trouble::Useless("redirect_loop"));
+    }
+    if !outlinks.add_instead(&target) {
+        return Ok(Reading::skipped("redirect_outside"));
+    }
+    Ok(Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) })
+}
+
+fn validators(url: &CrawlUrl) -> Option<Validators> {
+    let (etag, last_modified) = (url.etag.clone(), url.last_modified.clone());
+    let known = etag.is_some() || last_modified.is_some();
+    known.then(|| Validators { url: url.fetched_from.clone().unwrap_or_default(), etag, last_modified })
+}

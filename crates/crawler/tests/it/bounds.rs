@@ -1,0 +1,123 @@
+//! Traps, patterns and limits.
+
+use crawler::{Plan, Sitemaps};
+use test_support::crawl_site::{CrawlSite, generated};
+use test_support::site::Page;
+
+use crate::world::{World, plan};
+
+fn links(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(|path| (*path).to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn traps_are_bounded_and_reported() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| {
+        let number = path.bytes().map(usize::from).fold(7, |sum, byte| sum * 31 % 1_000_003 + byte);
+        match path {
+            "/" => generated(
+                1,
+                &links(&[
+                    "/calendar/2039/01",
+                    "/a/",
+                    "/page;jsessionid=1?sid=2",
+                    "/page?sid=3",
+                    "/loop/1",
+                    "/self",
+                    "/soft",
+                    "/same?n=0",
+                ]),
+            ),
+            "/page" => generated(2, &links(&["/page?PHPSESSID=9"])),
+            "/loop/1" => Page::redirect("/loop/2"),
+            "/loop/2" => Page::redirect("/loop/1"),
+            "/self" => Page::redirect("/self?sid=4"),
+            "/soft" => Page::html("<h1>Page not found</h1><p>Sorry, we looked everywhere for it.</p>"),
+            path if path.starts_with("/calendar/") => {
+                let (year, month) = path["/calendar/".len()..].split_once('/').unwrap();
+                let (year, month): (usize, usize) = (year.parse().unwrap(), month.parse().unwrap());
+                let next = format!("/calendar/{}/{:02}", year + month / 12, month % 12 + 1);
+                generated(number, &[next])
+            }
+            // Relative links that lead deeper and deeper.
+            path if path.starts_with("/a/") => generated(number, &links(&["a/"])),
+            // The same page under any number of URLs.
+            path if path.starts_with("/same?n=") => {
+                let n: usize = path["/same?n=".len()..].parse().unwrap();
+                let link = format!("<link rel=next href=/same?n={}>", n + 1);
+                Page::html(&format!(
+                    "<h1>Same</h1><p>The same text on all of these pages, however many there are.</p>{link}"
+                ))
+            }
+            _ => Page::status(404),
+        }
+    });
+    let crawl = world.run("traps", plan(&[site.url("/")])).await;
+    let outcomes = world.outcomes("traps").await;
+    assert!(crawl.urls < 150, "{outcomes:?}");
+    for (reason, at_least) in [
+        ("link/calendar", 1),
+        ("link/path_repetition", 1),
+        ("link/session_id_removed", 2),
+        ("failed/redirect_loop", 2),
+        ("gone/soft_404", 1),
+        ("skipped/same_content", 1),
+    ] {
+        assert!(outcomes.get(reason).is_some_and(|count| *count >= at_least), "{reason}: {outcomes:?}");
+    }
+    let listed = world.listed().await;
+    assert_eq!(listed.iter().filter(|path| path.starts_with("/page")).count(), 1);
+    assert_eq!(listed.iter().filter(|path| path.starts_with("/calendar")).count(), 24);
+    assert!(!listed.contains(&"/soft".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn patterns_depth_and_hosts_bound_a_crawl() {
+    let world = World::new().await;
+    let other = CrawlSite::start("127.0.0.9", |_| generated(9, &[]));
+    let elsewhere = other.url("/x");
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &[links(&["/docs/", "/blog/", "/docs/old/"]), vec![elsewhere.clone()]].concat()),
+        "/docs/" => generated(2, &links(&["/docs/a"])),
+        "/docs/a" => generated(3, &links(&["/docs/b"])),
+        "/docs/b" => generated(4, &links(&["/docs/c"])),
+        _ => generated(5, &[]),
+    });
+    let bounded = Plan {
+        depth: Some(3),
+        include: vec!["/docs/*".to_owned()],
+        exclude: vec!["*/old/*".to_owned()],
+        sitemaps: Sitemaps::Off,
+        ..plan(&[site.url("/")])
+    };
+    world.run("bounded", bounded).await;
+    assert_eq!(world.listed().await, ["/docs/", "/docs/a", "/docs/b"]);
+    let outcomes = world.outcomes("bounded").await;
+    for reason in ["link/other_host", "link/excluded", "link/not_included", "link/depth", "skipped/not_included"] {
+        assert_eq!(outcomes.get(reason), Some(&1), "{reason}: {outcomes:?}");
+    }
+    assert!(other.paths().is_empty());
+    assert!(site.paths().iter().all(|path| !path.contains("sitemap")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limit_of_pages_is_exact_and_ends_the_crawl() {
+    let world = World::new().await;
+    let answer = |path: &str| match path.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()) {
+        Some(number) => {
+            let links: Vec<String> = (1..6).map(|n| format!("/page/{}", number * 5 + n)).collect();
+            generated(number, &links)
+        }
+        None => Page::status(404),
+    };
+    let sites = ["127.0.0.2", "127.0.0.3"].map(|address| CrawlSite::start(address, answer));
+    let seeds: Vec<String> = sites.iter().map(|site| site.url("/page/0")).collect();
+    world.start_with_limit("limited", plan(&seeds), Some(25)).await;
+    let instance = world.instance();
+    let crawl = world.finish("limited").await;
+    instance.stop().await;
+    assert_eq!(crawl.pages, 25);
+    assert_eq!(world.listed().await.len(), 25);
+    assert!(world.outcomes("limited").await.contains_key("skipped/limit"));
+}

@@ -1,0 +1,92 @@
+//! Directives of sites: canonical pages, noindex, nofollow, redirects, languages.
+
+use test_support::crawl_site::{CrawlSite, generated};
+use test_support::site::Page;
+
+use crate::world::{World, plan};
+
+/// Page of this number with elements in its head.
+fn with_head(number: usize, head: &str, links: &[&str]) -> Page {
+    let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
+    let page = generated(number, &links);
+    let body = String::from_utf8(page.body.clone()).unwrap().replace("<title>", &format!("{head}<title>"));
+    Page { body: body.into_bytes(), ..page }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn directives_of_pages_are_honoured() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => with_head(
+            1,
+            "<link rel=alternate hreflang=de href=/de>",
+            &["/copy", "/noindex", "/nofollow", "/header", "/others", "/moved", "/refresh", "/away"],
+        ),
+        "/de" => generated(2, &[]),
+        "/copy" => with_head(3, "<link rel=canonical href=/original>", &["/from-copy"]),
+        "/original" => generated(3, &[]),
+        "/from-copy" => generated(4, &[]),
+        "/noindex" => with_head(5, "<meta name=robots content=noindex>", &["/from-noindex"]),
+        "/from-noindex" => generated(6, &[]),
+        "/nofollow" => with_head(7, "<meta name=testbot content=nofollow>", &["/hidden"]),
+        "/header" => generated(8, &["/hidden".to_owned()]).with("X-Robots-Tag", "noindex, nofollow"),
+        "/others" => generated(9, &[]).with("X-Robots-Tag", "otherbot: noindex"),
+        "/moved" => Page::redirect("/target"),
+        "/target" => generated(10, &[]),
+        "/refresh" => {
+            Page::html("<meta http-equiv=refresh content='0; url=/refreshed'><p>You are being sent on your way.</p>")
+        }
+        "/refreshed" => generated(11, &[]),
+        "/away" => Page::redirect("http://127.0.0.9:8080/x"),
+        _ => Page::status(404),
+    });
+    let crawl = world.run("site", plan(&[site.url("/")])).await;
+    let listed = world.listed().await;
+    let expected =
+        ["/", "/de", "/from-copy", "/from-noindex", "/nofollow", "/original", "/others", "/refreshed", "/target"];
+    assert_eq!(listed, expected, "{:?}", world.outcomes("site").await);
+    assert_eq!(crawl.pages, 9);
+    let outcomes = world.outcomes("site").await;
+    for (reason, count) in [
+        ("skipped/canonical", 1),
+        ("skipped/noindex", 2),
+        ("redirected", 2),
+        ("skipped/redirect_outside", 1),
+        ("link/nofollow", 2),
+    ] {
+        assert_eq!(outcomes.get(reason), Some(&count), "{reason}: {outcomes:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn canonical_pages_that_lead_nowhere_lose_nothing() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &["/lost".to_owned(), "/back".to_owned(), "/one".to_owned()]),
+        "/lost" => with_head(2, "<link rel=canonical href=/missing>", &[]),
+        "/back" => with_head(3, "<link rel=canonical href=/forth>", &[]),
+        "/forth" => Page::redirect("/back"),
+        "/one" => with_head(4, "<link rel=canonical href=/two>", &[]),
+        "/two" => with_head(4, "<link rel=canonical href=/one>", &[]),
+        _ => Page::status(404),
+    });
+    world.run("site", plan(&[site.url("/")])).await;
+    let listed = world.listed().await;
+    assert!(["/", "/back", "/lost"].iter().all(|path| listed.contains(&(*path).to_owned())), "{listed:?}");
+    assert_eq!(listed.iter().filter(|path| ["/one", "/two"].contains(&path.as_str())).count(), 1, "{listed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| if path == "/" { generated(1, &[]) } else { Page::status(404) });
+    world.run("site", plan(&[site.url("/")])).await;
+    assert_eq!(world.listed().await, ["/"]);
+    site.change(|path| match path {
+        "/" => generated(2, &[]).with("X-Robots-Tag", "noindex"),
+        _ => Page::status(404),
+    });
+    world.clock.advance(std::time::Duration::from_secs(1));
+    world.run("site", plan(&[site.url("/")])).await;
+    assert!(world.listed().await.is_empty());
+}

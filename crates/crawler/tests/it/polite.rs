@@ -1,0 +1,93 @@
+//! Whole sites: complete, and one request at a time.
+
+use std::time::Duration;
+
+use test_support::crawl_site::{CrawlSite, Request, generated};
+use test_support::site::Page;
+
+use crate::world::{World, plan};
+
+const PAGES: usize = 40;
+
+/// Site of a tree of pages with a robots.txt.
+fn tree(robots: &'static str) -> impl Fn(&str) -> Page + Send + Sync {
+    move |path| match path {
+        "/robots.txt" => Page::of("text/plain", robots),
+        "/" => generated(1_000, &["/page/0".to_owned(), "/private/secret".to_owned()]),
+        path => match path.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()) {
+            Some(number) if number < PAGES => {
+                let links: Vec<String> = [2 * number + 1, 2 * number + 2]
+                    .iter()
+                    .filter(|n| **n < PAGES)
+                    .map(|n| format!("/page/{n}"))
+                    .collect();
+                generated(number, &links)
+            }
+            _ => Page::status(404),
+        },
+    }
+}
+
+/// Asserts that no two requests overlap, and returns the shortest pause between two.
+pub fn shortest_pause(log: &[Request]) -> Duration {
+    let pauses = log.windows(2).map(|pair| {
+        assert!(pair[0].ended <= pair[1].began, "two requests at a time: {} and {}", pair[0].path, pair[1].path);
+        pair[1].began - pair[0].ended
+    });
+    pauses.min().unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sites_are_crawled_completely_and_politely() {
+    let world = World::new().await;
+    let sites = [
+        CrawlSite::start("127.0.0.2", tree("User-agent: *\nDisallow: /private")),
+        CrawlSite::start("127.0.0.3", tree("User-agent: testbot\nCrawl-delay: 0.05\nDisallow: /private")),
+        CrawlSite::start("127.0.0.4", tree("")),
+    ];
+    let seeds: Vec<String> = sites.iter().map(|site| site.url("/")).collect();
+    let crawl = world.run("all", plan(&seeds)).await;
+    assert_eq!(crawl.pages, 3 * (PAGES as i64 + 1));
+    let outcomes = world.outcomes("all").await;
+    assert_eq!(outcomes.get("skipped/robots"), Some(&2));
+    assert_eq!(outcomes.get("gone/http_404"), Some(&1), "the private page of the third site: {outcomes:?}");
+    for (site, delay) in sites.iter().zip([0, 50, 0]) {
+        let log = site.take_log();
+        assert_eq!(log[0].path, "/robots.txt");
+        assert!(shortest_pause(&log[1..]) >= Duration::from_millis(delay));
+        let mut paths: Vec<&str> = log.iter().map(|request| request.path.as_str()).collect();
+        let all = paths.len();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), all, "no path is requested twice");
+    }
+    for site in &sites[..2] {
+        assert!(!site.paths().iter().any(|path| path.starts_with("/private")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn busy_host_is_left_alone_for_as_long_as_it_asks() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &["/a".to_owned()]),
+        "/a" => Page::status(429).with("Retry-After", "120"),
+        _ => Page::status(404),
+    });
+    world.start("one", plan(&[site.url("/")])).await;
+    let instance = world.instance();
+    test_support::until("the refusal", async || {
+        let crawl = world.crawl("one").await;
+        (crawl.pages == 1 && site.paths().contains(&"/a".to_owned())).then_some(())
+    })
+    .await;
+    let before = site.paths().len();
+    world.clock.advance(Duration::from_secs(119));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(site.paths().len(), before);
+    site.change(|_| generated(2, &[]));
+    world.clock.advance(Duration::from_secs(2));
+    let crawl = world.finish("one").await;
+    assert_eq!(crawl.pages, 2);
+    instance.stop().await;
+}

@@ -1,0 +1,115 @@
+//! Sitemaps and feeds.
+
+use std::io::Write;
+
+use crawler::{Plan, Sitemaps};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use test_support::crawl_site::{CrawlSite, generated};
+use test_support::site::Page;
+
+use crate::world::{World, plan};
+
+fn xml(text: &str) -> Page {
+    Page::of("application/xml", text)
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Site whose pages only sitemaps and feeds lead to.
+fn listed_site() -> CrawlSite {
+    CrawlSite::start("127.0.0.2", |path| match path {
+        "/robots.txt" => Page::of("text/plain", "Sitemap: /index.xml\nUser-agent: *\nDisallow: /private"),
+        "/index.xml" => {
+            xml("<sitemapindex><sitemap><loc>/one.xml</loc></sitemap><sitemap><loc>/two.xml.gz</loc></sitemap>\
+             <sitemap><loc>/index.xml</loc></sitemap></sitemapindex>")
+        }
+        "/one.xml" => xml("<urlset><url><loc>/a</loc></url><url><loc>/private/x</loc></url></urlset>"),
+        "/two.xml.gz" => Page::of("application/octet-stream", gzip("<urlset><url><loc>/b</loc></url></urlset>")),
+        "/feed" => xml("<rss><channel><item><link>/c</link></item></channel></rss>"),
+        "/" => {
+            let page = generated(1, &["/linked".to_owned()]);
+            let feed = "<link rel=alternate type='application/rss+xml' href=/feed><title>";
+            let body = String::from_utf8(page.body.clone()).unwrap().replace("<title>", feed);
+            Page { body: body.into_bytes(), ..page }
+        }
+        "/a" => generated(2, &["/linked".to_owned()]),
+        "/b" => generated(3, &[]),
+        "/c" => generated(4, &[]),
+        "/linked" => generated(5, &[]),
+        _ => Page::status(404),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sitemaps_and_feeds_lead_to_pages() {
+    for (sitemaps, expected) in [
+        (Sitemaps::Auto, vec!["/", "/a", "/b", "/c", "/linked"]),
+        (Sitemaps::Only, vec!["/", "/a", "/b", "/c"]),
+        (Sitemaps::Off, vec!["/", "/linked"]),
+    ] {
+        let world = World::new().await;
+        let site = listed_site();
+        world.run("site", Plan { sitemaps, ..plan(&[site.url("/")]) }).await;
+        assert_eq!(world.listed().await, expected, "{sitemaps:?}");
+        assert!(!site.paths().contains(&"/private/x".to_owned()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sitemaps_and_feeds_can_be_seeds() {
+    for seed in ["/one.xml", "/feed", "/two.xml.gz"] {
+        let world = World::new().await;
+        let site = listed_site();
+        world.run("site", Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url(seed)]) }).await;
+        let listed = world.listed().await;
+        assert_eq!(
+            listed.iter().filter(|path| ["/a", "/b", "/c"].contains(&path.as_str())).count(),
+            1,
+            "{seed}: {listed:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn modified_pages_of_a_sitemap_are_visited_again() {
+    let world = World::new().await;
+    let sitemap = |date: &'static str| {
+        move |path: &str| match path {
+            "/sitemap.xml" => xml(&format!(
+                "<urlset><url><loc>/a</loc><lastmod>{date}</lastmod></url><url><loc>/b</loc></url></urlset>"
+            )),
+            "/" => generated(1, &[]),
+            "/a" => generated(2, &[]),
+            "/b" => generated(3, &[]),
+            _ => Page::status(404),
+        }
+    };
+    let site = CrawlSite::start("127.0.0.2", sitemap("2020-01-01"));
+    let every = Plan { every_seconds: Some(86_400), ..plan(&[site.url("/")]) };
+    world.start("site", every).await;
+    let instance = world.instance();
+    world.finish("site").await;
+    site.take_log();
+    world.clock.advance(std::time::Duration::from_secs(3_600));
+    site.change(sitemap("2020-01-02"));
+    let id = crawler::Address::parse(&site.url("/sitemap.xml")).unwrap().doc_id();
+    let refresh = async || {
+        world.store.refresh_crawled_page(id, model::Clock::now(world.clock.as_ref())).await.unwrap();
+        world.finish("site").await;
+        site.take_log().into_iter().map(|request| request.path).collect::<Vec<_>>()
+    };
+    assert_eq!(refresh().await, ["/sitemap.xml"], "older than the last visit");
+    let now = ingest::clock::to_date_time(model::Clock::now(world.clock.as_ref()));
+    let today: &'static str = Box::leak(
+        format!("{}T{:02}:{:02}:{:02}Z", now.date(), now.hour(), now.minute(), now.second()).into_boxed_str(),
+    );
+    site.change(sitemap(today));
+    world.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(refresh().await, ["/sitemap.xml", "/a"]);
+    instance.stop().await;
+}

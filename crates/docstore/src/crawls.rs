@@ -1,0 +1,119 @@
+//! Arguments and results of crawl operations that span several rows.
+
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+
+use crate::documents::NewDocument;
+use crate::rows::CrawlUrl;
+
+/// Link to a URL of a crawl.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NewCrawlUrl {
+    pub url_id: DocId,
+    pub url: String,
+    pub host: String,
+    pub kind: CrawlUrlKind,
+    pub depth: i32,
+    /// Lower ones are visited first.
+    pub priority: i32,
+    pub chain: i32,
+    /// Hash of host and path; `None` for URLs that are not counted by their path.
+    pub path_key: Option<i64>,
+    /// Time of the last change. An earlier visit is repeated.
+    pub modified_at: Option<Timestamp>,
+    /// Queues the visit again if it took place before the current round.
+    pub is_seed: bool,
+}
+
+/// Links that are not followed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SkippedLinks {
+    pub reason: String,
+    pub count: i64,
+    pub example: String,
+}
+
+/// URLs of a crawl that are due at a host.
+#[derive(Clone, Debug)]
+pub struct DueUrls {
+    pub crawl_id: CrawlId,
+    /// Settings of the crawl.
+    pub settings: String,
+    pub urls: Vec<CrawlUrl>,
+}
+
+/// Politeness after a visit.
+#[derive(Clone, Debug)]
+pub struct HostVisit {
+    pub next_request_at: Timestamp,
+    pub response_millis: i64,
+    pub failures: i32,
+    pub lease_expires_at: Timestamp,
+}
+
+/// Change of the document at a visited URL.
+#[derive(Clone, Debug)]
+pub enum PageChange {
+    /// Stores what was read.
+    Save(Box<NewDocument>),
+    /// Records that the stored content is current.
+    Confirm,
+    /// Nothing was learned of the content.
+    Keep,
+    /// Removes the document unless another crawl lists it.
+    Remove,
+}
+
+/// Outcome of a visit.
+#[derive(Clone, Debug)]
+pub struct CrawlVisit {
+    /// The row as it was read, with the new values.
+    pub url: CrawlUrl,
+    pub change: PageChange,
+    /// Page that this one names as canonical. It is listed instead, unless it was visited without success.
+    pub canonical: Option<DocId>,
+    pub links: Vec<NewCrawlUrl>,
+    pub skipped: Vec<SkippedLinks>,
+    pub host: HostVisit,
+}
+
+/// Limits of what one crawl accepts, besides its own.
+#[derive(Clone, Copy, Debug)]
+pub struct CrawlLimits {
+    /// URLs of one path that differ in their parameters.
+    pub queries_per_path: i64,
+    /// Pages with the same content.
+    pub same_content: i64,
+}
+
+/// Result of recording a visit.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Recorded {
+    Done {
+        state: CrawlUrlState,
+        reason: Option<String>,
+        /// The round waits for more visits, or the crawl has been stopped.
+        is_running: bool,
+    },
+    /// The host is leased to another worker, or the crawl was deleted: nothing was stored.
+    Lost,
+}
+
+/// Listed web page.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct WebPageEntry {
+    pub doc_id: DocId,
+    pub url: String,
+    pub title: Option<String>,
+    pub first_seen_at: Timestamp,
+    pub last_crawled_at: Option<Timestamp>,
+}
+
+/// Number of pages that a crawl lists, and of queued URLs, over all crawls.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FrontierTotals {
+    pub urls: i64,
+    pub queued: i64,
+    pub pages: i64,
+    /// Hosts that asked for a pause or failed.
+    pub hosts_in_back_off: i64,
+}

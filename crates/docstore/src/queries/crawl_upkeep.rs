@@ -1,0 +1,153 @@
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+
+use super::Conn;
+use super::crawl_counts::Deltas;
+use super::crawl_hosts::refresh_queue;
+use super::crawl_locks::{lock_crawl, write_counters};
+use super::crawl_urls::{known_urls, queue_again, wake_hosts};
+use super::web_pages::REMOVED;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
+use crate::error::Result;
+use crate::rows::CrawlUrl;
+use crate::schema::{crawl_queues as queues, crawl_urls as urls, crawls};
+use crate::types::{Bind, bind_all};
+
+pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64, now: Timestamp) -> Result<usize> {
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
+    let visited: Vec<CrawlUrl> = urls::table
+        .filter(urls::crawl_id.eq(Bind(crawl_id)))
+        .filter(urls::queued.eq(false))
+        .filter(urls::fetched_at.lt(Bind(crawl.started_at)))
+        .filter(urls::reason.is_null().or(urls::reason.ne(REMOVED)))
+        .limit(limit)
+        .select(CrawlUrl::as_select())
+        .load(connection)
+        .await?;
+    let mut wanted = BTreeSet::new();
+    for url in &visited {
+        queue_again(connection, &mut crawl, url).await?;
+        wanted.insert(url.host.clone());
+    }
+    wake_hosts(connection, crawl_id, wanted).await?;
+    write_counters(connection, &crawl, now).await?;
+    Ok(visited.len())
+}
+
+pub async fn refresh_crawled_page(connection: &mut Conn, url_id: DocId, now: Timestamp) -> Result<usize> {
+    let crawl_ids: Vec<CrawlId> = urls::table
+        .filter(urls::url_id.eq(Bind(url_id)))
+        .order(urls::crawl_id)
+        .select(urls::crawl_id)
+        .load(connection)
+        .await?;
+    let mut queued = 0;
+    for crawl_id in crawl_ids {
+        let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { continue };
+        let Some(url) = known_urls(connection, crawl_id, vec![url_id]).await?.pop() else { continue };
+        if !url.queued {
+            queue_again(connection, &mut crawl, &url).await?;
+        }
+        wake_hosts(connection, crawl_id, BTreeSet::from([url.host])).await?;
+        write_counters(connection, &crawl, now).await?;
+        queued += 1;
+    }
+    Ok(queued)
+}
+
+pub async fn settle_queued(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    host: Option<String>,
+    outcome: (CrawlUrlState, String),
+    limit: i64,
+    now: Timestamp,
+) -> Result<usize> {
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
+    let mut unvisited = urls::table
+        .filter(urls::crawl_id.eq(Bind(crawl_id)))
+        .filter(urls::queued)
+        .filter(urls::state.eq(Bind(CrawlUrlState::New)))
+        .limit(limit)
+        .select(CrawlUrl::as_select())
+        .into_boxed();
+    unvisited = match host {
+        Some(host) => unvisited.filter(urls::host.eq(host)),
+        // Sitemaps and further rounds still matter to a crawl that may list no more pages.
+        None => unvisited.filter(urls::kind.eq(Bind(CrawlUrlKind::Page))),
+    };
+    let settled: Vec<CrawlUrl> = unvisited.load(connection).await?;
+    let (state, reason) = outcome;
+    let (mut deltas, mut changed) = (Deltas::default(), BTreeSet::new());
+    for mut url in settled.iter().cloned() {
+        deltas.add_url(&url, -1);
+        (url.state, url.reason, url.queued, url.next_fetch_at) = (state, Some(reason.clone()), false, None);
+        deltas.add_url(&url, 1);
+        changed.insert(url.host.clone());
+    }
+    for chunk in settled.chunks(MAX_VALUES_PER_STATEMENT) {
+        let ids = bind_all(chunk.iter().map(|url| url.url_id));
+        diesel::update(urls::table.filter(urls::crawl_id.eq(Bind(crawl_id))).filter(urls::url_id.eq_any(ids)))
+            .set((
+                urls::state.eq(Bind(state)),
+                urls::reason.eq(Some(reason.clone())),
+                urls::queued.eq(false),
+                urls::next_fetch_at.eq(Bind(None::<Timestamp>)),
+            ))
+            .execute(connection)
+            .await?;
+    }
+    crawl.queued -= i64::try_from(settled.len()).unwrap_or(i64::MAX);
+    deltas.write(connection, crawl_id).await?;
+    write_counters(connection, &crawl, now).await?;
+    for host in changed {
+        refresh_queue(connection, crawl_id, &host).await?;
+    }
+    Ok(settled.len())
+}
+
+pub async fn list_full_crawls(connection: &mut Conn) -> Result<Vec<CrawlId>> {
+    Ok(crawls::table
+        .filter(crawls::queued.gt(0))
+        .filter(crawls::page_limit.is_not_null())
+        .filter(crawls::pages.nullable().ge(crawls::page_limit))
+        .select(crawls::crawl_id)
+        .load(connection)
+        .await?)
+}
+
+pub async fn reschedule_crawl(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    longest: Duration,
+    now: Timestamp,
+) -> Result<usize> {
+    let beyond = now + longest;
+    let late: Vec<String> = queues::table
+        .filter(queues::crawl_id.eq(Bind(crawl_id)))
+        .filter(queues::next_at.gt(Bind(beyond)))
+        .select(queues::host)
+        .load(connection)
+        .await?;
+    if late.is_empty() || lock_crawl(connection, crawl_id).await?.is_none() {
+        return Ok(0);
+    }
+    let mut changed = 0;
+    for host in late {
+        changed += diesel::update(
+            urls::table
+                .filter(urls::crawl_id.eq(Bind(crawl_id)))
+                .filter(urls::host.eq(host.clone()))
+                .filter(urls::next_fetch_at.gt(Bind(beyond))),
+        )
+        .set(urls::next_fetch_at.eq(Bind(Some(now))))
+        .execute(connection)
+        .await?;
+        refresh_queue(connection, crawl_id, &host).await?;
+    }
+    Ok(changed)
+}

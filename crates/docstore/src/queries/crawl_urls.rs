@@ -1,0 +1,214 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CrawlId, CrawlUrlState, DocId, Timestamp};
+
+use super::Conn;
+use super::crawl_counts::{Deltas, LINK};
+use super::crawl_locks::{lock_crawl, write_counters};
+use crate::backend::MAX_VALUES_PER_STATEMENT;
+use crate::crawls::{CrawlLimits, NewCrawlUrl, SkippedLinks};
+use crate::error::Result;
+use crate::rows::{Crawl, CrawlHost, CrawlQueue, CrawlUrl};
+use crate::schema::{crawl_hosts as hosts, crawl_queues as queues, crawl_urls as urls};
+use crate::types::{Bind, bind_all};
+
+/// Reason of links beyond the crawl's limit of URLs.
+const FRONTIER_FULL: &str = "frontier_full";
+/// Reason of links beyond the limit of URLs of one path.
+const TOO_MANY_PARAMETERS: &str = "too_many_parameters";
+
+pub async fn add_crawl_urls(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    links: Vec<NewCrawlUrl>,
+    skipped: Vec<SkippedLinks>,
+    limits: CrawlLimits,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(false) };
+    add_urls(connection, &mut crawl, links, limits, now).await?;
+    write_counters(connection, &crawl, now).await?;
+    let mut deltas = Deltas::default();
+    deltas.add_skipped(&skipped);
+    deltas.write(connection, crawl_id).await?;
+    Ok(true)
+}
+
+/// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or have been
+/// modified since their last visit. The caller writes the counters of the crawl.
+pub async fn add_urls(
+    connection: &mut Conn,
+    crawl: &mut Crawl,
+    links: Vec<NewCrawlUrl>,
+    limits: CrawlLimits,
+    now: Timestamp,
+) -> Result<()> {
+    let mut links: BTreeMap<DocId, NewCrawlUrl> = links.into_iter().rev().map(|link| (link.url_id, link)).collect();
+    let known = known_urls(connection, crawl.crawl_id, links.keys().copied().collect()).await?;
+    let mut wanted = BTreeSet::new();
+    for url in known {
+        let Some(link) = links.remove(&url.url_id) else { continue };
+        let is_stale = match (link.is_seed, link.modified_at, url.fetched_at) {
+            (true, _, Some(fetched_at)) => fetched_at < crawl.started_at,
+            (false, Some(modified_at), Some(fetched_at)) => fetched_at < modified_at && modified_at <= now,
+            (_, _, None) | (false, None, Some(_)) => false,
+        };
+        if is_stale && !url.queued {
+            wanted.insert(url.host.clone());
+            queue_again(connection, crawl, &url).await?;
+        }
+    }
+    let mut deltas = Deltas::default();
+    let by_path = count_by_path(connection, crawl.crawl_id, &links).await?;
+    let mut rows = accept(crawl, links, by_path, limits, &mut deltas);
+    rows.sort_unstable_by_key(|row| row.url_id);
+    let added = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    crawl.urls += added;
+    crawl.queued += added;
+    for row in &rows {
+        wanted.insert(row.host.clone());
+        deltas.add_url(row, 1);
+    }
+    insert_rows!(connection, urls::table, rows)?;
+    deltas.write(connection, crawl.crawl_id).await?;
+    wake_hosts(connection, crawl.crawl_id, wanted).await
+}
+
+/// Loads the rows of these URLs that the crawl knows.
+pub async fn known_urls(connection: &mut Conn, crawl_id: CrawlId, ids: Vec<DocId>) -> Result<Vec<CrawlUrl>> {
+    let mut known = Vec::new();
+    for chunk in ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        let found: Vec<CrawlUrl> = urls::table
+            .filter(urls::crawl_id.eq(Bind(crawl_id)))
+            .filter(urls::url_id.eq_any(bind_all(chunk.iter().copied())))
+            .select(CrawlUrl::as_select())
+            .load(connection)
+            .await?;
+        known.extend(found);
+    }
+    Ok(known)
+}
+
+/// Counts the known URLs of the paths that links with parameters have.
+async fn count_by_path(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    links: &BTreeMap<DocId, NewCrawlUrl>,
+) -> Result<HashMap<i64, i64>> {
+    let keys: BTreeSet<i64> = links.values().filter_map(|link| link.path_key).collect();
+    let keys: Vec<Option<i64>> = keys.into_iter().map(Some).collect();
+    let mut counts = HashMap::new();
+    for chunk in keys.chunks(MAX_VALUES_PER_STATEMENT) {
+        let found: Vec<(Option<i64>, i64)> = urls::table
+            .filter(urls::crawl_id.eq(Bind(crawl_id)))
+            .filter(urls::path_key.eq_any(chunk.to_vec()))
+            .group_by(urls::path_key)
+            .select((urls::path_key, diesel::dsl::count_star()))
+            .load(connection)
+            .await?;
+        counts.extend(found.into_iter().filter_map(|(key, count)| Some((key?, count))));
+    }
+    Ok(counts)
+}
+
+/// Returns the rows of links within the limits, and counts the others.
+fn accept(
+    crawl: &Crawl,
+    links: BTreeMap<DocId, NewCrawlUrl>,
+    mut by_path: HashMap<i64, i64>,
+    limits: CrawlLimits,
+    deltas: &mut Deltas,
+) -> Vec<CrawlUrl> {
+    let mut links: Vec<NewCrawlUrl> = links.into_values().collect();
+    links.sort_by_key(|link| link.priority);
+    let mut rows = Vec::new();
+    for link in links {
+        let total = crawl.urls + i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if total >= crawl.url_limit && !link.is_seed {
+            deltas.add(LINK, FRONTIER_FULL, 1, Some(&link.url));
+            continue;
+        }
+        if let Some(key) = link.path_key {
+            let count = by_path.entry(key).or_insert(0);
+            if *count >= limits.queries_per_path {
+                deltas.add(LINK, TOO_MANY_PARAMETERS, 1, Some(&link.url));
+                continue;
+            }
+            *count += 1;
+        }
+        rows.push(new_row(crawl.crawl_id, link));
+    }
+    rows
+}
+
+fn new_row(crawl_id: CrawlId, link: NewCrawlUrl) -> CrawlUrl {
+    CrawlUrl {
+        crawl_id,
+        url_id: link.url_id,
+        url: link.url,
+        host: link.host,
+        kind: link.kind,
+        depth: link.depth,
+        priority: link.priority,
+        chain: link.chain,
+        path_key: link.path_key,
+        state: CrawlUrlState::New,
+        reason: None,
+        target_id: None,
+        queued: true,
+        next_fetch_at: Some(in_turn(link.priority)),
+        attempts: 0,
+        missing: 0,
+        fetched_at: None,
+        changed_at: None,
+        visits: 0,
+        changes: 0,
+        interval_seconds: None,
+        fetched_from: None,
+        etag: None,
+        last_modified: None,
+        content_digest: None,
+    }
+}
+
+/// Returns the place of a due visit in the order of its host: a time long past, whatever the clock says.
+fn in_turn(priority: i32) -> Timestamp {
+    Timestamp::from_millis(i64::from(priority))
+}
+
+/// Queues another visit of a URL that is not queued, in the current round. The caller wakes its host.
+pub async fn queue_again(connection: &mut Conn, crawl: &mut Crawl, url: &CrawlUrl) -> Result<()> {
+    diesel::update(urls::table.find((Bind(crawl.crawl_id), Bind(url.url_id))))
+        .set((urls::queued.eq(true), urls::attempts.eq(0), urls::next_fetch_at.eq(Bind(Some(in_turn(url.priority))))))
+        .execute(connection)
+        .await?;
+    crawl.queued += 1;
+    Ok(())
+}
+
+/// Makes hosts of a crawl due.
+pub async fn wake_hosts(connection: &mut Conn, crawl_id: CrawlId, wanted: BTreeSet<String>) -> Result<()> {
+    let host_rows = wanted.iter().map(|host| CrawlHost {
+        host: host.clone(),
+        next_request_at: Timestamp::UNIX_EPOCH,
+        response_millis: 0,
+        failures: 0,
+        claimed_at: Timestamp::UNIX_EPOCH,
+        lease_owner: None,
+        lease_expires_at: None,
+    });
+    insert_missing_rows!(connection, hosts::table, host_rows.collect::<Vec<_>>())?;
+    let next_at = Some(Timestamp::UNIX_EPOCH);
+    let queue_rows: Vec<CrawlQueue> =
+        wanted.iter().map(|host| CrawlQueue { crawl_id, host: host.clone(), next_at }).collect();
+    insert_missing_rows!(connection, queues::table, queue_rows)?;
+    for host in wanted {
+        diesel::update(queues::table.find((Bind(crawl_id), host)))
+            .set(queues::next_at.eq(Bind(next_at)))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+use std::collections::BTreeSet;
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+
+use super::Conn;
+use super::captures::save_documents;
+use super::crawl_counts::Deltas;
+use super::crawl_hosts::refresh_queue;
+use super::crawl_locks::{lock_crawl, write_counters};
+use super::crawl_urls::{add_urls, queue_again, wake_hosts};
+use super::web_pages::remove_unless_crawled;
+use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
+use crate::error::Result;
+use crate::rows::{Crawl, CrawlHost, CrawlUrl};
+use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
+use crate::types::{Bind, bind_all};
+
+const CANONICAL: &str = "canonical";
+const REDIRECT_LOOP: &str = "redirect_loop";
+const SAME_CONTENT: &str = "same_content";
+const LIMIT: &str = "limit";
+
+/// Redirects followed to find a loop: more than a crawl follows.
+const LONGEST_LOOP: usize = 12;
+
+pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
+    Ok(documents::table
+        .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+        .filter(documents::doc_id.eq_any(bind_all(url_ids)))
+        .filter(documents::listed)
+        .filter(documents::removed_at.is_null())
+        .select((documents::doc_id, captures::content_digest))
+        .load(connection)
+        .await?)
+}
+
+pub async fn record_crawl_visit(
+    connection: &mut Conn,
+    visit: CrawlVisit,
+    owner: String,
+    limits: CrawlLimits,
+    now: Timestamp,
+) -> Result<Recorded> {
+    let CrawlVisit { mut url, mut change, canonical, mut links, skipped, host } = visit;
+    let crawl_id = url.crawl_id;
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
+    let held: Option<CrawlHost> = lock_rows!(
+        crawl_hosts::table
+            .find(url.host.clone())
+            .filter(crawl_hosts::lease_owner.eq(owner))
+            .select(CrawlHost::as_select())
+    )
+    .first(connection)
+    .await
+    .optional()?;
+    let before = find(connection, crawl_id, url.url_id).await?;
+    let (Some(held), Some(before)) = (held, before) else { return Ok(Recorded::Lost) };
+    let is_running = crawl.status == CrawlStatus::Running;
+    if before.next_fetch_at.is_none() {
+        // The operator removed the page during the visit, or the crawl gave it up.
+        return Ok(Recorded::Done { state: before.state, reason: before.reason, is_running });
+    }
+    if matches!(change, PageChange::Save(_))
+        && let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, canonical, limits).await?
+    {
+        if reason == SAME_CONTENT {
+            links.clear();
+        }
+        url.target_id = canonical.filter(|_| reason == CANONICAL);
+        (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
+        (url.etag, url.last_modified, url.content_digest) = (None, None, None);
+    }
+    if url.state == CrawlUrlState::Redirected && is_loop(connection, &url).await? {
+        (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
+    }
+    write_page(connection, &before, &url, change, now).await?;
+    count(&mut crawl, &before, &url);
+    let mut deltas = Deltas::default();
+    deltas.add_url(&before, -1);
+    deltas.add_url(&url, 1);
+    deltas.add_skipped(&skipped);
+    let (state, reason) = (url.state, url.reason.clone());
+    diesel::update(urls::table.find((Bind(crawl_id), Bind(url.url_id)))).set(url.clone()).execute(connection).await?;
+    deltas.write(connection, crawl_id).await?;
+    add_urls(connection, &mut crawl, links, limits, now).await?;
+    if !url.queued && state != CrawlUrlState::Listed {
+        queue_duplicates(connection, &mut crawl, url.url_id).await?;
+    }
+    refresh_queue(connection, crawl_id, &url.host).await?;
+    write_counters(connection, &crawl, now).await?;
+    let held = CrawlHost {
+        next_request_at: host.next_request_at,
+        response_millis: host.response_millis,
+        failures: host.failures,
+        lease_expires_at: Some(host.lease_expires_at),
+        ..held
+    };
+    diesel::update(crawl_hosts::table.find(held.host.clone())).set(held).execute(connection).await?;
+    Ok(Recorded::Done { state, reason, is_running })
+}
+
+async fn find(connection: &mut Conn, crawl_id: CrawlId, url_id: DocId) -> Result<Option<CrawlUrl>> {
+    Ok(urls::table
+        .find((Bind(crawl_id), Bind(url_id)))
+        .select(CrawlUrl::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
+/// Returns the reason that a page that was read is not listed.
+async fn reason_to_skip(
+    connection: &mut Conn,
+    crawl: &Crawl,
+    before: &CrawlUrl,
+    url: &CrawlUrl,
+    canonical: Option<DocId>,
+    limits: CrawlLimits,
+) -> Result<Option<&'static str>> {
+    if let Some(target) = canonical {
+        let target = find(connection, crawl.crawl_id, target).await?;
+        // The named page may lead back here, or nowhere.
+        let is_lost = target.is_some_and(|target| {
+            !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed)
+        });
+        if !is_lost {
+            return Ok(Some(CANONICAL));
+        }
+    }
+    if crawl.is_full() && before.state != CrawlUrlState::Listed {
+        return Ok(Some(LIMIT));
+    }
+    let Some(digest) = &url.content_digest else { return Ok(None) };
+    if before.state == CrawlUrlState::Listed {
+        return Ok(None);
+    }
+    let same: i64 = urls::table
+        .filter(urls::crawl_id.eq(Bind(crawl.crawl_id)))
+        .filter(urls::content_digest.eq(digest.clone()))
+        .filter(urls::url_id.ne(Bind(url.url_id)))
+        .count()
+        .get_result(connection)
+        .await?;
+    Ok((same >= limits.same_content).then_some(SAME_CONTENT))
+}
+
+/// Returns true if the redirects from a URL lead back to it.
+async fn is_loop(connection: &mut Conn, url: &CrawlUrl) -> Result<bool> {
+    let mut next = url.target_id;
+    for _ in 0..LONGEST_LOOP {
+        let Some(target) = next else { return Ok(false) };
+        if target == url.url_id {
+            return Ok(true);
+        }
+        let target = find(connection, url.crawl_id, target).await?;
+        next = target.filter(|target| target.state == CrawlUrlState::Redirected).and_then(|target| target.target_id);
+    }
+    Ok(false)
+}
+
+async fn write_page(
+    connection: &mut Conn,
+    before: &CrawlUrl,
+    url: &CrawlUrl,
+    change: PageChange,
+    now: Timestamp,
+) -> Result<()> {
+    match change {
+        PageChange::Save(document) => {
+            save_documents(connection, vec![*document], now).await?;
+        }
+        PageChange::Confirm => confirm(connection, url.url_id, now).await?,
+        PageChange::Keep => {}
+        PageChange::Remove if before.state == CrawlUrlState::Listed => {
+            remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
+        }
+        PageChange::Remove => {}
+    }
+    Ok(())
+}
+
+async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result<()> {
+    let capture_id: Option<Option<CaptureId>> = documents::table
+        .find(Bind(doc_id))
+        .filter(documents::organization_id.is_null())
+        .select(documents::latest_capture_id)
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(Some(capture_id)) = capture_id else { return Ok(()) };
+    diesel::update(documents::table.find(Bind(doc_id)))
+        .set((documents::last_seen_at.eq(Bind(now)), documents::last_crawled_at.eq(Bind(Some(now)))))
+        .execute(connection)
+        .await?;
+    diesel::update(captures::table.find(Bind(capture_id)))
+        .set(captures::captured_at.eq(Bind(now)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+fn count(crawl: &mut Crawl, before: &CrawlUrl, url: &CrawlUrl) {
+    let is_page = |url: &CrawlUrl| url.kind == CrawlUrlKind::Page && url.state == CrawlUrlState::Listed;
+    crawl.pages += i64::from(is_page(url)) - i64::from(is_page(before));
+    crawl.queued += i64::from(url.queued) - i64::from(before.queued);
+}
+
+/// Queues pages that named this one as canonical, since it is not listed.
+async fn queue_duplicates(connection: &mut Conn, crawl: &mut Crawl, url_id: DocId) -> Result<()> {
+    let duplicates: Vec<CrawlUrl> = urls::table
+        .filter(urls::crawl_id.eq(Bind(crawl.crawl_id)))
+        .filter(urls::target_id.eq(Bind(Some(url_id))))
+        .filter(urls::state.eq(Bind(CrawlUrlState::Skipped)))
+        .filter(urls::reason.eq(CANONICAL))
+        .filter(urls::queued.eq(false))
+        .limit(1)
+        .select(CrawlUrl::as_select())
+        .load(connection)
+        .await?;
+    let mut wanted = BTreeSet::new();
+    for url in &duplicates {
+        queue_again(connection, crawl, url).await?;
+        wanted.insert(url.host.clone());
+    }
+    wake_hosts(connection, crawl.crawl_id, wanted).await
+}

@@ -1,0 +1,118 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+
+use super::Conn;
+use super::crawl_locks::{lock_crawl, write_counters};
+use super::crawl_urls::add_urls;
+use super::web_pages::remove_unless_crawled;
+use crate::crawls::{CrawlLimits, FrontierTotals, NewCrawlUrl};
+use crate::error::Result;
+use crate::rows::Crawl;
+use crate::schema::{crawl_hosts, crawl_urls, crawls};
+use crate::types::{Bind, bind_all};
+
+pub async fn start_crawl(
+    connection: &mut Conn,
+    crawl: Crawl,
+    seeds: Vec<NewCrawlUrl>,
+    limits: CrawlLimits,
+    now: Timestamp,
+) -> Result<Crawl> {
+    insert_missing_rows!(connection, crawls::table, vec![crawl.clone()])?;
+    let mut stored: Crawl =
+        lock_rows!(crawls::table.filter(crawls::name.eq(crawl.name.clone())).select(Crawl::as_select()))
+            .first(connection)
+            .await?;
+    let is_new = stored.crawl_id == crawl.crawl_id;
+    if !is_new && stored.settings != crawl.settings {
+        // Pages that have not changed may have links that the new settings permit.
+        diesel::update(crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(stored.crawl_id))))
+            .set((crawl_urls::etag.eq(None::<String>), crawl_urls::last_modified.eq(None::<String>)))
+            .execute(connection)
+            .await?;
+    }
+    // An unfinished round goes on.
+    if !is_new && stored.queued == 0 {
+        stored.started_at = now;
+    }
+    (stored.settings, stored.status) = (crawl.settings, CrawlStatus::Running);
+    (stored.page_limit, stored.url_limit) = (crawl.page_limit, crawl.url_limit);
+    diesel::update(crawls::table.find(Bind(stored.crawl_id)))
+        .set((
+            crawls::settings.eq(stored.settings.clone()),
+            crawls::status.eq(Bind(stored.status)),
+            crawls::started_at.eq(Bind(stored.started_at)),
+            crawls::page_limit.eq(stored.page_limit),
+            crawls::url_limit.eq(stored.url_limit),
+        ))
+        .execute(connection)
+        .await?;
+    add_urls(connection, &mut stored, seeds, limits, now).await?;
+    write_counters(connection, &stored, now).await?;
+    Ok(stored)
+}
+
+pub async fn set_crawl_status(connection: &mut Conn, name: String, status: CrawlStatus) -> Result<Option<Crawl>> {
+    diesel::update(crawls::table.filter(crawls::name.eq(name.clone())))
+        .set(crawls::status.eq(Bind(status)))
+        .execute(connection)
+        .await?;
+    find_crawl(connection, name).await
+}
+
+pub async fn find_crawl(connection: &mut Conn, name: String) -> Result<Option<Crawl>> {
+    Ok(crawls::table.filter(crawls::name.eq(name)).select(Crawl::as_select()).first(connection).await.optional()?)
+}
+
+pub async fn list_crawls(connection: &mut Conn) -> Result<Vec<Crawl>> {
+    Ok(crawls::table.order((crawls::created_at, crawls::name)).select(Crawl::as_select()).load(connection).await?)
+}
+
+pub async fn frontier_totals(connection: &mut Conn) -> Result<FrontierTotals> {
+    let rows: Vec<(i64, i64, i64)> =
+        crawls::table.select((crawls::urls, crawls::queued, crawls::pages)).load(connection).await?;
+    let mut totals = FrontierTotals::default();
+    for (urls, queued, pages) in rows {
+        totals.urls += urls;
+        totals.queued += queued;
+        totals.pages += pages;
+    }
+    totals.hosts_in_back_off =
+        crawl_hosts::table.filter(crawl_hosts::failures.gt(0)).count().get_result(connection).await?;
+    Ok(totals)
+}
+
+pub async fn delete_crawl(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    with_pages: bool,
+    limit: i64,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(true) };
+    let rows: Vec<(DocId, CrawlUrlState)> = crawl_urls::table
+        .filter(crawl_urls::crawl_id.eq(Bind(crawl_id)))
+        .order(crawl_urls::url_id)
+        .limit(limit)
+        .select((crawl_urls::url_id, crawl_urls::state))
+        .load(connection)
+        .await?;
+    if rows.is_empty() {
+        diesel::delete(crawls::table.find(Bind(crawl_id))).execute(connection).await?;
+        return Ok(true);
+    }
+    if with_pages {
+        let listed = rows.iter().filter(|(_, state)| *state == CrawlUrlState::Listed).map(|(url_id, _)| *url_id);
+        remove_unless_crawled(connection, crawl_id, listed.collect(), now).await?;
+    }
+    let ids = bind_all(rows.iter().map(|(url_id, _)| *url_id));
+    diesel::delete(
+        crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(crawl_id))).filter(crawl_urls::url_id.eq_any(ids)),
+    )
+    .execute(connection)
+    .await?;
+    crawl.urls -= i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    write_counters(connection, &crawl, now).await?;
+    Ok(false)
+}

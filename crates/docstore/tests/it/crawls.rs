@@ -1,0 +1,244 @@
+//! Crawls: frontier, leases of hosts, recording of visits.
+
+use std::time::Duration;
+
+use docstore::{
+    Crawl, CrawlHost, CrawlLimits, CrawlUrl, CrawlVisit, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+};
+use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, IndexName, Timestamp};
+use uuid::Uuid;
+
+use crate::support::{Database, NOW, at, page};
+
+on_both_backends!(
+    hosts_are_leased_to_one_owner,
+    visit_is_recorded_with_its_page_links_and_counters,
+    visit_without_the_lease_stores_nothing,
+    concurrent_claims_have_one_winner,
+    next_round_queues_every_url_once,
+    parameters_and_frontier_are_limited,
+    pages_of_two_crawls_stay_until_both_are_gone,
+    web_pages_are_listed_by_prefix,
+);
+
+pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 3, same_content: 5 };
+
+fn id_of(url: &str) -> DocId {
+    DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
+}
+
+fn link(url: &str) -> NewCrawlUrl {
+    let host = url.split('/').nth(2).unwrap().to_owned();
+    NewCrawlUrl {
+        url_id: id_of(url),
+        url: url.to_owned(),
+        host,
+        kind: CrawlUrlKind::Page,
+        depth: 1,
+        priority: 11,
+        chain: 0,
+        path_key: url.contains('?').then_some(7),
+        modified_at: None,
+        is_seed: false,
+    }
+}
+
+pub fn new_crawl(name: &str) -> Crawl {
+    Crawl {
+        crawl_id: CrawlId(Uuid::new_v4()),
+        name: name.to_owned(),
+        settings: "{}".to_owned(),
+        status: CrawlStatus::Running,
+        created_at: NOW,
+        started_at: NOW,
+        finished_at: None,
+        page_limit: None,
+        url_limit: 1_000,
+        urls: 0,
+        queued: 0,
+        pages: 0,
+    }
+}
+
+pub async fn start(db: &Database, name: &str, seeds: &[&str]) -> Crawl {
+    let seeds = seeds.iter().map(|url| NewCrawlUrl { is_seed: true, ..link(url) }).collect();
+    db.start_crawl(new_crawl(name), seeds, LIMITS, NOW).await.unwrap()
+}
+
+async fn claim(db: &Database, owner: &str, now: Timestamp) -> Option<CrawlHost> {
+    let host = db.list_due_crawl_hosts(None, now, 10).await.unwrap().into_iter().next()?;
+    db.claim_crawl_host(host, owner.to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
+}
+
+async fn due(db: &Database, host: &str) -> Vec<CrawlUrl> {
+    let due = db.next_crawl_urls(host.to_owned(), None, at(1_000), 100).await.unwrap();
+    due.into_iter().flat_map(|due| due.urls).collect()
+}
+
+fn visit(url: &CrawlUrl, state: CrawlUrlState, change: PageChange, links: &[&str]) -> CrawlVisit {
+    let url = CrawlUrl { state, queued: false, next_fetch_at: None, fetched_at: Some(NOW), ..url.clone() };
+    let host = HostVisit { next_request_at: at(5), response_millis: 3, failures: 0, lease_expires_at: at(20) };
+    CrawlVisit {
+        url,
+        change,
+        canonical: None,
+        links: links.iter().map(|url| link(url)).collect(),
+        skipped: vec![SkippedLinks { reason: "nofollow".to_owned(), count: 2, example: "https://a/x".to_owned() }],
+        host,
+    }
+}
+
+async fn record(db: &Database, visit: CrawlVisit, owner: &str) -> Recorded {
+    db.record_crawl_visit(visit, owner.to_owned(), LIMITS, NOW).await.unwrap()
+}
+
+async fn hosts_are_leased_to_one_owner(db: Database) {
+    assert!(claim(&db, "a", NOW).await.is_none());
+    start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    let first = claim(&db, "a", NOW).await.unwrap();
+    let second = claim(&db, "b", NOW).await.unwrap();
+    assert_ne!(first.host, second.host);
+    assert!(claim(&db, "c", at(9)).await.is_none());
+    assert_eq!(db.extend_crawl_leases("a".to_owned(), at(30)).await.unwrap(), 1);
+    assert_eq!(claim(&db, "c", at(10)).await.unwrap().host, second.host, "expired");
+    db.release_crawl_host(first.host.clone(), "b".to_owned()).await.unwrap();
+    assert!(claim(&db, "d", at(15)).await.is_none(), "released by its owner only");
+    db.release_crawl_host(first.host.clone(), "a".to_owned()).await.unwrap();
+    assert_eq!(claim(&db, "d", at(15)).await.unwrap().host, first.host);
+    assert_eq!(db.list_crawl_owners().await.unwrap().len(), 2);
+    assert_eq!(db.release_crawl_owner("d".to_owned()).await.unwrap(), 1);
+    db.set_crawl_status("one".to_owned(), CrawlStatus::Stopped).await.unwrap().unwrap();
+    assert!(claim(&db, "e", at(100)).await.is_none(), "stopped");
+}
+
+async fn visit_is_recorded_with_its_page_links_and_counters(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let new = page("https://a/1", "some text");
+    let change = PageChange::Save(Box::new(new.clone()));
+    let recorded = record(&db, visit(&url, CrawlUrlState::Listed, change, &["https://a/2", "https://a/1"]), "a").await;
+    assert_eq!(recorded, Recorded::Done { state: CrawlUrlState::Listed, reason: None, is_running: true });
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.urls, stored.queued, stored.pages, stored.finished_at), (2, 1, 1, None));
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 1);
+    assert!(db.find_web_page(new.document.doc_id).await.unwrap());
+    let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+    let counts: Vec<_> = counts.iter().map(|count| (count.kind.as_str(), count.reason.as_str(), count.count)).collect();
+    assert_eq!(counts, [("link", "nofollow", 2), ("listed", "", 1), ("new", "", 1)]);
+    let url = due(&db, "a").await.remove(0);
+    record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "a").await;
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.queued, stored.pages, stored.finished_at), (0, 1, Some(NOW)));
+    db.release_crawl_host("a".to_owned(), "a".to_owned()).await.unwrap();
+    assert!(claim(&db, "a", at(100)).await.is_none(), "nothing is due");
+}
+
+async fn visit_without_the_lease_stores_nothing(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = || PageChange::Save(Box::new(page("https://a/1", "some text")));
+    assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
+    claim(&db, "b", at(10)).await.unwrap();
+    assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "a").await, Recorded::Lost);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
+    assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 1);
+    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW).await.is_ok_and(|gone| !gone));
+    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW).await.unwrap());
+    assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
+}
+
+async fn concurrent_claims_have_one_winner(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    let claims = (0..8).map(|number| {
+        let store = db.store.clone();
+        tokio::spawn(async move {
+            store.claim_crawl_host("a".to_owned(), number.to_string(), NOW, at(10)).await.unwrap().is_some()
+        })
+    });
+    let mut winners = 0;
+    for claim in claims.collect::<Vec<_>>() {
+        winners += usize::from(claim.await.unwrap());
+    }
+    assert_eq!(winners, 1);
+}
+
+async fn next_round_queues_every_url_once(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    for host in ["a", "b"] {
+        db.claim_crawl_host(host.to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+        let url = due(&db, host).await.remove(0);
+        record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "o").await;
+    }
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, NOW).await.unwrap(), 0, "the round has just ended");
+    let again = Crawl { crawl_id: CrawlId(Uuid::new_v4()), ..new_crawl("one") };
+    let started = db.start_crawl(again, vec![], LIMITS, at(50)).await.unwrap();
+    assert_eq!((started.crawl_id, started.started_at), (crawl.crawl_id, at(50)));
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 1, at(50)).await.unwrap(), 1);
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 1);
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.urls, stored.queued), (2, 2));
+    let settled = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+    assert_eq!(
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), settled, 10, at(50)).await.unwrap(),
+        0,
+        "visited"
+    );
+}
+
+async fn parameters_and_frontier_are_limited(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    let links: Vec<NewCrawlUrl> = (0..5).map(|number| link(&format!("https://a/list?n={number}"))).collect();
+    assert!(db.add_crawl_urls(crawl.crawl_id, links.clone(), Vec::new(), LIMITS, NOW).await.unwrap());
+    assert!(db.add_crawl_urls(crawl.crawl_id, links, Vec::new(), LIMITS, NOW).await.unwrap());
+    assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().urls, 4);
+    let many = (0..2_000).map(|number| link(&format!("https://a/{number}"))).collect();
+    db.add_crawl_urls(crawl.crawl_id, many, Vec::new(), LIMITS, NOW).await.unwrap();
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.urls, stored.queued), (1_000, 1_000));
+    let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+    let of = |reason: &str| counts.iter().find(|count| count.reason == reason).map(|count| count.count);
+    assert_eq!((of("too_many_parameters"), of("frontier_full")), (Some(4), Some(1_003)));
+    let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), 600, NOW).await.unwrap(), 600);
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, 600, NOW).await.unwrap(), 400);
+    assert!(claim(&db, "a", NOW).await.is_none());
+}
+
+async fn pages_of_two_crawls_stay_until_both_are_gone(db: Database) {
+    for name in ["one", "two"] {
+        start(&db, name, &["https://a/1"]).await;
+    }
+    db.claim_crawl_host("a".to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    for url in due(&db, "a").await {
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        record(&db, visit(&url, CrawlUrlState::Listed, change, &[]), "o").await;
+    }
+    for (name, left) in [("one", true), ("two", false)] {
+        let crawl = db.find_crawl(name.to_owned()).await.unwrap().unwrap();
+        while !db.delete_crawl(crawl.crawl_id, true, 10, at(60)).await.unwrap() {}
+        assert_eq!(db.find_web_page(id_of("https://a/1")).await.unwrap(), left, "{name}");
+    }
+}
+
+async fn web_pages_are_listed_by_prefix(db: Database) {
+    let urls = ["https://a/x/1", "https://a/x/2", "https://a/X/3", "https://a/y_%", "https://ab/x/1"];
+    db.save_documents(urls.iter().map(|url| page(url, url)).collect(), NOW).await.unwrap();
+    let list = async |prefix: &str| {
+        let pages = db.list_web_pages(Some(prefix.to_owned()), None, 10).await.unwrap();
+        let mut urls: Vec<String> = pages.into_iter().map(|page| page.url).collect();
+        urls.sort();
+        urls
+    };
+    assert_eq!(list("https://a/x/").await, urls[..2]);
+    assert_eq!(list("https://a/y_%").await, urls[3..4]);
+    assert_eq!(list("https://a/y__").await, [] as [&str; 0]);
+    assert_eq!(db.count_web_pages().await.unwrap(), 5);
+    let first = db.list_web_pages(None, None, 3).await.unwrap();
+    let rest = db.list_web_pages(None, Some(first[2].doc_id), 10).await.unwrap();
+    assert_eq!((first.len(), rest.len()), (3, 2));
+    assert_eq!(db.remove_web_pages(vec![id_of(urls[0]), id_of("https://none/")], at(5)).await.unwrap(), 1);
+    assert_eq!(list("https://a/x/").await, urls[1..2]);
+}

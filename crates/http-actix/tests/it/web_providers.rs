@@ -1,0 +1,52 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use test_support::{Setup, TestProvider, found, page};
+use web_providers::ProviderError;
+
+use crate::api::Api;
+
+async fn api(provider: &Arc<TestProvider>, index: bool) -> Api {
+    let web = if index { provider.with_index() } else { provider.alone() };
+    Api::with(Setup { web, ..Setup::default() }).await
+}
+
+#[actix_web::test]
+async fn results_of_providers_are_web_results() {
+    let provider = TestProvider::with([found("https://tides.example/guide", "Guide", "The spring tides.")]);
+    let api = api(&provider, true).await;
+    let answer = api.search(json!({"query": "tides", "response": {"verbosity": "full"}})).await.json();
+    let hit = &answer["results"][0];
+    assert_eq!((&hit["canonical_url"], &hit["index"]), (&json!("https://tides.example/guide"), &json!("web")));
+    assert_eq!(hit["passages"][0]["text"], "The spring tides.");
+    assert_eq!(answer["warnings"], json!(null));
+    let body = json!({"doc_id": hit["doc_id"], "content": {"selection": "top_passages"}});
+    let read = api.post("/v1/document", &body).await.json();
+    assert_eq!(read["capture_history"][0]["content_format"], "text");
+    assert_eq!(read["provenance"]["capture_id"], hit["provenance"]["capture_id"]);
+}
+
+#[actix_web::test]
+async fn missing_results_are_a_warning() {
+    let provider = TestProvider::named("brave");
+    provider.set(Err(ProviderError::RateLimited { retry_after: Some(Duration::from_secs(9)) }));
+    let api = api(&provider, true).await;
+    api.world.import_one(page("https://a.example/", "The tides.")).await;
+    let answer = api.search(json!({"query": "tides", "response": {"verbosity": "ids_only"}})).await;
+    assert_eq!(answer.status, 200);
+    let answer = answer.json();
+    assert_eq!(answer["results"].as_array().unwrap().len(), 1);
+    let details = json!({"provider": "brave", "reason": "rate_limited"});
+    let warning = &answer["warnings"][0];
+    assert_eq!((&warning["code"], &warning["details"]), (&json!("web_provider_unavailable"), &details));
+}
+
+#[actix_web::test]
+async fn search_without_another_source_is_a_bad_gateway() {
+    let provider = TestProvider::named("searxng");
+    provider.set(Err(ProviderError::Status(500)));
+    let api = api(&provider, false).await;
+    let answer = api.search(json!({"query": "tides"})).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (502, &json!("provider_unavailable")));
+}

@@ -1,0 +1,172 @@
+//! Execution of one run, step by step.
+
+use std::time::Duration;
+
+use app::{Charge, Identity, Viewer};
+use docstore::{ClaimedResearch, Details, NewResearchEvent, ResearchRun, ResearchStep, StoreError};
+use model::{ApiKeyId, SearchId};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::Stopped;
+use super::step::{Executed, Order};
+use crate::engine::{Event, Step};
+use crate::runs::{Research, StoredRequest, StoredState, progress_of};
+
+/// Attempts without a stored step, after which a run ends: it seems to kill its servers.
+const MAX_ATTEMPTS: i32 = 4;
+/// Delay before a failed write is repeated.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
+
+impl Research {
+    /// Executes a claimed run to its end.
+    pub(super) async fn drive(&self, claimed: &ClaimedResearch, owner: &str) -> Result<(), Stopped> {
+        let run = &claimed.run;
+        if run.attempts > MAX_ATTEMPTS {
+            return self.interrupt_run(run, owner).await;
+        }
+        let request: StoredRequest = serde_json::from_str(&run.request).map_err(Stopped::Unreadable)?;
+        let mut state = match claimed.state.as_str() {
+            "" => StoredState::new(&request),
+            stored => serde_json::from_str(stored).map_err(Stopped::Unreadable)?,
+        };
+        let viewer = self.viewer(run).await?;
+        if run.attempts > 1 || !claimed.state.is_empty() {
+            self.refund_unstored(run).await?;
+        }
+        let started_at = run.started_at.unwrap_or(run.created_at);
+        let elapsed = || self.clock.now().since(started_at);
+        let mut assignment = state.assignment(&request);
+        let mut step = state.engine.next(&assignment, elapsed());
+        let mut events = Vec::new();
+        // Prices of searches whose outcome is not stored yet.
+        let mut charges = Vec::new();
+        while !matches!(step, Step::Finish(_)) {
+            let order = Order {
+                run,
+                request: &request,
+                viewer: &viewer,
+                left: assignment.budget.duration().saturating_sub(elapsed()),
+            };
+            let executed = match self.execute_step(&order, &step).await {
+                Some(executed) => executed,
+                None => {
+                    // The balance is used up: continue with what was found.
+                    state.out_of_balance = true;
+                    assignment = state.assignment(&request);
+                    step = state.engine.next(&assignment, elapsed());
+                    continue;
+                }
+            };
+            let Executed { outcome, charge, search_id } = executed;
+            let happened = state.engine.apply(&assignment, &step, outcome);
+            state.engine.spent.elapsed = elapsed();
+            events.extend(happened.into_iter().map(|event| stored_event(event, search_id)));
+            step = state.engine.next(&assignment, state.engine.spent.elapsed);
+            // The last step is stored with the end.
+            charges.extend(charge);
+            if !matches!(step, Step::Finish(_)) {
+                self.record(run, owner, &state, std::mem::take(&mut events)).await?;
+                charges.drain(..).for_each(Charge::keep);
+            }
+        }
+        let Step::Finish(ending) = step else { return Ok(()) };
+        self.finish(run, owner, &state, ending, events).await?;
+        charges.into_iter().for_each(Charge::keep);
+        Ok(())
+    }
+
+    /// Returns the caller on whose behalf the run works.
+    async fn viewer(&self, run: &ResearchRun) -> Result<Viewer, Stopped> {
+        let organization = self.store.find_organization(run.organization_id).await?;
+        let organization =
+            organization.filter(|organization| organization.deleted_at.is_none()).ok_or(Stopped::NoOrganization)?;
+        let unknown = || Identity::ApiKey(ApiKeyId(Uuid::nil()));
+        Ok(Viewer {
+            organization_id: run.organization_id,
+            identity: Identity::from_rate_key(&run.identity).unwrap_or_else(unknown),
+            scopes: Vec::new(),
+            limit_rps: 0,
+            billed: organization.billed,
+        })
+    }
+
+    /// Refunds searches of a worker that died before it stored their outcome.
+    async fn refund_unstored(&self, run: &ResearchRun) -> Result<(), Stopped> {
+        let unstored = self.store.find_unstored_searches(run.organization_id, run.research_id).await?;
+        let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
+        let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
+        self.store.refund_searches(run.organization_id, ids, from, self.clock.now()).await?;
+        Ok(())
+    }
+
+    async fn record(
+        &self,
+        run: &ResearchRun,
+        owner: &str,
+        state: &StoredState,
+        events: Vec<NewResearchEvent>,
+    ) -> Result<(), Stopped> {
+        let step = ResearchStep {
+            state: serde_json::to_string(state).map_err(Stopped::Unreadable)?,
+            progress: progress_of(&state.engine),
+            events,
+        };
+        let stored = self.persistently(|| {
+            let now = self.clock.now();
+            let lease = now + self.options.lease;
+            self.store.record_research_step(run.research_id, owner.to_owned(), step.clone(), now, lease)
+        });
+        if !stored.await? {
+            return Err(Stopped::LeaseLost);
+        }
+        self.changes.notify(run.research_id);
+        Ok(())
+    }
+
+    /// Repeats a write that fails until the lease would expire.
+    pub(super) async fn persistently<T, F>(&self, write: impl Fn() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let end = tokio::time::Instant::now() + self.options.lease / 2;
+        loop {
+            match write().await {
+                Err(StoreError::Unavailable(why)) if tokio::time::Instant::now() < end => {
+                    tracing::warn!(why, "storing a research run failed, retrying");
+                    tokio::time::sleep(RETRY_DELAY).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+/// Converts an event of the engine. Questions are numbered from 1, as in the plan.
+pub(super) fn stored_event(event: Event, search_id: Option<SearchId>) -> NewResearchEvent {
+    let kind = event.name();
+    let mut data = match serde_json::to_value(&event) {
+        Ok(Value::Object(data)) => data,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    data.remove("kind");
+    let numbered = |at: &usize| Value::from(at + 1);
+    match &event {
+        Event::Search { question, .. } => {
+            data.insert("question".to_owned(), numbered(question));
+            if let Some(search_id) = search_id {
+                data.insert("search_id".to_owned(), search_id.to_string().into());
+            }
+        }
+        Event::Document { question, .. } => {
+            data.insert("question".to_owned(), numbered(question));
+        }
+        Event::Note { note, questions, .. } => {
+            data.insert("note".to_owned(), numbered(note));
+            data.insert("questions".to_owned(), questions.iter().map(numbered).collect());
+        }
+        Event::Plan { .. } | Event::OutputDelta { .. } => {}
+    }
+    data.retain(|_, value| !value.is_null());
+    NewResearchEvent { kind, data: Details(data) }
+}

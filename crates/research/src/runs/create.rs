@@ -1,0 +1,157 @@
+use ::webhooks::generate_secret;
+use app::search::SearchRequest;
+use app::{Error, Result, Viewer};
+use docstore::{Details, NewResearchEvent, ResearchRun, Strings, strip_nul};
+use model::{ResearchId, ResearchStatus, SessionId, WebhookEvent};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::request::StoredSearch;
+use super::{Research, RunView, StoredRequest, StoredState, progress_of};
+use crate::engine::{Assignment, Budget, Depth, Format, OutputSpec, PreviousReport, structured};
+
+/// A run to create. Single values are validated already.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    pub query: String,
+    pub depth: Depth,
+    pub instructions: Option<String>,
+    pub output: OutputSpec,
+    pub budget: Budget,
+    /// Run to continue.
+    pub previous: Option<ResearchId>,
+    /// Limits of the searches; its texts and sizes do not count.
+    pub search: SearchRequest,
+    pub session_id: SessionId,
+    pub metadata: Map<String, Value>,
+    pub webhook: Option<NewWebhook>,
+}
+
+/// Address that receives the end of one run.
+#[derive(Clone, Debug)]
+pub struct NewWebhook {
+    pub url: String,
+    pub events: Vec<WebhookEvent>,
+}
+
+/// A run that was created.
+#[derive(Clone, Debug)]
+pub struct CreatedRun {
+    pub run: RunView,
+    /// Signs the deliveries of the run; never shown again.
+    pub webhook_secret: Option<String>,
+}
+
+impl Research {
+    /// Queues a run and wakes the worker of this process.
+    ///
+    /// # Errors
+    /// `Invalid`; `NoRetrieval`; `InsufficientBalance` if not even one search can be paid; `ResearchNotFound` for an unknown
+    /// previous run; `ResearchConcurrency`.
+    pub async fn create(&self, viewer: &Viewer, new: NewRun) -> Result<CreatedRun> {
+        if new.query.trim().is_empty() {
+            return Err(Error::invalid("query", "query must not be blank"));
+        }
+        check_output(&new.output)?;
+        self.app.check_search(viewer, &new.search)?;
+        if let Some(webhook) = &new.webhook {
+            self.webhooks
+                .check(&webhook.url)
+                .map_err(|refused| Error::invalid("webhook.url", format!("webhook.url: {refused}")))?;
+        }
+        let previous = match new.previous {
+            Some(id) => Some(self.previous_report(viewer, id).await?),
+            None => None,
+        };
+        self.app.check_balance(viewer).await?;
+        let query = strip_nul(new.query);
+        let assignment = Assignment {
+            query: query.clone(),
+            depth: new.depth,
+            instructions: new.instructions,
+            output: new.output,
+            budget: new.budget,
+            previous,
+            has_model: self.generator.is_some() && new.budget.max_tokens > 0,
+        };
+        let request = StoredRequest { assignment, search: StoredSearch::of(&new.search) };
+        let secret = new.webhook.as_ref().map(|_| generate_secret());
+        let (webhook_url, webhook_events) = match new.webhook {
+            Some(NewWebhook { url, events }) => {
+                let names = events.iter().map(|event| event.as_str().to_owned()).collect();
+                (Some(url), Some(Strings(names)))
+            }
+            None => (None, None),
+        };
+        let now = self.clock.now();
+        let run = ResearchRun {
+            research_id: ResearchId(Uuid::now_v7()),
+            organization_id: viewer.organization_id,
+            session_id: new.session_id,
+            identity: viewer.identity.rate_key(),
+            query,
+            request: serde_json::to_string(&request).map_err(Error::internal)?,
+            progress: progress_of(&StoredState::new(&request).engine).progress,
+            status: ResearchStatus::Queued,
+            stop_reason: None,
+            error: None,
+            metadata: Details(new.metadata),
+            webhook_url,
+            webhook_secret: secret.clone(),
+            webhook_events,
+            searches: 0,
+            documents: 0,
+            tokens: 0,
+            last_sequence: 0,
+            attempts: 0,
+            lease_owner: None,
+            lease_expires_at: None,
+            created_at: now,
+            started_at: None,
+            completed_at: None,
+            expires_at: now + self.options.retention,
+        };
+        let depth = serde_json::to_value(new.depth).unwrap_or_default();
+        let data = Details::default().with("query", run.query.as_str()).with("depth", depth);
+        let created = NewResearchEvent { kind: "created", data };
+        let limit = self.options.runs_per_organization;
+        if !self.store.create_research(run.clone(), created, i64::from(limit)).await? {
+            return Err(Error::ResearchConcurrency { limit });
+        }
+        self.wake.notify_one();
+        Ok(CreatedRun { run: RunView::new(run, None), webhook_secret: secret })
+    }
+
+    /// Returns the report of a run of the viewer's organization to continue.
+    async fn previous_report(&self, viewer: &Viewer, id: ResearchId) -> Result<PreviousReport> {
+        let found = self.store.find_research(viewer.organization_id, id).await?.ok_or(Error::ResearchNotFound)?;
+        let (run, output) = found;
+        let run = RunView::new(run, output.as_deref());
+        let Some(report) = run.report else {
+            let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
+            return Err(Error::invalid("previous_research_id", message));
+        };
+        Ok(PreviousReport {
+            query: run.query,
+            text: report.text,
+            unanswered: report.unanswered,
+            cited: report.citations.iter().map(|citation| citation.doc_id).collect(),
+        })
+    }
+}
+
+fn check_output(output: &OutputSpec) -> Result<()> {
+    match (output.format, &output.schema) {
+        (Format::Structured, None) => {
+            Err(Error::invalid("output.schema", "output.schema is required if output.format is `structured`"))
+        }
+        (Format::Structured, Some(schema)) => structured::validate_schema(schema).map_err(|invalid| {
+            let field = format!("output.schema{}", invalid.field);
+            Error::invalid(field.clone(), format!("{field}: {}", invalid.message))
+        }),
+        (Format::Markdown | Format::Text, Some(_)) => {
+            Err(Error::invalid("output.schema", "output.schema needs output.format `structured`"))
+        }
+        (Format::Markdown | Format::Text, None) => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+use app::Error;
+use model::{BalanceReason, ResearchStatus, ResearchStop};
+use test_support::{EngineFault, Setup, until};
+
+use super::world::{QUESTION, Worker, World, quick, standard};
+
+async fn billed(cents: u64) -> World {
+    let mut setup = Setup::default();
+    setup.options.search_cents = 3;
+    let mut world = World::with(setup).await;
+    world.tenant = world.app.billed_tenant(cents).await;
+    world
+}
+
+#[tokio::test]
+async fn searches_of_a_run_are_billed_and_name_it() {
+    let world = billed(1_000).await;
+    let run = world.run(standard(QUESTION)).await;
+    assert!(run.searches >= 2);
+    let entries = world.app.store.list_balance_entries(world.tenant.organization_id, None, 1_000).await.unwrap();
+    let paid: Vec<_> = entries.iter().filter(|entry| entry.reason == BalanceReason::Search).collect();
+    assert_eq!(paid.len(), run.searches as usize);
+    assert!(paid.iter().all(|entry| entry.research_id == Some(run.research_id) && entry.cents == -3));
+    assert_eq!(world.app.balance(&world.tenant).await, 1_000 - 3 * i64::from(run.searches));
+}
+
+#[tokio::test]
+async fn failed_searches_are_refunded() {
+    let world = billed(1_000).await;
+    world.app.engine.fail(EngineFault::Error(engine::EngineErrorKind::Unavailable));
+    let run = world.run(quick(QUESTION)).await;
+    assert_eq!(run.status, ResearchStatus::Failed);
+    assert_eq!(world.app.balance(&world.tenant).await, 1_000);
+    let entries = world.app.store.list_balance_entries(world.tenant.organization_id, None, 1_000).await.unwrap();
+    let refunds: Vec<_> = entries.iter().filter(|entry| entry.reason == BalanceReason::Refund).collect();
+    assert!(!refunds.is_empty() && refunds.iter().all(|entry| entry.research_id == Some(run.research_id)));
+}
+
+#[tokio::test]
+async fn cancelled_search_is_refunded() {
+    let world = billed(1_000).await;
+    world.app.engine.hold();
+    let _working = world.app.work_on_research();
+    let id = world.create(quick(QUESTION)).await;
+    world.app.engine.reached(1).await;
+    assert_eq!(world.app.balance(&world.tenant).await, 997);
+    world.app.research.cancel(&world.tenant.viewer, id).await.unwrap();
+    until("the refund", async || (world.app.balance(&world.tenant).await == 1_000).then_some(())).await;
+    world.app.engine.release();
+}
+
+#[tokio::test]
+async fn search_of_a_killed_worker_is_paid_once() {
+    let world = billed(1_000).await;
+    world.app.engine.hold();
+    let id = world.create(quick(QUESTION)).await;
+    // A killed process refunds nothing, unlike a dropped search.
+    let (store, clock) = (&world.app.store, &world.app.clock);
+    let now = model::Clock::now(clock.as_ref());
+    let claimed = store.claim_research("dead".to_owned(), now, now).await.unwrap().unwrap();
+    let lost = docstore::BalanceEntry {
+        id: uuid::Uuid::new_v4().into(),
+        organization_id: world.tenant.organization_id,
+        cents: -3,
+        reason: BalanceReason::Search,
+        search_id: Some(uuid::Uuid::new_v4().into()),
+        created_at: now,
+        identity: Some(claimed.run.identity),
+        research_id: Some(id),
+    };
+    store.post_balance_entry(lost).await.unwrap().unwrap();
+    world.app.engine.release();
+    let worker = Worker::start(&world.another());
+    let run = world.ended(id).await;
+    worker.kill().await;
+    assert_eq!(world.app.balance(&world.tenant).await, 1_000 - 3 * i64::from(run.searches));
+}
+
+#[tokio::test]
+async fn balance_that_runs_out_ends_the_run_with_a_partial_report() {
+    let world = billed(3).await;
+    let run = world.run(standard(QUESTION)).await;
+    assert_eq!((run.status, run.stop_reason), (ResearchStatus::Completed, Some(ResearchStop::BudgetReached)));
+    assert_eq!(run.searches, 1);
+    assert!(!run.report.as_ref().unwrap().citations.is_empty());
+    world.verify(&run).await;
+    assert_eq!(world.app.balance(&world.tenant).await, 0);
+    let refused = world.app.research.create(&world.tenant.viewer, quick(QUESTION)).await;
+    assert!(matches!(refused, Err(Error::InsufficientBalance)));
+}
+
+#[tokio::test]
+async fn balance_that_is_gone_before_the_first_search_fails_the_run() {
+    let world = billed(3).await;
+    let [first, second] = [world.create(quick("What is green tea?")).await, world.create(quick(QUESTION)).await];
+    // The first takes the last cents.
+    let _working = world.app.work_on_research();
+    let ends = [world.ended(first).await, world.ended(second).await];
+    let failed: Vec<_> = ends.iter().filter(|run| run.status == ResearchStatus::Failed).collect();
+    assert!(failed.iter().all(|run| run.error.as_ref().unwrap().code == "insufficient_balance"));
+    assert_eq!(failed.len(), 1);
+}

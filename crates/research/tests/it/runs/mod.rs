@@ -1,0 +1,10 @@
+//! Runs over the use cases of a real application.
+
+mod billing;
+mod budget;
+mod endings;
+mod events;
+mod interruptions;
+mod models;
+mod webhooks;
+mod world;

@@ -1,0 +1,139 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use model::ResearchStatus;
+use models::ModelError;
+use models::generation::{Generation, GenerationRequest, Generator};
+use models_http::{HttpGenerator, HttpGeneratorOptions};
+use research::engine::{Budget, Engine};
+use test_support::chat::{ChatEndpoint, ChatRequest, completion, error};
+use test_support::endpoint::Reply;
+
+use super::world::{QUESTION, World, check_sequence, standard};
+
+fn generator(chat: &ChatEndpoint, timeout: Duration) -> Arc<dyn Generator> {
+    let options = HttpGeneratorOptions {
+        url: chat.url(),
+        model: "scripted".to_owned(),
+        api_key: None,
+        timeout,
+        max_tokens: 1_000,
+        retry_delay: Duration::from_millis(1),
+    };
+    Arc::new(HttpGenerator::new(options).unwrap())
+}
+
+/// Runs with a scripted model.
+async fn run(script: impl Fn(&ChatRequest) -> Reply + Send + Sync + 'static) -> (World, research::RunView, usize) {
+    let chat = ChatEndpoint::start(move |_, request| script(request));
+    let world = World::with_model(generator(&chat, Duration::from_millis(500))).await;
+    let run = world.run(standard(QUESTION)).await;
+    check_sequence(&world.events(run.research_id).await);
+    assert_eq!(run.status, ResearchStatus::Completed);
+    world.verify(&run).await;
+    let requests = chat.requests().len();
+    (world, run, requests)
+}
+
+fn is_report(request: &ChatRequest) -> bool {
+    request.format().is_none()
+}
+
+#[tokio::test]
+async fn honest_model_writes_the_report() {
+    let (_, run, requests) = run(|request| {
+        if is_report(request) {
+            completion(
+                "The X200 pump takes lithium grease of class NLGI 2 [1]. Its seal is replaced every 4,000 hours [2].",
+            )
+        } else {
+            completion("{}")
+        }
+    })
+    .await;
+    let report = run.report.unwrap();
+    assert_eq!(report.engine, Engine::Model, "{}", report.text);
+    assert!(requests >= 2 && run.tokens > 0);
+    assert!(run.tokens <= u64::from(Budget::of(research::engine::Depth::Standard).max_tokens));
+    assert!(!report.citations.is_empty());
+}
+
+#[tokio::test]
+async fn model_that_invents_gets_no_invention_into_the_report() {
+    let (_, run, _) = run(|request| {
+        if is_report(request) {
+            completion(
+                "The pump needs \"unicorn fat, imported weekly\" [1]. See https://evil.example/ [99]. \
+                 The seal lasts forever [42].",
+            )
+        } else {
+            completion("{}")
+        }
+    })
+    .await;
+    let text = run.report.unwrap().text;
+    assert!(!text.contains("unicorn") && !text.contains("evil.example") && !text.contains("[99]"), "{text}");
+}
+
+#[tokio::test]
+async fn failing_and_useless_models_lose_no_run() {
+    for script in [
+        (|_: &ChatRequest| error(500, "on fire")) as fn(&ChatRequest) -> Reply,
+        |_| error(401, "no key"),
+        |_| completion("%%%% not what was asked"),
+        |_| Reply::json(200, &serde_json::json!({"nonsense": true})),
+    ] {
+        let (_, run, _) = run(script).await;
+        let report = run.report.unwrap();
+        assert!(report.text.contains("lithium grease"), "{}", report.text);
+    }
+}
+
+/// Model that answers never, or after a change of the world.
+struct Scripted<F>(F);
+
+#[async_trait]
+impl<F, A> Generator for Scripted<F>
+where
+    F: Fn() -> A + Send + Sync,
+    A: Future<Output = Result<Generation, ModelError>> + Send,
+{
+    fn id(&self) -> &str {
+        "scripted"
+    }
+
+    async fn generate(&self, _: &GenerationRequest) -> Result<Generation, ModelError> {
+        (self.0)().await
+    }
+}
+
+#[tokio::test]
+async fn model_that_never_answers_ends_with_the_time() {
+    let world = World::with_model(Arc::new(Scripted(std::future::pending))).await;
+    let mut new = standard(QUESTION);
+    new.budget.max_seconds = 1;
+    let run = world.run(new).await;
+    assert_eq!(run.status, ResearchStatus::Completed);
+    assert_eq!(run.report.unwrap().engine, Engine::Extractive);
+}
+
+#[tokio::test]
+async fn cancellation_interrupts_the_model() {
+    let world = World::with_model(Arc::new(Scripted(std::future::pending))).await;
+    let id = world.create(standard(QUESTION)).await;
+    let _working = world.app.work_on_research();
+    test_support::until("the start", async || world.get(id).await.started_at.map(|_| ())).await;
+    world.app.research.cancel(&world.tenant.viewer, id).await.unwrap();
+    assert_eq!(world.get(id).await.status, ResearchStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn without_tokens_no_model_is_asked() {
+    let chat = ChatEndpoint::start(|_, _| completion("{}"));
+    let world = World::with_model(generator(&chat, Duration::from_secs(5))).await;
+    let mut new = standard(QUESTION);
+    new.budget.max_tokens = 0;
+    let run = world.run(new).await;
+    assert_eq!((run.status, run.tokens, chat.requests().len()), (ResearchStatus::Completed, 0, 0));
+}

@@ -1,0 +1,122 @@
+//! Plain text of what providers send.
+
+use retrieval_core::chars;
+
+/// Inline elements with which providers mark matches. Others may be text, such as `Vec<String>`.
+const ELEMENTS: [&str; 11] = ["a", "b", "br", "code", "em", "i", "mark", "p", "span", "strong", "wbr"];
+
+/// Characters read of a text, relative to those that are kept.
+const READ: usize = 4;
+/// Maximum length of a tag and of an entity, in bytes.
+const MAX_TAG: usize = 300;
+const MAX_ENTITY: usize = 10;
+
+/// Returns at most `max_chars` characters of a text without markup, control characters and changes of direction, with single
+/// spaces.
+pub fn clean(text: &str, max_chars: usize) -> String {
+    let text = without_tags(chars::truncate(text.trim_start(), READ * max_chars));
+    let text = decoded(&text);
+    let is_space = |c: char| c.is_whitespace() || c.is_control() || is_invisible(c);
+    let words: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
+    chars::truncate(&words.join(" "), max_chars).trim_end().to_owned()
+}
+
+/// Returns true for characters that change the direction or the order of text, and for byte order marks.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn without_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = if is_tag(rest) { rest.bytes().take(MAX_TAG).position(|byte| byte == b'>') } else { None };
+        match end {
+            Some(end) => rest = &rest[end + 1..],
+            None => {
+                plain.push('<');
+                rest = &rest[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn is_tag(text: &str) -> bool {
+    let name = text[1..].trim_start_matches('/');
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    ELEMENTS.iter().any(|element| name[..end].eq_ignore_ascii_case(element))
+}
+
+fn decoded(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(MAX_ENTITY).position(|byte| byte == b';');
+        match end.and_then(|end| Some((entity(&rest[1..end])?, end))) {
+            Some((character, end)) => {
+                plain.push(character);
+                rest = &rest[end + 1..];
+            }
+            None => {
+                plain.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn entity(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some(' '),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_plain() {
+        for (text, expected) in [
+            ("The <strong>spring</strong> <B>tides</B>", "The spring tides"),
+            ("Q&amp;A &quot;now&quot; &#x27;x&#39; &bogus; & co", "Q&A \"now\" 'x' &bogus; & co"),
+            ("Vec<String> and a < b", "Vec<String> and a < b"),
+            ("&lt;script&gt;", "<script>"),
+            ("a\u{0}b\r\n\tc\u{1b}[31m", "a b c [31m"),
+            ("abc\u{202e}def\u{2066}", "abc def"),
+            ("<a href=\"javascript:x\">link</a>", "link"),
+            ("<b", "<b"),
+            ("é&é<é", "é&é<é"),
+        ] {
+            assert_eq!(clean(text, 100), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_bounded() {
+        assert_eq!(clean(&"é ".repeat(1 << 20), 7), "é é é é");
+        assert!(clean(&"<b>".repeat(1 << 20), 7).len() <= 7);
+        assert_eq!(clean(&"&".repeat(1 << 20), 7), "&&&&&&&");
+    }
+}
