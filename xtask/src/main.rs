@@ -30,7 +30,7 @@ enum Command {
     Test(test::Options),
     /// Test the built server from outside: published contract (Schemathesis), MCP clients, programs, acceptance folder
     E2e(e2e::Options),
-    /// Write the published OpenAPI document, or check that the committed one is current
+    /// Write the OpenAPI document and the reference of settings, or check that the committed ones are current
     Schema(schema::Options),
     /// Measure speed and size of the release server over HTTP
     Bench(bench::Options),

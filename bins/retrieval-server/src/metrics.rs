@@ -5,13 +5,18 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http_actix::MetricsText;
-use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 
 /// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 /// Interval of sorting recorded durations into buckets. Without it they accumulate until the next scrape.
 const UPKEEP: Duration = Duration::from_secs(5);
+const BUILD: &str = "retrieval_build_info";
+/// Web search providers, configured or not.
+const PROVIDERS: [&str; 3] = ["searxng", "brave", "http"];
+const PROVIDER_REQUESTS: &str = "retrieval_web_provider_requests_total";
+const PROVIDER_DURATION: &str = "retrieval_web_provider_duration_seconds";
 const RESIDENT: &str = "process_resident_memory_bytes";
 
 /// Installs the recorder. Must be called once, on a tokio runtime.
@@ -37,20 +42,34 @@ pub fn start() -> anyhow::Result<MetricsText> {
 fn describe() {
     describe_counter!("retrieval_requests_total", "Requests, by route and status.");
     describe_histogram!("retrieval_request_duration_seconds", Unit::Seconds, "Request duration in seconds, by route.");
-    describe_counter!("retrieval_usage_events_dropped_total", "Requests missing from the usage overview.");
-    describe_counter!("retrieval_rate_limit_outages_total", "Outages of the rate limiter's Redis.");
-    describe_counter!("retrieval_rate_limit_uncounted_total", "Requests not counted during an outage of Redis.");
+    unlabelled("retrieval_usage_events_dropped_total", "Requests missing from the usage overview.");
+    unlabelled("retrieval_rate_limit_outages_total", "Outages of the rate limiter's Redis.");
+    unlabelled("retrieval_rate_limit_uncounted_total", "Requests not counted during an outage of Redis.");
     describe_counter!("retrieval_task_panics_total", "Panics of background tasks, by task.");
-    describe_counter!("retrieval_searches_refunded_total", "Failed searches that were refunded.");
+    unlabelled("retrieval_searches_refunded_total", "Failed searches that were refunded.");
+    unlabelled("retrieval_searches_unrecorded_total", "Searches answered before their record was written.");
+    describe_counter!("retrieval_overloaded_total", "Requests refused because of their wait, by kind of work.");
+    describe_gauge!("retrieval_outbox_entries", "Document changes that wait for a search index, by index.");
+    describe_gauge!("retrieval_outbox_age_seconds", Unit::Seconds, "Age of the oldest waiting change, by index.");
+    describe_gauge!("retrieval_index_runs", "Unfinished indexing runs of all organizations, by state.");
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
     describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
-    describe_counter!("retrieval_web_provider_requests_total", "Searches of web providers, by provider and outcome.");
+    describe_counter!(PROVIDER_REQUESTS, "Searches of web providers, by provider and outcome.");
     describe_histogram!(
-        "retrieval_web_provider_duration_seconds",
+        PROVIDER_DURATION,
         Unit::Seconds,
         "Duration of requests to web providers in seconds, by provider."
     );
+    for provider in PROVIDERS {
+        counter!(PROVIDER_REQUESTS, "provider" => provider, "outcome" => "ok").increment(0);
+        let _ = histogram!(PROVIDER_DURATION, "provider" => provider);
+    }
+    describe_counter!(
+        "retrieval_research_runs_total",
+        "Ended research runs, by status and reason of the end; cancelled ones are not counted."
+    );
+    describe_histogram!("retrieval_research_duration_seconds", Unit::Seconds, "Duration of research runs in seconds.");
     describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
     describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
     describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
@@ -61,7 +80,16 @@ fn describe() {
     );
     describe_counter!("retrieval_connections_refused_total", "Connections refused at a limit, by listener and reason.");
     describe_counter!("retrieval_connections_slow_total", "Connections closed because of a slow client, by listener.");
+    describe_gauge!(BUILD, "Version of the server. Always 1.");
+    gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");
+}
+
+/// Describes a counter without labels, and makes it known to the first scrape. Counters with labels are registered by the code
+/// that knows the labels.
+fn unlabelled(name: &'static str, description: &'static str) {
+    describe_counter!(name, description);
+    counter!(name).increment(0);
 }
 
 /// Returns the resident memory in bytes, on Linux only (proc_pid_status(5)).

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod api_keys;
 pub mod audit;
 pub mod authentication;
+mod backlog;
 mod batches;
 mod billing;
 pub mod citations;
@@ -214,6 +215,9 @@ fn spawn_upkeep(
     clock: &Arc<dyn Clock>,
     retention: Retention,
 ) {
+    backlog::register();
+    let shared = (store.clone(), Arc::clone(clock));
+    supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), Arc::clone(&shared.1)));
     let shared = (store.clone(), Arc::clone(clock));
     supervisor.spawn("refunds", move || {
         refunds::refund_lost_searches(shared.0.clone(), Arc::clone(&shared.1), retention.searches)

@@ -68,6 +68,7 @@ pub struct Shares {
 impl Shares {
     /// Must be called on a runtime, whose blocking threads compute.
     pub fn new(limits: &ShareLimits) -> Self {
+        [Work::Search, Work::Read, Work::Report, Work::Small].into_iter().for_each(|work| count(work, 0));
         let shared = |permits| Limits::shared(permits, limits.max_waiting, limits.max_wait);
         // Reads and small requests may wait for something outside: no organization takes all places.
         let partial = |permits: u32| Limits { per_organization: permits - permits / 4, ..shared(permits) };
@@ -132,9 +133,14 @@ impl App {
 
 fn count_overloaded<T>(work: Work, outcome: Result<T>) -> Result<T> {
     if matches!(outcome, Err(Error::Overloaded { .. })) {
-        metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(1);
+        count(work, 1);
     }
     outcome
+}
+
+/// Counts refused requests. A count of 0 makes the counter known to the first scrape.
+fn count(work: Work, requests: u64) {
+    metrics::counter!("retrieval_overloaded_total", "work" => work.as_str()).increment(requests);
 }
 
 /// Permit of a request whose client may leave before the answer.

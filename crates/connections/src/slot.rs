@@ -44,6 +44,10 @@ struct Handle {
 impl Connections {
     /// Creates the empty count of a listener, which metrics and the log call `listener`.
     pub fn new(listener: &'static str, limits: Limits) -> Self {
+        gauge!("retrieval_connections", "listener" => listener).set(0.0);
+        count_shed(listener, 0);
+        count_slow(listener, 0);
+        [Reason::Full, Reason::Address].into_iter().for_each(|reason| count_refused(listener, reason, 0));
         Self(Arc::new(Shared { listener, limits, state: Mutex::default() }))
     }
 
@@ -61,7 +65,7 @@ impl Connections {
                 if let Some(replaced) = replaced.and_then(|replaced| state.handles.remove(&replaced)) {
                     replaced.replaced.store(true, Ordering::Release);
                     replaced.reader.wake();
-                    counter!("retrieval_connections_shed_total", "listener" => listener).increment(1);
+                    count_shed(listener, 1);
                 }
                 self.0.report(&state);
                 drop(state);
@@ -73,8 +77,7 @@ impl Connections {
                     state.warned = Some(Instant::now());
                 }
                 drop(state);
-                counter!("retrieval_connections_refused_total", "listener" => listener, "reason" => reason.as_str())
-                    .increment(1);
+                count_refused(listener, reason, 1);
                 if warn {
                     self.0.warn(reason, peer);
                 }
@@ -139,7 +142,7 @@ impl Slot {
     }
 
     pub(crate) fn count_slow(&self) {
-        counter!("retrieval_connections_slow_total", "listener" => self.0.shared.listener).increment(1);
+        count_slow(self.0.shared.listener, 1);
     }
 }
 
@@ -184,4 +187,19 @@ impl Drop for Serving {
             handle.reader.wake();
         }
     }
+}
+
+// A count of 0 makes a counter known to the first scrape.
+
+fn count_shed(listener: &'static str, connections: u64) {
+    counter!("retrieval_connections_shed_total", "listener" => listener).increment(connections);
+}
+
+fn count_slow(listener: &'static str, connections: u64) {
+    counter!("retrieval_connections_slow_total", "listener" => listener).increment(connections);
+}
+
+fn count_refused(listener: &'static str, reason: Reason, connections: u64) {
+    let reason = reason.as_str();
+    counter!("retrieval_connections_refused_total", "listener" => listener, "reason" => reason).increment(connections);
 }

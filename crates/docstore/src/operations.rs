@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, CrawlId, CrawlStatus, CrawlUrlState, DeliveryId,
-    DocId, FeedbackId, Generation, IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, SearchId, SyncId,
-    Timestamp, WebhookId,
+    DocId, FeedbackId, Generation, IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, RunState,
+    SearchId, SyncId, Timestamp, WebhookId,
 };
 
 use crate::Docstore;
@@ -356,6 +356,8 @@ operations! {
     read runs::find_any_run(sync_id: SyncId) -> Option<IndexRun>;
     /// Returns true if a run of the organization is queued or in flight.
     read runs::has_unfinished_run(organization_id: OrganizationId) -> bool;
+    /// Counts the runs of all organizations in a state.
+    read runs::count_runs(state: RunState) -> i64;
     /// Leases the next run to `owner`: an abandoned one, else the oldest queued one of an organization without a run in
     /// flight. `None` if there is none.
     write runs::claim_run(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<IndexRun>;
@@ -455,6 +457,8 @@ operations! {
     read outbox::outbox_bounds_of(index: IndexName, organization_id: OrganizationId) -> Option<(i64, i64)>;
     /// Counts the outbox entries of an index.
     read outbox::count_outbox(index: IndexName) -> i64;
+    /// Returns the time of the oldest outbox entry of an index; `None` if its outbox is empty.
+    read outbox::oldest_outbox_entry(index: IndexName) -> Option<Timestamp>;
     /// Acquires or renews a lease. Returns false while another owner's lease has not expired.
     relaxed outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
     /// Releases a lease if `owner` holds it.

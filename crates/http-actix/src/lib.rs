@@ -22,6 +22,7 @@ mod path;
 mod pipeline;
 mod query;
 mod reply;
+mod request_metrics;
 mod research;
 mod routes;
 mod search;

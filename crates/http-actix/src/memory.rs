@@ -66,6 +66,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     fn new(kind: &'static str, large_kib: u32, kib: u32, max_wait: Duration) -> Self {
+        count(kind, 0);
         // Clients that read slowly hold their memory for a while: no organization takes all.
         let per_organization = kib - kib / 2;
         let limits = Limits { permits: kib, per_organization, max_waiting: 8, max_wait };
@@ -91,7 +92,7 @@ impl Budget {
             Ok(Err(overloaded)) => overloaded.retry_after,
             Err(_) => self.max_wait,
         };
-        metrics::counter!("retrieval_overloaded_total", "work" => self.kind).increment(1);
+        count(self.kind, 1);
         Err(Failure::overloaded(format!("too many large {} at a time", self.kind), retry_after))
     }
 
@@ -99,6 +100,11 @@ impl Budget {
     pub async fn wait(&self, organization: OrganizationId, bytes: usize) -> Option<Permit> {
         if bytes <= self.large { None } else { Some(self.semaphore.wait(organization, weight(bytes)).await) }
     }
+}
+
+/// Counts refused bodies. A count of 0 makes the counter known to the first scrape.
+fn count(kind: &'static str, bodies: u64) {
+    metrics::counter!("retrieval_overloaded_total", "work" => kind).increment(bodies);
 }
 
 fn weight(bytes: usize) -> u32 {

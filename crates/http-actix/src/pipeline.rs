@@ -9,7 +9,6 @@ use std::time::Instant;
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::Access;
 use futures_util::FutureExt;
-use metrics::{counter, histogram};
 use model::Scope;
 use openapi::Spec;
 use uuid::Uuid;
@@ -20,7 +19,7 @@ use crate::failure::Failure;
 use crate::query::refuse_unknown_parameters;
 use crate::reply::{ENVELOPE, Refusals, Reply, respond_as};
 use crate::usage_record::UsageRecord;
-use crate::{State, body, session};
+use crate::{State, body, request_metrics, session};
 
 /// The target of a request.
 #[derive(Clone, Copy)]
@@ -141,8 +140,7 @@ where
     if let Some(usage) = usage {
         usage.finish(status.as_u16());
     }
-    counter!("retrieval_requests_total", "route" => name, "status" => status.as_str().to_owned()).increment(1);
-    histogram!("retrieval_request_duration_seconds", "route" => name).record(started.elapsed());
+    request_metrics::record(name, status.as_u16(), Some(started.elapsed()));
     response
 }
 

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
+use crate::request_metrics;
 use crate::{Options, State, create_app, create_operations_app};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
@@ -63,6 +64,7 @@ pub fn serve(
         0 => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
         configured => configured,
     };
+    request_metrics::register();
     let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),

@@ -4,11 +4,10 @@ use std::time::Instant;
 
 use app::usage::UsageEvent;
 use app::{App, Identity, Viewer};
-use metrics::counter;
 use model::OrganizationId;
 use time::OffsetDateTime;
 
-use crate::State;
+use crate::{State, request_metrics};
 
 /// Status recorded when the client disconnects before the response, as in nginx.
 const CLIENT_CLOSED: u16 = 499;
@@ -58,8 +57,7 @@ impl Drop for UsageRecord {
     fn drop(&mut self) {
         let status = self.status.get().unwrap_or_else(|| {
             // The pipeline counts the others.
-            let status = CLIENT_CLOSED.to_string();
-            counter!("retrieval_requests_total", "route" => self.route.get(), "status" => status).increment(1);
+            request_metrics::record(self.route.get(), CLIENT_CLOSED, None);
             CLIENT_CLOSED
         });
         self.app.record_usage(UsageEvent {

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+const PANICS: &str = "retrieval_task_panics_total";
 const MIN_PAUSE: Duration = Duration::from_millis(250);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Time without a panic after which the next restart is quick again.
@@ -53,6 +54,7 @@ impl Supervisor {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        metrics::counter!(PANICS, "task" => name).increment(0);
         let supervisor = self.clone();
         let slot = {
             let mut tasks = self.lock();
@@ -104,7 +106,7 @@ impl Supervisor {
 /// Logs and counts a panic of a background task, caught by the supervisor or by the task itself. Returns its message.
 pub fn report_panic(task: &'static str, panic: &(dyn Any + Send)) -> String {
     let message = panic_message(panic);
-    metrics::counter!("retrieval_task_panics_total", "task" => task).increment(1);
+    metrics::counter!(PANICS, "task" => task).increment(1);
     tracing::error!(task, panic = message, "a background task panicked");
     message
 }

@@ -35,8 +35,12 @@ pub struct Worker {
     owner: String,
 }
 
+const DELIVERED: &str = "delivered";
+const FAILED: &str = "failed";
+
 impl Worker {
     pub fn new(store: Docstore, sender: Arc<Sender>, clock: Arc<dyn Clock>, options: WorkerOptions) -> Self {
+        [DELIVERED, FAILED].into_iter().for_each(|outcome| count(outcome, 0));
         Self { store, sender, clock, options, owner: Uuid::new_v4().to_string() }
     }
 
@@ -90,11 +94,11 @@ impl Worker {
         };
         let attempt = Attempt { url, secrets: &secrets, delivery_id, body: &delivery.payload, now };
         let Err(error) = self.sender.send(attempt).await else {
-            count("delivered");
+            count(DELIVERED, 1);
             self.store.complete_delivery(delivery_id, webhook_id, self.owner.clone()).await?;
             return Ok(());
         };
-        count("failed");
+        count(FAILED, 1);
         let now = self.clock.now();
         let failed = FailedAttempt {
             attempts: delivery.attempts,
@@ -120,6 +124,7 @@ fn secrets(webhook: &Webhook, now: Timestamp) -> Vec<&str> {
     std::iter::once(webhook.secret.as_str()).chain(previous.filter(|_| is_valid)).collect()
 }
 
-fn count(outcome: &'static str) {
-    metrics::counter!("retrieval_webhook_attempts_total", "outcome" => outcome).increment(1);
+/// Counts attempts. A count of 0 makes the counter known to the first scrape.
+fn count(outcome: &'static str, attempts: u64) {
+    metrics::counter!("retrieval_webhook_attempts_total", "outcome" => outcome).increment(attempts);
 }

@@ -49,7 +49,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
         ("the system's clock is read in its few places", clocks::check(&sources)),
         ("public signatures use the domain's types", signatures::check(&sources)),
         ("both databases have the same migrations", migrations::check(&root)?),
-        ("the committed OpenAPI document is what the code says", schema::check(&root)),
+        (
+            "the committed OpenAPI document and the reference of settings are what their sources say",
+            schema::check(&root),
+        ),
         ("tracked files name no path of one machine", tracked::check(&root)?),
     ];
     for (rule, breaches) in &outcomes {

@@ -31,6 +31,7 @@ mod instances;
 mod lacking;
 mod logs;
 mod meilisearch;
+mod monitoring;
 mod oauth;
 mod quickstart;
 mod reranking;

@@ -201,6 +201,11 @@ pub async fn count_outbox(connection: &mut Conn, index: IndexName) -> Result<i64
     Ok(outbox::table.filter(outbox::index_name.eq(Bind(index))).count().get_result(connection).await?)
 }
 
+pub async fn oldest_outbox_entry(connection: &mut Conn, index: IndexName) -> Result<Option<Timestamp>> {
+    let oldest = outbox::table.filter(outbox::index_name.eq(Bind(index))).order(outbox::id).select(outbox::created_at);
+    Ok(oldest.first(connection).await.optional()?)
+}
+
 pub async fn acquire_lease(
     connection: &mut Conn,
     name: String,

@@ -85,6 +85,10 @@ pub async fn has_unfinished_run(connection: &mut Conn, organization_id: Organiza
     Ok(diesel::select(diesel::dsl::exists(unfinished)).get_result(connection).await?)
 }
 
+pub async fn count_runs(connection: &mut Conn, state: RunState) -> Result<i64> {
+    Ok(index_runs::table.filter(index_runs::state.eq(Bind(state))).count().get_result(connection).await?)
+}
+
 pub async fn claim_run(
     connection: &mut Conn,
     owner: String,

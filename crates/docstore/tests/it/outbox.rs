@@ -4,7 +4,7 @@ use docstore::OutboxWork;
 use model::{DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, documents_in, new_organization, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, workspace_document};
 
 on_both_backends!(
     pending_entries_are_oldest_first_per_index,
@@ -15,6 +15,7 @@ on_both_backends!(
     large_batch_is_enqueued_and_completed,
     long_backlog_is_shared_between_organizations,
     bounds_of_an_organization_ignore_others,
+    age_is_that_of_the_oldest_entry_of_the_index,
 );
 
 fn ids(count: usize) -> Vec<DocId> {
@@ -152,4 +153,17 @@ async fn bounds_of_an_organization_ignore_others(db: Database) {
     db.complete_outbox(pending[..3].iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(bounds(one).await, None);
     assert_eq!(bounds(new_organization(&db).await).await, None);
+}
+
+async fn age_is_that_of_the_oldest_entry_of_the_index(db: Database) {
+    let oldest = async |index| db.oldest_outbox_entry(index).await.unwrap();
+    assert_eq!(oldest(IndexName::Web).await, None);
+    for seconds in [5, 7] {
+        db.enqueue_documents(IndexName::Web, ids(1), at(seconds)).await.unwrap();
+    }
+    enqueue(&db, IndexName::Workspace, ids(1)).await;
+    assert_eq!(oldest(IndexName::Web).await, Some(at(5)));
+    let first = db.pending_outbox(IndexName::Web, 1).await.unwrap();
+    db.complete_outbox(first.iter().map(|entry| entry.id).collect()).await.unwrap();
+    assert_eq!(oldest(IndexName::Web).await, Some(at(7)));
 }

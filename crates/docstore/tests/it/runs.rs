@@ -31,6 +31,7 @@ on_both_backends!(
     outcomes_of_a_run_outlive_later_runs,
     outcomes_are_pruned_by_age,
     labels_of_the_file_are_added_to_its_document,
+    runs_of_all_organizations_are_counted_by_state,
 );
 
 fn new_run(organization_id: OrganizationId, mode: RunMode, requested_at: Timestamp) -> IndexRun {
@@ -531,4 +532,15 @@ async fn labels_of_the_file_are_added_to_its_document(db: Database) {
     assert_eq!(db.load_for_indexing(vec![doc_id]).await.unwrap()[0].0.labels.0, expected);
     let file = db.find_file(organization_id, "a".to_owned()).await.unwrap().unwrap();
     assert_eq!(file.processed_at, Some(NOW));
+}
+
+async fn runs_of_all_organizations_are_counted_by_state(db: Database) {
+    let count = async |state| db.count_runs(state).await.unwrap();
+    for _ in 0..3 {
+        request(&db, new_organization(&db).await, NOW).await;
+    }
+    assert_eq!(count(RunState::Queued).await, 3);
+    claim(&db, "worker", NOW).await.unwrap();
+    assert_eq!((count(RunState::Queued).await, count(RunState::Planning).await), (2, 1));
+    assert_eq!(count(RunState::Completed).await, 0);
 }

@@ -25,7 +25,7 @@ impl Feeder {
         let changes = batch.changes.len();
         let generation = self.start_generation(index).await?;
         self.apply(index, batch.changes).await?;
-        metrics::counter!("retrieval_indexed_documents_total", "index" => index.as_str()).increment(changes as u64);
+        count_indexed(index, changes as u64);
         self.store.complete_generation(index, generation, batch.entries).await?;
         Ok(())
     }
@@ -132,4 +132,9 @@ fn blames_input(kind: EngineErrorKind) -> bool {
         EngineErrorKind::Rejected | EngineErrorKind::Panicked => true,
         EngineErrorKind::Unavailable | EngineErrorKind::Corrupt => false,
     }
+}
+
+/// Counts changes. A count of 0 makes the counter known to the first scrape.
+pub(super) fn count_indexed(index: IndexName, changes: u64) {
+    metrics::counter!("retrieval_indexed_documents_total", "index" => index.as_str()).increment(changes);
 }

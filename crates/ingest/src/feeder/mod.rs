@@ -89,6 +89,7 @@ pub struct Feeder {
 
 impl Feeder {
     pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership, clock: Arc<dyn Clock>) -> Self {
+        IndexName::ALL.iter().for_each(|index| apply::count_indexed(*index, 0));
         Self {
             store,
             engine,

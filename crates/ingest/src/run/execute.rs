@@ -113,7 +113,7 @@ impl Runner {
         let lease_held =
             self.store.record_file_results(organization_id, sync_id, owner, results, self.clock().now()).await?;
         for outcome in outcomes.into_iter().filter(|_| lease_held) {
-            metrics::counter!("retrieval_files_total", "outcome" => outcome.as_str()).increment(1);
+            count_files(outcome, 1);
         }
         Ok(lease_held)
     }
@@ -237,4 +237,9 @@ fn is_transient(error: &RunError) -> bool {
             false
         }
     }
+}
+
+/// Counts files. A count of 0 makes the counter known to the first scrape.
+pub(super) fn count_files(outcome: FileOutcome, files: u64) {
+    metrics::counter!("retrieval_files_total", "outcome" => outcome.as_str()).increment(files);
 }

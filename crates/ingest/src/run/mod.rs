@@ -22,7 +22,7 @@ use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
 use extract_worker::Extractor;
 use futures_util::FutureExt;
-use model::{Clock, Timestamp};
+use model::{Clock, FileOutcome, Timestamp};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -97,6 +97,7 @@ impl Runner {
         feeder: Arc<Feeder>,
         options: RunnerOptions,
     ) -> Self {
+        FileOutcome::ALL.iter().for_each(|outcome| execute::count_files(*outcome, 0));
         let shares = Shares::new(options.max_bytes_in_progress);
         Self { store, blobs, extractor, feeder, shares, leases: Leases::default(), options, wake: Notify::new() }
     }

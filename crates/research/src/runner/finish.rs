@@ -9,9 +9,27 @@ use super::Stopped;
 use crate::engine::{Ending, Report, StopReason};
 use crate::runs::{Research, RunError, StoredState, progress_of};
 
+const RUNS: &str = "retrieval_research_runs_total";
+const DURATION: &str = "retrieval_research_duration_seconds";
 const OUT_OF_BALANCE: &str = "the prepaid balance does not cover a search";
 const INTERRUPTED: &str = "the servers that executed the run died repeatedly";
 const INTERNAL: &str = "the server failed to execute the run";
+
+/// Makes the metrics of runs known to the first scrape.
+pub(super) fn register_metrics() {
+    let (completed, failed) = (ResearchStatus::Completed.as_str(), ResearchStatus::Failed.as_str());
+    for (status, stop_reason) in [
+        (completed, ResearchStop::Answered),
+        (completed, ResearchStop::BudgetReached),
+        (completed, ResearchStop::NoSources),
+        (failed, ResearchStop::BudgetReached),
+        (failed, ResearchStop::Error),
+        (failed, ResearchStop::Interrupted),
+    ] {
+        counter!(RUNS, "status" => status, "stop_reason" => stop_reason.as_str()).increment(0);
+    }
+    let _ = histogram!(DURATION);
+}
 
 impl Research {
     /// Stores the end that the engine decided, with the events of the last step.
@@ -87,8 +105,8 @@ impl Research {
         }
         self.changes.notify(run.research_id);
         let elapsed = self.clock.now().since(run.started_at.unwrap_or(run.created_at));
-        counter!("retrieval_research_runs_total", "status" => status, "stop_reason" => stop_reason).increment(1);
-        histogram!("retrieval_research_duration_seconds").record(elapsed);
+        counter!(RUNS, "status" => status, "stop_reason" => stop_reason).increment(1);
+        histogram!(DURATION).record(elapsed);
         tracing::info!(research_id = %run.research_id, status, stop_reason, ?elapsed, "research run ended");
         Ok(())
     }

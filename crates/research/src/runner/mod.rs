@@ -45,6 +45,7 @@ enum Stopped {
 impl Research {
     /// Executes runs until `stop`. A run in progress is then released for any process to continue.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
+        finish::register_metrics();
         tokio::select! {
             () = self.execute_runs(&stop) => {}
             () = self.renew_leases() => {}

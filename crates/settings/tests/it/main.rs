@@ -47,24 +47,32 @@ fn defaults_match_documentation() {
 fn shipped_files_load() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
     let secrets = tempfile::tempdir().unwrap();
-    let mut loaded = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
-        for (name, secret) in [
-            ("database_url", "postgres://retrieval:x@db.internal/retrieval\n"),
-            ("redis_url", "redis://redis.internal:6379"),
-            ("meilisearch_key", "x"),
-            ("s3_access_key_id", "x"),
-            ("s3_secret_access_key", "x"),
-        ] {
-            std::fs::write(secrets.path().join(name), secret).unwrap();
-        }
-        // The example uses the usual path of container secrets.
-        let here = text.replace("/run/secrets", secrets.path().to_str().unwrap());
-        load(&here, &[]).unwrap();
-        loaded += 1;
+    for (name, secret) in [
+        ("database_url", "postgres://retrieval:x@db.internal/retrieval\n"),
+        ("redis_url", "redis://redis.internal:6379"),
+        ("meilisearch_key", "x"),
+        ("s3_access_key_id", "x"),
+        ("s3_secret_access_key", "x"),
+    ] {
+        std::fs::write(secrets.path().join(name), secret).unwrap();
     }
-    assert!(loaded >= 2, "{loaded} files");
+    for file in [
+        "default.toml",
+        "production.example.toml",
+        "deploy/container.toml",
+        "deploy/compose/retrieval.toml",
+        "deploy/kubernetes/settings.yaml",
+    ] {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let text = match text.split_once("settings.toml: |\n") {
+            Some((_, block)) => block.lines().map(|line| format!("{}\n", line.trim_start())).collect(),
+            None => text,
+        };
+        // The usual paths of the secrets of containers.
+        let here = secrets.path().to_str().unwrap();
+        let text = text.replace("/run/secrets/retrieval", here).replace("/run/secrets", here);
+        load(&text, &[]).unwrap_or_else(|error| panic!("{file}: {error}"));
+    }
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! Metrics of a fresh server, compared with the files that monitor it and with their documentation.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::support::{Client, Database, Server, until};
+
+/// Deadline of a start, and of two intervals of counts.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+const ALERTS: &str = include_str!("../../../../config/monitoring/alerts.yml");
+const DASHBOARD: &str = include_str!("../../../../config/monitoring/dashboard.json");
+const ALERTS_PAGE: &str = include_str!("../../../../docs/alerts.md");
+const OPERATIONS_PAGE: &str = include_str!("../../../../docs/operations.md");
+
+/// Returns the names of this program's metrics in a text.
+fn names(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("retrieval_") || word.starts_with("process_")).collect()
+}
+
+/// Returns the first scrape of a server that has served nothing but it.
+fn first_scrape() -> String {
+    let server = Server::start(Database::sqlite());
+    Client::new(&server.operations(), None, Uuid::nil()).get("/metrics").text
+}
+
+/// Returns the series of a scrape, as `name` or `name{label="value",...}`.
+fn series(scrape: &str) -> Vec<&str> {
+    let samples = scrape.lines().filter(|line| !line.starts_with('#'));
+    samples.filter_map(|line| line.rsplit_once(' ').map(|(series, _)| series)).collect()
+}
+
+#[test]
+fn every_metric_that_is_monitored_or_documented_is_in_the_first_scrape() {
+    let scrape = first_scrape();
+    let served: BTreeSet<&str> = series(&scrape).into_iter().filter_map(|series| series.split('{').next()).collect();
+    for (file, text) in [("alerts.yml", ALERTS), ("dashboard.json", DASHBOARD), ("docs/operations.md", OPERATIONS_PAGE)]
+    {
+        let exists = |name: &&str| served.contains(*name) || served.contains(format!("{name}_count").as_str());
+        let missing: Vec<&str> = names(text).into_iter().filter(|name| !exists(name)).collect();
+        assert!(missing.is_empty(), "{file} names {missing:?}, which a fresh server does not serve:\n{scrape}");
+    }
+}
+
+#[test]
+fn label_values_are_in_the_first_scrape() {
+    let scrape = first_scrape();
+    let series = series(&scrape);
+    let labelled = |name: &str, label: &str| {
+        series.iter().any(|series| series.starts_with(&format!("{name}{{")) && series.contains(label))
+    };
+    for (name, label) in [
+        ("retrieval_requests_total", r#"route="POST /v1/search",status="200""#),
+        ("retrieval_requests_total", r#"route="GET /v1/me",status="500""#),
+        ("retrieval_request_duration_seconds_count", r#"route="POST /v1/document""#),
+        ("retrieval_files_total", r#"outcome="failed""#),
+        ("retrieval_indexed_documents_total", r#"index="web""#),
+        ("retrieval_webhook_attempts_total", r#"outcome="failed""#),
+        ("retrieval_task_panics_total", r#"task="feeder""#),
+        ("retrieval_overloaded_total", r#"work="search""#),
+        ("retrieval_overloaded_total", r#"work="responses""#),
+        ("retrieval_connections_refused_total", r#"listener="storage",reason="full""#),
+        ("retrieval_outbox_entries", r#"index="workspace""#),
+        ("retrieval_index_runs", r#"state="queued""#),
+        ("retrieval_build_info", r#"version=""#),
+    ] {
+        assert!(labelled(name, label), "{name} {label}:\n{scrape}");
+    }
+}
+
+#[test]
+fn work_that_waits_for_an_unreachable_index_is_counted() {
+    let index = "[index]\nbackend = \"meilisearch\"\nurl = \"http://127.0.0.1:9\"\n";
+    let mut server = Server::prepare(Database::sqlite(), index);
+    server.spawn();
+    // It is not ready without its index.
+    let scrape = |server: &Server| {
+        let reply = ureq::get(format!("{}/metrics", server.operations())).config().proxy(None).build().call();
+        reply.ok().map(|mut reply| reply.body_mut().read_to_string().unwrap())
+    };
+    until("the server listens", DEADLINE, || scrape(&server));
+    let client = server.tenant("acme");
+    client.upload("tides.txt", "The moon moves the tides.");
+    client.start_run("incremental");
+    for waiting in [r#"retrieval_outbox_entries{index="workspace"} 1"#, r#"retrieval_index_runs{state="running"} 1"#] {
+        until(waiting, DEADLINE, || scrape(&server).filter(|scrape| scrape.lines().any(|line| line == waiting)));
+    }
+}
+
+#[test]
+fn every_alert_is_explained() {
+    let alerts: BTreeSet<&str> = ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    let explained: BTreeSet<&str> = ALERTS_PAGE
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .filter(|heading| heading.starts_with("Retrieval"))
+        .collect();
+    assert!(!alerts.is_empty());
+    assert_eq!(alerts, explained);
+}
+
+#[test]
+fn dashboard_has_a_query_in_every_panel() {
+    let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids.len(), panels.len(), "each panel has its own id");
+    for panel in panels.iter().filter(|panel| panel["type"] != "row") {
+        let targets = panel["targets"].as_array().unwrap();
+        assert!(!targets.is_empty(), "{panel}");
+        for target in targets {
+            assert!(target["expr"].as_str().is_some_and(|query| query.contains("retrieval")), "{panel}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Gauges of the work that waits in the database. Every instance reports the same values.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docstore::{Docstore, StoreError};
+use metrics::gauge;
+use model::{Clock, IndexName, RunState, Timestamp};
+
+/// Interval of the counts, below the usual interval of scrapes.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Counts at start and then periodically. During an outage of the database the gauges keep their last values.
+pub(crate) async fn watch(store: Docstore, clock: Arc<dyn Clock>) {
+    loop {
+        if let Err(error) = count(&store, clock.now()).await {
+            tracing::debug!(error = &error as &dyn std::error::Error, "counting the backlog failed");
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}
+
+/// Makes the gauges known to the first scrape.
+pub(crate) fn register() {
+    IndexName::ALL.iter().for_each(|index| set_outbox(*index, 0, Duration::ZERO));
+    unfinished().for_each(|state| set_runs(state, 0));
+}
+
+async fn count(store: &Docstore, now: Timestamp) -> Result<(), StoreError> {
+    for index in IndexName::ALL.iter().copied() {
+        let entries = store.count_outbox(index).await?;
+        let oldest = store.oldest_outbox_entry(index).await?;
+        set_outbox(index, entries, oldest.map_or(Duration::ZERO, |oldest| now.since(oldest)));
+    }
+    for state in unfinished() {
+        set_runs(state, store.count_runs(state).await?);
+    }
+    Ok(())
+}
+
+fn unfinished() -> impl Iterator<Item = RunState> {
+    RunState::ALL.iter().copied().filter(|state| !state.is_terminal())
+}
+
+fn set_outbox(index: IndexName, entries: i64, age: Duration) {
+    gauge!("retrieval_outbox_entries", "index" => index.as_str()).set(entries as f64);
+    gauge!("retrieval_outbox_age_seconds", "index" => index.as_str()).set(age.as_secs_f64());
+}
+
+fn set_runs(state: RunState, runs: i64) {
+    gauge!("retrieval_index_runs", "state" => state.as_str()).set(runs as f64);
+}
