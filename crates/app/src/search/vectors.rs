@@ -22,7 +22,7 @@ const LEAST_BYTES: usize = 64 * 1024;
 pub struct RankedDocument {
     pub state: DocumentState,
     pub published_at: Option<Timestamp>,
-    /// Digest of the content, unique for a snippet: equal snippets do not make equal pages.
+    /// Digest of the content, unique for the snippet of a search provider.
     pub content_digest: Box<str>,
     /// True if the content is the text of a search result.
     pub is_snippet: bool,
@@ -49,7 +49,8 @@ impl RankedDocument {
         let url = CanonicalUrl::parse(&document.canonical_url);
         let (host, path) = url.map(|url| (url.host().into(), url.path().into())).unwrap_or_default();
         let is_snippet = is_snippet(capture);
-        let content_digest = if is_snippet {
+        // Equal descriptions of a provider do not make equal pages.
+        let content_digest = if is_snippet && !document.listed {
             format!("{}/{}", capture.content_digest, document.doc_id).into()
         } else {
             capture.content_digest.as_str().into()
