@@ -16,7 +16,7 @@ const QUESTIONS: usize = 200;
 /// Citations of one request of their verification.
 const CITATIONS: usize = 50;
 
-/// What the runs did, added up.
+/// Sums over all runs.
 #[derive(Default)]
 struct Runs {
     latencies: Samples,
