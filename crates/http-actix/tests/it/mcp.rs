@@ -368,7 +368,9 @@ async fn the_address_chooses_the_tools() {
         let tools = list["result"]["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(listed("").await, ["search", "read_document", "submit_feedback", "list_files", "upload_file"]);
+    let research = ["research_start", "research_get"];
+    let all = [&["search", "read_document"], &research[..], &["submit_feedback", "list_files", "upload_file"]].concat();
+    assert_eq!(listed("").await, all);
     assert_eq!(listed("profile=search").await, ["search"]);
     assert_eq!(listed("tools=read_document,search").await, ["search", "read_document"]);
     assert_eq!(listed("tools=search%2C%20list_files&profile=full").await, ["search", "list_files"]);
