@@ -16,6 +16,9 @@ Examples:
   retrieval read https://example.com/tides --all > tides.md
   retrieval files add notes/ 'papers/**/*.pdf'";
 
+/// Options of `research` that name existing runs.
+const EXISTING_RUN: [&str; 4] = ["follow", "cancel", "delete", "list"];
+
 /// Search, read documents and manage private files with a retrieval service
 #[derive(Debug, Parser)]
 #[command(name = "retrieval", version, about, after_help = format!("{EXAMPLES}\n\n{EXIT_STATUSES}"))]
@@ -218,31 +221,35 @@ pub struct Read {
 }
 
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("action").required(true).args(["query", "follow", "cancel", "delete", "list"]))]
+#[command(
+    group = ArgGroup::new("action").required(true).args(["query", "follow", "cancel", "delete", "list"]),
+    override_usage = "retrieval research [OPTIONS] QUESTION\n       retrieval research --follow|--cancel|--delete ID\n       \
+                      retrieval research --list",
+)]
 pub struct Research {
     /// Question in natural language
     #[arg(value_name = "QUESTION")]
     pub query: Vec<String>,
     /// Thoroughness, which limits searches, documents and time
-    #[arg(long, value_parser = api_values::depth(), default_value = "standard", value_name = "DEPTH", requires = "query")]
+    #[arg(long, value_parser = api_values::depth(), default_value = "standard", value_name = "DEPTH", conflicts_with_all = EXISTING_RUN)]
     pub depth: ResearchDepth,
     /// Index to search
-    #[arg(long, short, value_enum, default_value_t = Scope::Web, requires = "query")]
+    #[arg(long, short, value_enum, default_value_t = Scope::Web, conflicts_with_all = EXISTING_RUN)]
     pub scope: Scope,
     /// Organization whose workspace is searched [default: settings file, or that of the key]
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
     /// Wishes for the report, such as its readers or language; only a model can follow them
-    #[arg(long, value_name = "TEXT", requires = "query")]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = EXISTING_RUN)]
     pub instructions: Option<String>,
     /// Maximum characters of the report, 200-100000 [default: 12000]
-    #[arg(long, value_name = "CHARS", requires = "query", value_parser = clap::value_parser!(i64).range(200..=100_000))]
+    #[arg(long, value_name = "CHARS", conflicts_with_all = EXISTING_RUN, value_parser = clap::value_parser!(i64).range(200..=100_000))]
     pub max_chars: Option<i64>,
     /// File with a JSON Schema; the report is JSON of this form
-    #[arg(long, value_name = "FILE", requires = "query")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = EXISTING_RUN)]
     pub schema: Option<PathBuf>,
     /// Start the run and print its id without waiting for the report
-    #[arg(long, requires = "query")]
+    #[arg(long, conflicts_with_all = EXISTING_RUN)]
     pub no_wait: bool,
     /// Wait for an existing run and print its report
     #[arg(long, value_name = "ID")]

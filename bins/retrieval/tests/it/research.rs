@@ -164,7 +164,8 @@ fn interruption_tells_how_to_follow_and_cancel() {
         true => Reply::json(202, &run("queued")),
         false => Reply::Silence(Duration::from_secs(20)),
     });
-    let mut command = Home::new().command_at(&server, &["research", "why tides?"]);
+    let home = Home::new();
+    let mut command = home.command_at(&server, &["research", "why tides?"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while server.requests().len() < 2 {
         std::thread::sleep(Duration::from_millis(10));

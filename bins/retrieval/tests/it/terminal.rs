@@ -97,9 +97,14 @@ fn interrupted_prompt_restores_the_terminal() {
 
 #[test]
 fn help_fits_the_window() {
-    for arguments in
-        [&["--help"][..], &["search", "--help"], &["files", "add", "-h"], &["mcp", "--help"], &["help", "read"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["search", "--help"],
+        &["research", "--help"],
+        &["files", "add", "-h"],
+        &["mcp", "--help"],
+        &["help", "read"],
+    ] {
         let pty = Pty::of_width(80);
         let mut child = pty.start(Home::new().command(arguments));
         assert_eq!(child.wait().unwrap().code(), Some(0));
