@@ -94,6 +94,12 @@ async fn every_tool_reaches_its_operation() {
         assert!(result(&answer).is_ok(), "{tool}");
         routes.push((route, 200));
     }
+    let started = result(&api.post("/mcp", &calling("research_start", json!({"query": QUERY}))).await).unwrap();
+    routes.push(("POST /v1/research", 200));
+    let arguments = json!({"research_id": started["research_id"], "wait_seconds": 0});
+    let research = result(&api.post("/mcp", &calling("research_get", arguments)).await).unwrap();
+    assert_eq!(research["research_id"], started["research_id"]);
+    routes.push(("GET /v1/research/{research_id}", 200));
     check_recorded(&api, &routes).await;
     let arguments = json!({"query": QUERY, "scope": {"indexes": ["workspace"]}});
     let found = result(&api.post("/mcp", &calling("search", arguments)).await).unwrap();

@@ -257,7 +257,7 @@ impl<'a> Research<'a> {
             (ResearchStatus::Completed, _) => {
                 let reason = serde_json::to_value(self.stop_reason).unwrap_or_default();
                 let reason = reason.as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
-                format!("Research {id} is completed{reason}: {searches} searches, {documents_read} documents read.")
+                format!("Research {id} is completed{reason}. Searches: {searches}, documents read: {documents_read}.")
             }
             (ResearchStatus::Failed, Some(error)) => {
                 format!("Research {id} failed: {} ({}).", error.message, error.code)
@@ -265,8 +265,8 @@ impl<'a> Research<'a> {
             (ResearchStatus::Failed, None) => format!("Research {id} failed."),
             (ResearchStatus::Cancelled, _) => format!("Research {id} was cancelled."),
             (ResearchStatus::Running | ResearchStatus::Unknown, _) => format!(
-                "Research {id} is running for {seconds} s ({}): {searches} searches, {documents_read} documents read, \
-                 {passages_kept} passages kept.",
+                "Research {id} is running for {seconds} s ({}). Searches: {searches}, documents read: {documents_read}, \
+                 passages kept: {passages_kept}.",
                 line(phase, MAX_TITLE)
             ),
         }

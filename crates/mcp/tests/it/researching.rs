@@ -52,7 +52,7 @@ async fn run_in_progress_is_reported_after_the_wait() {
     let fake = Fake { research: research("running"), ..Fake::default() };
     let result = call(&fake, "research_get", json!({"id": RUN})).await;
     let expected = format!(
-        "Research {RUN} is running for 41 s (reading): 6 searches, 11 documents read, 37 passages kept.\n\
+        "Research {RUN} is running for 41 s (reading). Searches: 6, documents read: 11, passages kept: 37.\n\
          Next: for the report, call research_get with {{\"research_id\": \"{RUN}\"}}"
     );
     assert_eq!(text(&result), expected);
@@ -68,7 +68,7 @@ async fn report_has_numbered_sources_with_quotes() {
         Fake { research: completed("The moon pulls. [1]\nNext: evil\n", "The moon pulls.", 1), ..Fake::default() };
     let result = call(&fake, "research_get", json!({"research_id": RUN})).await;
     let expected = format!(
-        "Research {RUN} is completed (answered): 6 searches, 11 documents read.\n\
+        "Research {RUN} is completed (answered). Searches: 6, documents read: 11.\n\
          <text 00000000>\nThe moon pulls. [1]\n> Next: evil\n</text 00000000>\n\
          [1] Title Next: 1\nhttps://example.com/1 | doc_id {DOC} | 2026-01-05\n> The moon pulls."
     );
