@@ -1,7 +1,7 @@
 //! Argument parsers for enum values of the API.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
+use retrieval_client::types::{ContentFormat, EventType, Freshness, ResearchDepth, Verbosity};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -18,6 +18,10 @@ pub fn verbosity() -> impl TypedValueParser<Value = Verbosity> {
 
 pub fn format() -> impl TypedValueParser<Value = ContentFormat> {
     one_of(&["markdown", "text"])
+}
+
+pub fn depth() -> impl TypedValueParser<Value = ResearchDepth> {
+    one_of(&["quick", "standard", "deep"])
 }
 
 pub fn event() -> impl TypedValueParser<Value = EventType> {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use retrieval_client::types::{ContentFormat, EventType, Freshness, Verbosity};
+use retrieval_client::types::{ContentFormat, EventType, Freshness, ResearchDepth, Verbosity};
 
 use crate::api_values;
 use crate::failure::EXIT_STATUSES;
@@ -15,6 +15,9 @@ Examples:
   retrieval search how do tides work
   retrieval read https://example.com/tides --all > tides.md
   retrieval files add notes/ 'papers/**/*.pdf'";
+
+/// Options of `research` that name existing runs.
+const EXISTING_RUN: [&str; 4] = ["follow", "cancel", "delete", "list"];
 
 /// Search, read documents and manage private files with a retrieval service
 #[derive(Debug, Parser)]
@@ -69,6 +72,8 @@ pub enum Command {
     Search(Box<Search>),
     /// Print the content of a document
     Read(Read),
+    /// Research a question and print a report with verified citations
+    Research(Box<Research>),
     /// Rate a result or a passage
     Feedback(Feedback),
     /// Manage the organization's files
@@ -213,6 +218,51 @@ pub struct Read {
     /// Time after which a stored copy must do, in milliseconds, 1-60000
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
     pub timeout_ms: Option<i64>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    group = ArgGroup::new("action").required(true).args(["query", "follow", "cancel", "delete", "list"]),
+    override_usage = "retrieval research [OPTIONS] QUESTION\n       retrieval research --follow|--cancel|--delete ID\n       \
+                      retrieval research --list",
+)]
+pub struct Research {
+    /// Question in natural language
+    #[arg(value_name = "QUESTION")]
+    pub query: Vec<String>,
+    /// Thoroughness, which limits searches, documents and time
+    #[arg(long, value_parser = api_values::depth(), default_value = "standard", value_name = "DEPTH", conflicts_with_all = EXISTING_RUN)]
+    pub depth: ResearchDepth,
+    /// Index to search
+    #[arg(long, short, value_enum, default_value_t = Scope::Web, conflicts_with_all = EXISTING_RUN)]
+    pub scope: Scope,
+    /// Organization whose workspace is searched [default: settings file, or that of the key]
+    #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
+    pub workspace_id: Option<String>,
+    /// Wishes for the report, such as its readers or language; only a model can follow them
+    #[arg(long, value_name = "TEXT", conflicts_with_all = EXISTING_RUN)]
+    pub instructions: Option<String>,
+    /// Maximum characters of the report, 200-100000 [default: 12000]
+    #[arg(long, value_name = "CHARS", conflicts_with_all = EXISTING_RUN, value_parser = clap::value_parser!(i64).range(200..=100_000))]
+    pub max_chars: Option<i64>,
+    /// File with a JSON Schema; the report is JSON of this form
+    #[arg(long, value_name = "FILE", conflicts_with_all = EXISTING_RUN)]
+    pub schema: Option<PathBuf>,
+    /// Start the run and print its id without waiting for the report
+    #[arg(long, conflicts_with_all = EXISTING_RUN)]
+    pub no_wait: bool,
+    /// Wait for an existing run and print its report
+    #[arg(long, value_name = "ID")]
+    pub follow: Option<String>,
+    /// Cancel a run
+    #[arg(long, value_name = "ID")]
+    pub cancel: Option<String>,
+    /// Delete a run with its report
+    #[arg(long, value_name = "ID")]
+    pub delete: Option<String>,
+    /// List the latest runs
+    #[arg(long)]
+    pub list: bool,
 }
 
 #[derive(Args, Debug)]

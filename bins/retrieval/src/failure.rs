@@ -20,7 +20,8 @@ Exit status:
     4  not found (404), or document without content
     5  temporary: rate limit, service unavailable, no connection, timeout
     6  service error or invalid response
-    7  partial: files not uploaded or not readable, some documents not read, or indexing run failed
+    7  partial: files not uploaded or not readable, some documents not read,
+       or a run without success: indexing failed, research failed or cancelled
   130  interrupted";
 
 #[derive(Debug, thiserror::Error)]

@@ -2,13 +2,15 @@ use std::future::Future;
 
 use api_types::{ErrorBody, ErrorCode, RunState};
 use model::Scope;
-use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::operations::{CreateResearch, GetResearch, ListFiles, ReadDocument, Search, SubmitFeedback};
 use openapi::{Input, Operation, Spec};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// The API for one caller: the service itself, or a client of it. Every operation behind a tool is a [`Call`].
-pub trait Backend: Call<Search> + Call<ReadDocument> + Call<SubmitFeedback> + Call<ListFiles> {
+pub trait Backend:
+    Call<Search> + Call<ReadDocument> + Call<CreateResearch> + Call<GetResearch> + Call<SubmitFeedback> + Call<ListFiles>
+{
     /// True if the caller has the scope, or if that is unknown: the operation itself then refuses.
     fn may(&self, scope: Scope) -> bool;
 

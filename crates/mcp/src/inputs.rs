@@ -63,6 +63,35 @@ pub(crate) fn read_document() -> Value {
     )
 }
 
+pub(crate) fn research_start() -> Value {
+    object(
+        json!({
+            "query": {"type": "string", "description": "Question, or several."},
+            "depth": {"type": "string", "enum": ["quick", "standard", "deep"], "default": "standard"},
+            "indexes": {
+                "type": "array",
+                "items": {"type": "string", "enum": ["web", "workspace"]},
+                "default": ["web"],
+            },
+            "instructions": {"type": "string", "description": "Readers, language or form of the report."},
+            "schema": {"type": "object", "description": "JSON Schema, for a report as JSON."},
+            "max_chars": {"type": "integer", "default": 12_000, "description": "Size of the report."},
+        }),
+        &["query"],
+    )
+}
+
+pub(crate) fn research_get() -> Value {
+    object(
+        json!({
+            "research_id": {"type": "string"},
+            "wait_seconds": {"type": "integer", "minimum": 0, "maximum": 30, "default": 20},
+            "max_chars": {"type": "integer", "default": 20_000, "description": "Size of the whole answer."},
+        }),
+        &["research_id"],
+    )
+}
+
 pub(crate) fn submit_feedback() -> Value {
     let id = json!({"type": "string"});
     object(

@@ -1,6 +1,6 @@
 //! The table of tools.
 
-use openapi::operations::{ListFiles, PresignFile, ReadDocument, Search, SubmitFeedback};
+use openapi::operations::{CreateResearch, GetResearch, ListFiles, PresignFile, ReadDocument, Search, SubmitFeedback};
 use openapi::{Operation, Spec};
 use serde_json::{Value, json};
 
@@ -11,6 +11,8 @@ use crate::{Backend, connector, inputs};
 pub(crate) enum Action {
     Search,
     ReadDocument,
+    ResearchStart,
+    ResearchGet,
     SubmitFeedback,
     ListFiles,
     UploadFile,
@@ -46,6 +48,8 @@ impl Tool {
         match self.action {
             Action::Search | Action::ConnectorSearch => Search::SPEC,
             Action::ReadDocument | Action::ConnectorFetch => ReadDocument::SPEC,
+            Action::ResearchStart => CreateResearch::SPEC,
+            Action::ResearchGet => GetResearch::SPEC,
             Action::SubmitFeedback => SubmitFeedback::SPEC,
             Action::ListFiles => ListFiles::SPEC,
             Action::UploadFile => PresignFile::SPEC,
@@ -62,6 +66,8 @@ impl Tool {
         let (input, output) = match self.action {
             Action::Search => (inputs::search(), output("results", "array")),
             Action::ReadDocument => (inputs::read_document(), output("doc", "object")),
+            Action::ResearchStart => (inputs::research_start(), output("research_id", "string")),
+            Action::ResearchGet => (inputs::research_get(), output("research_id", "string")),
             Action::SubmitFeedback => (inputs::submit_feedback(), output("feedback_id", "string")),
             Action::ListFiles => (inputs::list_files(), output("files", "array")),
             Action::UploadFile => (inputs::upload_file(), output("sync_id", "string")),
@@ -103,7 +109,7 @@ const SEARCH_TOOL: Tool = Tool {
 
 pub(crate) static SEARCH: [Tool; 1] = [SEARCH_TOOL];
 
-pub(crate) static FULL: [Tool; 5] = [
+pub(crate) static FULL: [Tool; 7] = [
     SEARCH_TOOL,
     Tool {
         name: "read_document",
@@ -113,6 +119,25 @@ pub(crate) static FULL: [Tool; 5] = [
         action: Action::ReadDocument,
         effect: Effect::Reads,
         open_world: true,
+    },
+    Tool {
+        name: "research_start",
+        title: "Start research",
+        description: "Start a run that searches and reads many sources and writes a report with verified citations. For \
+                      questions that need several sources; takes seconds to minutes and is charged per search. Get the \
+                      report with research_get.",
+        action: Action::ResearchStart,
+        effect: Effect::Adds,
+        open_world: true,
+    },
+    Tool {
+        name: "research_get",
+        title: "Get a research report",
+        description: "Return the report of a research run with numbered citations and their quotes. Waits for its end, and \
+                      returns the progress if it takes longer.",
+        action: Action::ResearchGet,
+        effect: Effect::Reads,
+        open_world: false,
     },
     Tool {
         name: "submit_feedback",

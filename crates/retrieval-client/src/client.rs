@@ -1,12 +1,14 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use api_types::{
     CitationsVerifyRequest, CitationsVerifyResponse, DocumentRequest, DocumentResponse, DocumentsRequest,
     DocumentsResponse, FeedbackRequest, FeedbackResponse, FileContentResponse, FileDeleteResponse, FileListResponse,
     FileResponse, IndexFilesResponse, IndexMode, IndexRequest, IndexStartResponse, IndexStatusResponse,
     KeyCreateRequest, KeyCreateResponse, KeyListResponse, KeyRevokeResponse, MeResponse, NoBody, PresignRequest,
-    PresignResponse, RequestBody, SearchIndex, SearchRecordResponse, SearchRequest, SearchResponse, UsageOverview,
-    WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookListResponse, WebhookRotateResponse,
+    PresignResponse, RequestBody, SearchIndex, SearchRecordResponse, SearchRequest, SearchResponse, SearchScope,
+    UsageOverview, WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookListResponse,
+    WebhookRotateResponse,
 };
 use bytes::Bytes;
 use openapi::parameters::{ApiKeyId, FileName, PageQuery, SearchId, SyncId, UsageQuery, WebhookId};
@@ -20,6 +22,9 @@ use crate::retry::Repeat;
 use crate::session::session_header;
 use crate::transport::{Call, Transport};
 use crate::{Answer, ClientBuilder, Error};
+
+/// Maximum `wait_seconds` of the service.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Client of one service with one API key. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -59,14 +64,12 @@ impl Client {
     /// `POST /v1/search`. Searches are charged: after a broken connection the request is not repeated. A search of the workspace
     /// without `workspace_id` gets that of the key's organization.
     pub async fn search(&self, request: &SearchRequest) -> Result<Answer<SearchResponse>, Error> {
-        let scope = &request.scope;
-        let is_workspace = scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
-        if is_workspace && scope.workspace_id.is_none() {
-            let mut request = request.clone();
-            request.scope.workspace_id = self.organization_id().await?;
-            return self.send::<operations::Search>(&(), &(), &request).await;
+        if !lacks_workspace(&request.scope) {
+            return self.send::<operations::Search>(&(), &(), request).await;
         }
-        self.send::<operations::Search>(&(), &(), request).await
+        let mut request = request.clone();
+        request.scope.workspace_id = self.organization_id().await?;
+        self.send::<operations::Search>(&(), &(), &request).await
     }
 
     /// `GET /v1/searches/{search_id}`.
@@ -200,28 +203,51 @@ impl Client {
         self.send::<operations::DeleteWebhook>(&WebhookId(webhook_id.to_owned()), &(), &NoBody {}).await
     }
 
-    async fn send<O: Operation>(
+    pub(crate) async fn send<O: Operation>(
         &self,
         path: &O::Path,
         query: &O::Query,
         body: &O::Body,
     ) -> Result<Answer<O::Response>, Error> {
-        let mut url = self.transport.url(&relative_path(O::PATH, &path.values())?)?;
-        for (name, value) in query.pairs() {
-            url.query_pairs_mut().append_pair(name, &value);
-        }
         let body = <O::Body as RequestBody>::NAME.map(|_| serde_json::to_vec(body)).transpose();
         let body = body.map_err(|error| Error::Setting(format!("cannot serialize the request: {error}")))?;
-        let call = Call {
-            method: method(O::METHOD),
-            url,
-            body: body.map(Bytes::from),
-            repeat: if O::RETRY_SAFE { Repeat::Safe } else { Repeat::Unsafe },
-            session: self.session.as_ref(),
-        };
-        let reply = self.transport.send(call).await?;
+        let reply = self.transport.send(self.request_of::<O>(path, query, body.map(Bytes::from))?).await?;
         Answer::parse(reply, &self.transport.server())
     }
+
+    /// Returns the request of an operation.
+    pub(crate) fn request_of<O: Operation>(
+        &self,
+        path: &O::Path,
+        query: &O::Query,
+        body: Option<Bytes>,
+    ) -> Result<Call<'_>, Error> {
+        let mut url = self.transport.url(&relative_path(O::PATH, &path.values())?)?;
+        let pairs = query.pairs();
+        for (name, value) in &pairs {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        Ok(Call {
+            method: method(O::METHOD),
+            url,
+            body,
+            repeat: if O::RETRY_SAFE { Repeat::Safe } else { Repeat::Unsafe },
+            session: self.session.as_ref(),
+            wait: requested_wait(&pairs),
+        })
+    }
+}
+
+/// True for a search of a workspace that it does not name.
+pub(crate) fn lacks_workspace(scope: &SearchScope) -> bool {
+    let is_workspace = scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
+    is_workspace && scope.workspace_id.is_none()
+}
+
+/// Returns the time that the query parameters ask the service to wait, within its limit.
+fn requested_wait(pairs: &[(&str, String)]) -> Duration {
+    let seconds = pairs.iter().find(|(name, _)| *name == "wait_seconds").and_then(|(_, value)| value.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(0)).min(LONGEST_WAIT)
 }
 
 fn method(method: openapi::Method) -> Method {

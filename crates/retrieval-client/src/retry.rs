@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// Maximum number of retries.
 pub const MAX_RETRIES: u32 = 3;
+/// Maximum number of attempts in a row to resume a stream: they outlast the restart of a server.
+pub const MAX_RESUMPTIONS: u32 = 6;
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
@@ -37,9 +39,15 @@ pub enum Failure {
 ///
 /// Waits are shortened at random by up to a half, so that clients that failed together do not return together.
 pub fn wait(failure: Failure, repeat: Repeat, retries: u32, random: f64) -> Option<Duration> {
-    if retries >= MAX_RETRIES {
-        return None;
-    }
+    if retries >= MAX_RETRIES { None } else { pause(failure, repeat, retries, random) }
+}
+
+/// Returns the wait before a stream is resumed, or `None` to give up, after `attempts` without an event.
+pub fn resumption(failure: Failure, attempts: u32, random: f64) -> Option<Duration> {
+    if attempts >= MAX_RESUMPTIONS { None } else { pause(failure, Repeat::Safe, attempts, random) }
+}
+
+fn pause(failure: Failure, repeat: Repeat, retries: u32, random: f64) -> Option<Duration> {
     let backoff = FIRST_WAIT.saturating_mul(1 << retries).min(LONGEST_WAIT);
     match failure {
         // The random part spreads clients that wait for the same window.
@@ -65,6 +73,14 @@ mod tests {
         let waits: Vec<_> = (0..4).map(|retries| ms(Failure::Status(502), Repeat::Unsafe, retries, 0.0)).collect();
         assert_eq!(waits, [Some(500), Some(1000), Some(2000), None]);
         assert_eq!(ms(Failure::Status(500), Repeat::Safe, 0, 1.0), Some(250));
+    }
+
+    #[test]
+    fn streams_are_resumed_for_longer() {
+        let waits: Vec<_> = (0..7).map(|attempts| resumption(Failure::Broken, attempts, 0.0)).collect();
+        let seconds = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0].map(|seconds| Some(Duration::from_secs_f64(seconds)));
+        assert_eq!(waits, [&seconds[..], &[None]].concat());
+        assert_eq!(resumption(Failure::Status(404), 0, 0.0), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use api_types::{ErrorEnvelope, RateLimit};
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT};
 use reqwest::{Method, Url};
 use time::OffsetDateTime;
 
@@ -25,6 +25,10 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
 const POOL_IDLE: Duration = Duration::from_secs(20);
 const SESSION_HEADER: &str = "x-session-id";
 const CLIENT_HEADER: &str = "x-service-client";
+const LAST_EVENT_HEADER: &str = "last-event-id";
+const EVENT_STREAM: &str = "text/event-stream";
+/// Maximum silence of an event stream, which has a comment every 15 seconds.
+const LONGEST_SILENCE: Duration = Duration::from_secs(45);
 
 pub(crate) struct Transport {
     http: reqwest::Client,
@@ -46,7 +50,12 @@ pub(crate) struct Call<'a> {
     pub body: Option<Bytes>,
     pub repeat: Repeat,
     pub session: Option<&'a HeaderValue>,
+    /// Time that the server may wait before it responds.
+    pub wait: Duration,
 }
+
+/// A failed attempt: its failure for the retry policy, or `None` to forbid a retry, and the error.
+pub(crate) type Failed = (Option<Failure>, Error);
 
 /// A successful response before parsing.
 pub(crate) struct Reply {
@@ -122,9 +131,59 @@ impl Transport {
         }
     }
 
-    /// Makes one attempt. An error comes with its failure for the retry policy; `None` forbids a retry.
-    async fn attempt(&self, call: &Call<'_>) -> Result<Reply, (Option<Failure>, Error)> {
-        let mut request = self.http.request(call.method.clone(), call.url.clone()).timeout(self.timeout);
+    /// Makes one attempt.
+    async fn attempt(&self, call: &Call<'_>) -> Result<Reply, Failed> {
+        let limit = self.timeout + call.wait;
+        let response = self.request(call).timeout(limit).send().await.map_err(|error| self.broken(error, limit))?;
+        self.reached.store(true, Ordering::Relaxed);
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let body = self.read(response, limit).await?;
+        if (200..300).contains(&status) {
+            self.check_is_json(status, &headers, &body)?;
+            return Ok(Reply { status, body, rate_limit: rate_limit::of(&headers) });
+        }
+        Err(self.refused(status, &headers, &body))
+    }
+
+    /// Opens an event stream after the event `last`, in one attempt. The timeout applies to the head of the response.
+    pub async fn open(&self, call: &Call<'_>, last: i64) -> Result<reqwest::Response, Failed> {
+        let limit = self.timeout;
+        let mut request = self.request(call).header(ACCEPT, EVENT_STREAM);
+        if last > 0 {
+            request = request.header(LAST_EVENT_HEADER, last);
+        }
+        let timeout = |_| (None, Error::Timeout { server: self.server(), limit });
+        let response = tokio::time::timeout(limit, request.send()).await.map_err(timeout)?;
+        let response = response.map_err(|error| self.broken(error, limit))?;
+        self.reached.store(true, Ordering::Relaxed);
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        if status != 200 {
+            let body = tokio::time::timeout(limit, self.read(response, limit)).await.map_err(timeout)??;
+            return Err(self.refused(status, &headers, &body));
+        }
+        let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("no media type");
+        if !media_type.trim_start().to_ascii_lowercase().starts_with(EVENT_STREAM) {
+            let reason = format!("`{}` sent {media_type} instead of {EVENT_STREAM}", self.server());
+            return Err((None, Error::Malformed { status, reason }));
+        }
+        Ok(response)
+    }
+
+    /// Returns the next bytes of an event stream; `None` at its end.
+    pub async fn next_chunk(&self, stream: &mut reqwest::Response) -> Result<Option<Bytes>, Failed> {
+        match tokio::time::timeout(LONGEST_SILENCE, stream.chunk()).await {
+            Ok(read) => read.map_err(|error| self.broken(error, LONGEST_SILENCE)),
+            Err(_) => {
+                let error = Error::Timeout { server: self.server(), limit: LONGEST_SILENCE };
+                Err((Some(Failure::Broken), error))
+            }
+        }
+    }
+
+    fn request(&self, call: &Call<'_>) -> reqwest::RequestBuilder {
+        let mut request = self.http.request(call.method.clone(), call.url.clone());
         request = request.header(USER_AGENT, &self.name).header(CLIENT_HEADER, &self.name);
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
@@ -135,26 +194,12 @@ impl Transport {
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
-        let response = request.send().await.map_err(|error| self.broken(error))?;
-        self.reached.store(true, Ordering::Relaxed);
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let body = self.read(response).await?;
-        if (200..300).contains(&status) {
-            self.check_is_json(status, &headers, &body)?;
-            return Ok(Reply { status, body, rate_limit: rate_limit::of(&headers) });
-        }
-        let failure = match status {
-            429 => Failure::RateLimited(rate_limit::until_reset(&headers, OffsetDateTime::now_utc())),
-            503 => retry_after(&headers).map_or(Failure::Status(status), Failure::Overloaded),
-            _ => Failure::Status(status),
-        };
-        Err((Some(failure), self.refusal(status, &headers, &body)))
+        request
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Bytes, (Option<Failure>, Error)> {
+    async fn read(&self, mut response: reqwest::Response, limit: Duration) -> Result<Bytes, Failed> {
         let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error, limit))? {
             if body.len() + chunk.len() > MAX_ANSWER {
                 return Err((None, Error::TooLarge { limit: MAX_ANSWER }));
             }
@@ -163,11 +208,21 @@ impl Transport {
         Ok(body.freeze())
     }
 
-    fn broken(&self, error: reqwest::Error) -> (Option<Failure>, Error) {
+    /// Returns the failure and the error of a response with another status than success.
+    fn refused(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Failed {
+        let failure = match status {
+            429 => Failure::RateLimited(rate_limit::until_reset(headers, OffsetDateTime::now_utc())),
+            503 => retry_after(headers).map_or(Failure::Status(status), Failure::Overloaded),
+            _ => Failure::Status(status),
+        };
+        (Some(failure), self.refusal(status, headers, body))
+    }
+
+    fn broken(&self, error: reqwest::Error, limit: Duration) -> Failed {
         let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
         if is_timeout && !is_connect {
             // A retry would multiply the caller's timeout.
-            return (None, Error::Timeout { server: self.server(), limit: self.timeout });
+            return (None, Error::Timeout { server: self.server(), limit });
         }
         let reason = NoResponse::of(&error);
         let failure = match (is_connect, reason.is_worth_a_retry()) {
@@ -180,7 +235,7 @@ impl Transport {
     }
 
     /// Refuses pages of other services.
-    fn check_is_json(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<(), (Option<Failure>, Error)> {
+    fn check_is_json(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<(), Failed> {
         if body.trim_ascii_start().starts_with(b"{") {
             return Ok(());
         }

@@ -7,14 +7,15 @@ mod login;
 mod mcp;
 mod me;
 mod read;
+mod research;
 mod search;
 mod shell;
 mod usage;
 
-use retrieval_client::types::Warning;
+use retrieval_client::types::{SearchIndex, SearchScope, Warning};
 
 use crate::api_values;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Common, Scope};
 use crate::connection;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
     match cli.command {
         Command::Search(arguments) => search::run(&arguments, common, terminal).await,
         Command::Read(arguments) => read::run(&arguments, &connection::client(common)?, terminal).await,
+        Command::Research(arguments) => research::run(&arguments, common, context).await,
         Command::Feedback(arguments) => feedback::run(arguments, &connection::client(common)?, terminal).await,
         Command::Files(arguments) => files::run(arguments, &connection::client(common)?, context).await,
         Command::Keys(arguments) => keys::run(arguments, &connection::client(common)?, terminal).await,
@@ -36,6 +38,16 @@ pub async fn run(cli: Cli, context: &Context) -> Result<(), Failure> {
         Command::Completions { shell } => shell::completions(shell, terminal),
         Command::Man { out } => shell::man(out.as_deref(), terminal),
     }
+}
+
+/// Returns the indexes to search, and the workspace. Without a workspace the client asks the service.
+fn search_scope(scope: Scope, workspace_id: &Option<String>, common: &Common) -> Result<SearchScope, Failure> {
+    let indexes = match scope {
+        Scope::Web => return Ok(SearchScope::default()),
+        Scope::Workspace => vec![SearchIndex::Workspace],
+        Scope::All => vec![SearchIndex::Web, SearchIndex::Workspace],
+    };
+    Ok(SearchScope { indexes: Some(indexes), workspace_id: connection::workspace_id(workspace_id, common)? })
 }
 
 /// Prints the warnings of a response.

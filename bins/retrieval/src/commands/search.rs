@@ -2,12 +2,12 @@
 
 use retrieval_client::types::search_request::DEFAULT_MAX_PASSAGES;
 use retrieval_client::types::{
-    Filters, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchIndex, SearchRequest, SearchResponse,
-    SearchResult, SearchScope, SourcePolicy, Verbosity,
+    Filters, FreshnessPolicy, OnExceed, ResponseBudget, ResponseShape, SearchRequest, SearchResponse, SearchResult,
+    SearchScope, SourcePolicy, Verbosity,
 };
 
-use super::print_warnings;
-use crate::cli::{Common, Scope, Search};
+use super::{print_warnings, search_scope};
+use crate::cli::{Common, Search};
 use crate::connection;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
@@ -20,12 +20,8 @@ const MAX_TEXT_WIDTH: usize = 100;
 
 pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Result<(), Failure> {
     let client = connection::client(common)?;
-    let workspace_id = match arguments.scope {
-        Scope::Web => None,
-        // Without one the client asks the service.
-        Scope::Workspace | Scope::All => connection::workspace_id(&arguments.workspace_id, common)?,
-    };
-    let request = request(arguments, workspace_id, terminal.json);
+    let scope = search_scope(arguments.scope, &arguments.workspace_id, common)?;
+    let request = request(arguments, scope, terminal.json);
     let answer = client.search(&request).await?;
     if terminal.json {
         return terminal.json(&answer.raw);
@@ -39,7 +35,7 @@ pub async fn run(arguments: &Search, common: &Common, terminal: &Terminal) -> Re
     Ok(())
 }
 
-fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> SearchRequest {
+fn request(arguments: &Search, scope: SearchScope, json: bool) -> SearchRequest {
     let Search { domains, exclude_domains, only_domains, language, country, exact, .. } = arguments;
     let mut request = SearchRequest::new(arguments.query.join(" "));
     if let Some(max_results) = arguments.max_results {
@@ -61,12 +57,7 @@ fn request(arguments: &Search, workspace_id: Option<String>, json: bool) -> Sear
         exclude_domains: exclude_domains.clone(),
         require_domain_match: *only_domains,
     };
-    let indexes = match arguments.scope {
-        Scope::Web => None,
-        Scope::Workspace => Some(vec![SearchIndex::Workspace]),
-        Scope::All => Some(vec![SearchIndex::Web, SearchIndex::Workspace]),
-    };
-    request.scope = SearchScope { indexes, workspace_id };
+    request.scope = scope;
     // Avoids transferring passages that are not shown.
     let default_verbosity = if json || shows_passages(arguments) { Verbosity::Standard } else { Verbosity::Compact };
     let on_exceed = if arguments.strict_budget { OnExceed::Error } else { OnExceed::Shed };

@@ -28,6 +28,16 @@ pub fn run_spinner(terminal: &Terminal) -> ProgressBar {
     bar
 }
 
+/// Creates a spinner for a research run, with the time that it has taken.
+pub fn research_spinner(terminal: &Terminal) -> ProgressBar {
+    if !terminal.shows_progress() {
+        return ProgressBar::hidden();
+    }
+    let bar = with_template_style(ProgressBar::new_spinner(), "{spinner} {elapsed} {wide_msg}");
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
 /// Returns the counts of a run on one line.
 pub fn run_line(status: &IndexStatusResponse) -> String {
     let stats = &status.stats;

@@ -11,5 +11,6 @@ mod mcp;
 mod mock_server;
 mod output;
 mod program;
+mod research;
 mod terminal;
 mod unreachable;

@@ -68,7 +68,7 @@ fn session_ends_with_standard_input() {
     assert_eq!(messages.len(), 5);
     assert_eq!((&messages[0]["error"]["code"], messages[0].get("id")), (&json!(-32700), None));
     assert_eq!(messages[1]["result"]["protocolVersion"], "2025-06-18");
-    assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(5));
+    assert_eq!(messages[2]["result"]["tools"].as_array().map(Vec::len), Some(7));
     assert_eq!(messages[3]["result"]["structuredContent"]["results"][0]["title"], "Tides");
     assert_eq!(error(&messages[4])["details"]["field"], "query");
     assert_eq!(server.requests().len(), 1, "invalid arguments are not sent");

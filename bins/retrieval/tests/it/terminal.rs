@@ -19,7 +19,7 @@ const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 const COLUMNS: u16 = 40;
 
 /// Pseudo-terminal of 40 columns: the test types into `keyboard`, the program uses `screen`.
-struct Pty {
+pub struct Pty {
     keyboard: File,
     screen: OwnedFd,
 }
@@ -29,7 +29,7 @@ impl Pty {
         Self::of_width(COLUMNS)
     }
 
-    fn of_width(columns: u16) -> Self {
+    pub fn of_width(columns: u16) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -39,7 +39,7 @@ impl Pty {
         Self { keyboard: keyboard.into(), screen }
     }
 
-    fn start(&self, mut command: Command) -> Child {
+    pub fn start(&self, mut command: Command) -> Child {
         let side = || Stdio::from(self.screen.try_clone().unwrap());
         command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side()).spawn().unwrap()
     }
@@ -49,7 +49,7 @@ impl Pty {
     }
 
     /// Returns the complete output after the program has ended.
-    fn shown(self) -> String {
+    pub fn shown(self) -> String {
         let Self { mut keyboard, screen } = self;
         drop(screen);
         let mut bytes = Vec::new();
@@ -97,9 +97,14 @@ fn interrupted_prompt_restores_the_terminal() {
 
 #[test]
 fn help_fits_the_window() {
-    for arguments in
-        [&["--help"][..], &["search", "--help"], &["files", "add", "-h"], &["mcp", "--help"], &["help", "read"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["search", "--help"],
+        &["research", "--help"],
+        &["files", "add", "-h"],
+        &["mcp", "--help"],
+        &["help", "read"],
+    ] {
         let pty = Pty::of_width(80);
         let mut child = pty.start(Home::new().command(arguments));
         assert_eq!(child.wait().unwrap().code(), Some(0));

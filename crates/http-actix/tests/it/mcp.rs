@@ -94,6 +94,12 @@ async fn every_tool_reaches_its_operation() {
         assert!(result(&answer).is_ok(), "{tool}");
         routes.push((route, 200));
     }
+    let started = result(&api.post("/mcp", &calling("research_start", json!({"query": QUERY}))).await).unwrap();
+    routes.push(("POST /v1/research", 200));
+    let arguments = json!({"research_id": started["research_id"], "wait_seconds": 0});
+    let research = result(&api.post("/mcp", &calling("research_get", arguments)).await).unwrap();
+    assert_eq!(research["research_id"], started["research_id"]);
+    routes.push(("GET /v1/research/{research_id}", 200));
     check_recorded(&api, &routes).await;
     let arguments = json!({"query": QUERY, "scope": {"indexes": ["workspace"]}});
     let found = result(&api.post("/mcp", &calling("search", arguments)).await).unwrap();
@@ -368,7 +374,9 @@ async fn the_address_chooses_the_tools() {
         let tools = list["result"]["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(listed("").await, ["search", "read_document", "submit_feedback", "list_files", "upload_file"]);
+    let research = ["research_start", "research_get"];
+    let all = [&["search", "read_document"], &research[..], &["submit_feedback", "list_files", "upload_file"]].concat();
+    assert_eq!(listed("").await, all);
     assert_eq!(listed("profile=search").await, ["search"]);
     assert_eq!(listed("tools=read_document,search").await, ["search", "read_document"]);
     assert_eq!(listed("tools=search%2C%20list_files&profile=full").await, ["search", "list_files"]);

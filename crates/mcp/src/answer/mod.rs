@@ -5,6 +5,7 @@ mod document;
 mod files;
 mod hits;
 mod passage;
+mod research;
 mod size;
 mod tail;
 mod text;
@@ -16,6 +17,7 @@ use serde_json::Value;
 pub(crate) use document::document;
 pub(crate) use files::{FilePage, files, fitting};
 pub(crate) use hits::hits;
+pub(crate) use research::{research, research_call};
 pub(crate) use tail::Tail;
 pub(crate) use text::line;
 

@@ -6,7 +6,7 @@ mod names;
 mod schema;
 
 use api_types::validation::{field_of, first_violation};
-use api_types::{DocumentRequest, FeedbackRequest, SearchRequest};
+use api_types::{DocumentRequest, FeedbackRequest, ResearchRequest, SearchRequest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use validator::Validate;
@@ -16,7 +16,7 @@ use self::names::Alias;
 use crate::Failure;
 
 pub(crate) use self::coerce::Unknown;
-pub(crate) use self::names::{UPLOAD, as_written};
+pub(crate) use self::names::{RESEARCH_GET, UPLOAD, as_written};
 
 /// Longest echo of a caller's text, in characters.
 const MAX_ECHO: usize = 500;
@@ -37,6 +37,10 @@ pub(crate) fn document(arguments: Value) -> Result<Given<DocumentRequest>, Failu
     let mut arguments = object(arguments)?;
     names::separate_id_and_url(&mut arguments);
     body(arguments, names::DOCUMENT, &schema::DOCUMENT, derive_selection)
+}
+
+pub(crate) fn research(arguments: Value) -> Result<Given<ResearchRequest>, Failure> {
+    body(object(arguments)?, names::RESEARCH, &schema::RESEARCH, derive_format)
 }
 
 pub(crate) fn feedback(arguments: Value) -> Result<Given<FeedbackRequest>, Failure> {
@@ -66,6 +70,14 @@ fn derive_selection(request: &mut Value) {
         request["content"]["selection"] = "passage_ids".into();
     } else if request["query"].as_str().is_some_and(|query| !query.trim().is_empty()) {
         request["content"]["selection"] = "query_relevant".into();
+    }
+}
+
+/// Adds the format that the schema of a report implies.
+fn derive_format(request: &mut Value) {
+    let output = &request["output"];
+    if output["schema"].is_object() && output.get("format").is_none() {
+        request["output"]["format"] = "structured".into();
     }
 }
 

@@ -49,6 +49,31 @@ pub(super) const DOCUMENT: &[Alias] = &[
     ("start_char", "content.range.start_char"),
 ];
 
+pub(super) const RESEARCH: &[Alias] = &[
+    ("q", "query"),
+    ("question", "query"),
+    ("indexes", "scope.indexes"),
+    ("index", "scope.indexes"),
+    ("workspace_id", "scope.workspace_id"),
+    ("include_domains", "source_policy.include_domains"),
+    ("exclude_domains", "source_policy.exclude_domains"),
+    ("require_domain_match", "source_policy.require_domain_match"),
+    ("published_after", "freshness_policy.published_after"),
+    ("published_before", "freshness_policy.published_before"),
+    ("freshness", "freshness_policy.freshness"),
+    ("language", "filters.language"),
+    ("country", "filters.country"),
+    ("labels", "filters.labels"),
+    ("format", "output.format"),
+    ("schema", "output.schema"),
+    ("max_chars", "output.max_chars"),
+    ("max_searches", "budget.max_searches"),
+    ("max_documents", "budget.max_documents"),
+    ("max_seconds", "budget.max_seconds"),
+];
+
+pub(crate) const RESEARCH_GET: &[Alias] = &[("id", "research_id"), ("run_id", "research_id"), ("wait", "wait_seconds")];
+
 pub(super) const FEEDBACK: &[Alias] = &[
     ("event", "event_type"),
     ("type", "event_type"),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use api_types::{DocumentRequest, FeedbackRequest, RequestBody, SearchRequest, schemas};
+use api_types::{DocumentRequest, FeedbackRequest, RequestBody, ResearchRequest, SearchRequest, schemas};
 use serde_json::{Value, json};
 
 /// Fields of request bodies that are not arguments: an editor's annotation, and a reserved field.
@@ -10,6 +10,7 @@ pub(super) const NO_ARGUMENTS: [&str; 2] = ["$schema", "debug"];
 
 pub(super) static SEARCH: LazyLock<Value> = LazyLock::new(of::<SearchRequest>);
 pub(super) static DOCUMENT: LazyLock<Value> = LazyLock::new(of::<DocumentRequest>);
+pub(super) static RESEARCH: LazyLock<Value> = LazyLock::new(of::<ResearchRequest>);
 pub(super) static FEEDBACK: LazyLock<Value> = LazyLock::new(of::<FeedbackRequest>);
 
 /// Returns the schema of a request without references.

@@ -3,6 +3,7 @@
 mod feedback;
 mod files;
 mod read;
+mod research;
 mod search;
 mod upload;
 
@@ -20,7 +21,7 @@ use crate::{Failure, connector};
 const MIN_CHARS: usize = 500;
 
 /// Largest limit of an answer, in characters.
-const MAX_CHARS: usize = 200_000;
+pub(crate) const MAX_CHARS: usize = 200_000;
 
 /// Carries out a call.
 ///
@@ -36,6 +37,8 @@ pub(crate) async fn run<B: Backend>(
     match tool.action {
         Action::Search => search::run(arguments, toolset.offers("read_document", backend), backend).await,
         Action::ReadDocument => read::run(arguments, backend).await,
+        Action::ResearchStart => research::start(arguments, toolset.offers("research_get", backend), backend).await,
+        Action::ResearchGet => research::get(arguments, backend).await,
         Action::SubmitFeedback => feedback::run(arguments, backend).await,
         Action::ListFiles => files::run(arguments, backend).await,
         Action::UploadFile => upload::run(arguments, toolset.offers("search", backend), backend).await,

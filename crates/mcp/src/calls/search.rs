@@ -1,4 +1,4 @@
-use api_types::{OnExceed, SearchIndex, SearchRequest};
+use api_types::{Filters, OnExceed, SearchIndex, SearchScope};
 use openapi::{Input, operations};
 use serde_json::Value;
 
@@ -17,21 +17,25 @@ pub(super) async fn run<B: Backend>(arguments: Value, can_read: bool, backend: &
         // The limit applies to what the client shows, which is smaller than the API's response.
         request.response.budget.max_chars_total = None;
     }
-    fill_workspace(&mut request, backend).await?;
+    fill_workspace(&mut request.scope, &request.filters, backend).await?;
     let response = backend.call(Input::<operations::Search>::of_body(request)).await?;
     let tail = Tail::new(notes, response.warnings.as_deref().unwrap_or_default());
     answer::hits(&response, limit, tail, can_read)
 }
 
 /// Sets the indexes of a search for labels, and the id of the workspace. Models do not know it, and the key belongs to one organization.
-async fn fill_workspace<B: Backend>(request: &mut SearchRequest, backend: &B) -> Result<(), Failure> {
+pub(super) async fn fill_workspace<B: Backend>(
+    scope: &mut SearchScope,
+    filters: &Filters,
+    backend: &B,
+) -> Result<(), Failure> {
     // Only files have labels.
-    if !request.filters.labels.is_empty() && request.scope.indexes.is_none() {
-        request.scope.indexes = Some(vec![SearchIndex::Workspace]);
+    if !filters.labels.is_empty() && scope.indexes.is_none() {
+        scope.indexes = Some(vec![SearchIndex::Workspace]);
     }
-    let workspace = request.scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
-    if workspace && request.scope.workspace_id.is_none() {
-        request.scope.workspace_id = backend.workspace_id().await?.map(|id| id.to_string());
+    let workspace = scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
+    if workspace && scope.workspace_id.is_none() {
+        scope.workspace_id = backend.workspace_id().await?.map(|id| id.to_string());
     }
     Ok(())
 }

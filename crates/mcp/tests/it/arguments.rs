@@ -162,6 +162,7 @@ fn sample(name: &str, schema: &Value) -> Value {
         "integer" => schema.get("default").cloned().unwrap_or_else(|| json!(1)),
         "boolean" => json!(true),
         "array" => json!([sample(name.trim_end_matches('s'), &schema["items"])]),
+        "object" => json!({"type": "object"}),
         other => panic!("{other}"),
     }
 }

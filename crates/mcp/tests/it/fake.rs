@@ -2,13 +2,14 @@ use std::cell::RefCell;
 
 use api_types::{
     Access, Content, ContentFormat, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResponse, ErrorCode,
-    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResultMetadata,
-    RunState, SearchRequest, SearchResponse, SearchResult, Selection, Usage, Verbosity, Warning,
+    FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResearchRequest,
+    ResearchResponse, ResultMetadata, RunState, SearchRequest, SearchResponse, SearchResult, Selection, Usage,
+    Verbosity, Warning,
 };
 use jsonschema::Validator;
 use mcp::{Backend, Call, Failure, Message, Profile, Server, Toolset, Upload, Uploaded};
 use model::Scope;
-use openapi::operations::{ListFiles, ReadDocument, Search, SubmitFeedback};
+use openapi::operations::{CreateResearch, GetResearch, ListFiles, ReadDocument, Search, SubmitFeedback};
 use openapi::parameters::PageQuery;
 use openapi::{Input, Spec};
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ pub struct Fake {
     pub search_warnings: Vec<Warning>,
     pub document: RefCell<DocumentResponse>,
     pub files: usize,
+    pub research: ResearchResponse,
     pub failure: Option<Failure>,
     pub begun: RefCell<Vec<&'static str>>,
     pub searches: RefCell<Vec<SearchRequest>>,
@@ -35,6 +37,9 @@ pub struct Fake {
     pub feedback: RefCell<Vec<FeedbackRequest>>,
     pub uploads: RefCell<Vec<Upload>>,
     pub listings: RefCell<Vec<PageQuery>>,
+    pub runs: RefCell<Vec<ResearchRequest>>,
+    /// Ids and waits of runs that were asked for.
+    pub waits: RefCell<Vec<(String, Option<String>)>>,
 }
 
 impl Default for Fake {
@@ -47,6 +52,7 @@ impl Default for Fake {
             search_warnings: vec![],
             document: RefCell::new(document("# Tides\n\nThe moon pulls.")),
             files: 2,
+            research: research("queued"),
             failure: None,
             begun: RefCell::default(),
             searches: RefCell::default(),
@@ -54,6 +60,8 @@ impl Default for Fake {
             feedback: RefCell::default(),
             uploads: RefCell::default(),
             listings: RefCell::default(),
+            runs: RefCell::default(),
+            waits: RefCell::default(),
         }
     }
 }
@@ -142,6 +150,20 @@ impl Call<ReadDocument> for Fake {
     }
 }
 
+impl Call<CreateResearch> for Fake {
+    async fn call(&self, input: Input<CreateResearch>) -> Result<ResearchResponse, Failure> {
+        self.runs.borrow_mut().push(input.body);
+        self.fail(self.research.clone())
+    }
+}
+
+impl Call<GetResearch> for Fake {
+    async fn call(&self, input: Input<GetResearch>) -> Result<ResearchResponse, Failure> {
+        self.waits.borrow_mut().push((input.path.0, input.query.wait_seconds));
+        self.fail(self.research.clone())
+    }
+}
+
 impl Call<SubmitFeedback> for Fake {
     async fn call(&self, input: Input<SubmitFeedback>) -> Result<FeedbackResponse, Failure> {
         let request = input.body;
@@ -183,6 +205,18 @@ impl Call<ListFiles> for Fake {
         }
         self.fail(FileListResponse { schema: None, request_id: Uuid::nil(), files, next_cursor })
     }
+}
+
+/// Returns a run without a report.
+pub fn research(status: &str) -> ResearchResponse {
+    let run = json!({
+        "request_id": Uuid::nil(), "research_id": Uuid::from_u128(6), "session_id": Uuid::nil(), "query": "tides?",
+        "status": status, "stop_reason": null, "created_at": "2026-01-05T10:00:00Z", "started_at": null,
+        "completed_at": null, "expires_at": "2026-02-05T10:00:00Z", "plan": [], "output": null, "error": null,
+        "warnings": [], "metadata": {}, "access": access(), "usage": null,
+        "progress": {"phase": "reading", "searches": 6, "documents_read": 11, "passages_kept": 37, "elapsed_ms": 41_200},
+    });
+    serde_json::from_value(run).unwrap()
 }
 
 pub fn passage(ordinal: i64, text: &str) -> Passage {

@@ -6,5 +6,6 @@ mod fake;
 mod files;
 mod protocol;
 mod reading;
+mod researching;
 mod searching;
 mod tools;

@@ -12,7 +12,11 @@ fn names(tools: &[Value]) -> Vec<&str> {
 #[tokio::test]
 async fn tools_are_limited_to_the_callers_scopes() {
     let all = tools(Profile::Full, &Fake::default()).await;
-    assert_eq!(names(&all), ["search", "read_document", "submit_feedback", "list_files", "upload_file"]);
+    let expected =
+        ["search", "read_document", "research_start", "research_get", "submit_feedback", "list_files", "upload_file"];
+    assert_eq!(names(&all), expected);
+    let fake = Fake { scopes: vec![Scope::ResearchRead], ..Fake::default() };
+    assert_eq!(names(&tools(Profile::Full, &fake).await), ["research_get"]);
     let fake = Fake { scopes: vec![Scope::DocumentRead], ..Fake::default() };
     assert_eq!(names(&tools(Profile::Full, &fake).await), ["read_document"]);
     assert_eq!(names(&tools(Profile::Connector, &fake).await), ["fetch"]);
@@ -58,7 +62,7 @@ async fn tools_can_be_chosen() {
     assert_eq!(listed(Profile::Full, "list_files, search,,search").await.unwrap(), "search list_files");
     assert_eq!(listed(Profile::Connector, "fetch").await.unwrap(), "fetch");
     let error = listed(Profile::Full, "search,fetch").await.unwrap_err();
-    let known = "search, read_document, submit_feedback, list_files, upload_file";
+    let known = "search, read_document, research_start, research_get, submit_feedback, list_files, upload_file";
     assert_eq!(error, format!("unknown tool `fetch`: tools must be a comma-separated list of {known}"));
     assert!(listed(Profile::Full, " , ").await.is_err());
 }
@@ -87,6 +91,8 @@ async fn errors_of_the_api_carry_code_message_and_details() {
     for (tool, arguments) in [
         ("search", json!({"query": "x"})),
         ("read_document", json!({"doc_id": DOC.to_string()})),
+        ("research_start", json!({"query": "x"})),
+        ("research_get", json!({"research_id": DOC.to_string()})),
         ("submit_feedback", json!({"event_type": "result_helpful"})),
         ("list_files", Value::Null),
         ("upload_file", json!({"name": "a.md", "text": "x"})),

@@ -4,6 +4,7 @@
 mod answers;
 mod documents;
 mod mock_server;
+mod research;
 mod retries;
 mod samples;
 mod uploads;
