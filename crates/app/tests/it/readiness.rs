@@ -96,6 +96,6 @@ async fn background_tasks_are_reported() {
     let tasks = world.app.background_tasks();
     let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
     let upkeep = ["refunds", "retention", "file_sizes", "removal"];
-    assert_eq!(names, [&["usage_writer", "usage_pruner", "recorder", "ledger"][..], &upkeep].concat());
+    assert_eq!(names, [&["usage_writer", "usage_pruner", "recorder", "ledger", "backlog"][..], &upkeep].concat());
     assert!(tasks.iter().all(|task| task.phase == Phase::Running && task.panics == 0), "{tasks:?}");
 }
