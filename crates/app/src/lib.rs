@@ -33,7 +33,7 @@ pub use billing::Charge;
 pub use content_budget::ReadLimits;
 pub use deadline::Deadline;
 pub use error::{Error, Quota, Result};
-pub use ingest::{clock, supervisor};
+pub use ingest::{clock, leases, supervisor};
 pub use retention::Retention;
 pub use shares::{ShareLimits, Work};
 pub use viewer::{Identity, Viewer};

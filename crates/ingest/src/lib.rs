@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod feeder;
+pub mod leases;
 pub mod objects;
 pub mod pages;
 pub mod prepare;

@@ -8,7 +8,6 @@
 
 mod execute;
 mod file;
-mod leases;
 mod plan;
 mod shares;
 
@@ -22,15 +21,15 @@ use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
 use extract_worker::Extractor;
 use futures_util::FutureExt;
-use model::{Clock, FileOutcome, Timestamp};
+use model::{Clock, FileOutcome, SyncId, Timestamp};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
+use crate::leases::Leases;
 use crate::supervisor::report_panic;
-use leases::Leases;
 use shares::Shares;
 
 /// Limits and timeouts of a [`Runner`].
@@ -81,7 +80,7 @@ pub struct Runner {
     extractor: Arc<dyn Extractor>,
     feeder: Arc<Feeder>,
     shares: Shares,
-    leases: Leases,
+    leases: Leases<SyncId>,
     options: RunnerOptions,
     wake: Notify,
 }
@@ -113,6 +112,12 @@ impl Runner {
             () = self.execute_runs(&stop) => {}
             () = self.renew_leases() => {}
         }
+    }
+
+    /// Renews the leases of all runs in progress, with one statement, until dropped.
+    async fn renew_leases(&self) {
+        let extend = |held| self.store.extend_run_leases(held, self.clock().now() + self.options.lease);
+        self.leases.renew(self.options.lease / 3, "indexing", extend).await;
     }
 
     async fn execute_runs(self: &Arc<Self>, stop: &CancellationToken) {

@@ -126,27 +126,8 @@ impl Research {
 
     /// Renews the leases of all runs in progress, with one statement, until dropped.
     async fn renew_leases(&self) {
-        loop {
-            tokio::time::sleep(self.options.lease / 5).await;
-            let held = self.leases.held();
-            if held.is_empty() {
-                continue;
-            }
-            match self.store.extend_research_leases(held.clone(), self.clock.now() + self.options.lease).await {
-                Ok(kept) => {
-                    for (research_id, owner) in held.iter().filter(|(research_id, _)| !kept.contains(research_id)) {
-                        self.leases.lose_of(*research_id, owner);
-                    }
-                }
-                // If the failure lasts, other workers take over and a later renewal finds out.
-                Err(error) => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "renewing the leases of research runs failed"
-                    );
-                }
-            }
-        }
+        let extend = |held| self.store.extend_research_leases(held, self.clock.now() + self.options.lease);
+        self.leases.renew(self.options.lease / 5, TASK, extend).await;
     }
 }
 

@@ -5,7 +5,6 @@ mod create;
 mod cursor;
 mod end;
 mod follow;
-mod leases;
 mod list;
 mod read;
 mod request;
@@ -17,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::App;
+use app::leases::Leases;
 use docstore::Docstore;
 use model::{Clock, ResearchId};
 use models::generation::Generator;
@@ -26,7 +26,6 @@ use webhooks::Sender;
 use changes::Changes;
 pub use create::{CreatedRun, NewRun, NewWebhook};
 pub use follow::Follower;
-use leases::Leases;
 pub use list::{ListQuery, RunsPage};
 pub(crate) use request::StoredRequest;
 pub(crate) use state::StoredState;
@@ -91,7 +90,7 @@ pub struct Research {
     pub(crate) webhooks: Arc<Sender>,
     pub(crate) options: Options,
     pub(crate) changes: Changes,
-    pub(crate) leases: Leases,
+    pub(crate) leases: Leases<ResearchId>,
     /// Wakes the worker of this process.
     pub(crate) wake: Notify,
     waiting: Arc<Waiting>,
