@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod embedding;
 mod error;
 pub mod generation;
 pub mod scoring;
