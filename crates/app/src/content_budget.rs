@@ -11,8 +11,8 @@ use crate::error::Result;
 /// Contents in memory for all requests, in kibibytes.
 const KIBIBYTES: u32 = 256 << 10;
 
-/// Bytes that one computation reads: about 10 ms of analysis, after which others have their turn.
-const STEP_BYTES: usize = 256 << 10;
+/// Bytes that one computation reads: about 5 ms of analysis, after which others have their turn.
+const STEP_BYTES: usize = 128 << 10;
 
 /// Bytes that one request reads of long contents to choose what it returns.
 #[derive(Clone, Copy, Debug)]

@@ -44,9 +44,9 @@ impl ShareLimits {
         let cores_u32 = u32::try_from(cores).unwrap_or(u32::MAX);
         Self {
             cores,
-            // Enough to keep the cores busy while others wait for the database. More would only share the cores among more
-            // searches, and the next one, of another organization, would take as much longer.
-            searches: cores_u32.saturating_mul(3),
+            // Three quarters, for one organization, keep the cores busy while others wait for the database. More would only share
+            // the cores among more searches, and the next one, of another organization, would take as much longer.
+            searches: cores_u32.saturating_mul(4),
             reads: 256,
             reports: cores_u32,
             small: 64,
@@ -70,10 +70,11 @@ impl Shares {
     pub fn new(limits: &ShareLimits) -> Self {
         [Work::Search, Work::Read, Work::Report, Work::Small].into_iter().for_each(|work| count(work, 0));
         let shared = |permits| Limits::shared(permits, limits.max_waiting, limits.max_wait);
-        // Reads and small requests may wait for something outside: no organization takes all places.
+        // Many searches take a second, and reads and small requests may wait for something outside: no organization takes all
+        // places, so that the next one of another need not wait for their end.
         let partial = |permits: u32| Limits { per_organization: permits - permits / 4, ..shared(permits) };
         Self {
-            searches: FairSemaphore::new(shared(limits.searches)),
+            searches: FairSemaphore::new(partial(limits.searches)),
             reads: FairSemaphore::new(partial(limits.reads)),
             reports: FairSemaphore::new(shared(limits.reports)),
             small: FairSemaphore::new(partial(limits.small)),
