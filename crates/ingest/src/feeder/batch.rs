@@ -55,5 +55,6 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         country: document.country,
         published_at: document.published_at,
         labels,
+        vectors: None,
     }
 }
