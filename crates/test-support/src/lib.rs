@@ -26,6 +26,7 @@ pub use blobs::TestBlobs;
 pub use clock::TestClock;
 pub use database::Database;
 pub use engine::{EngineFault, TestEngine};
+pub use models::testing::TestEmbedder;
 pub use pages::page;
 pub use poll::until;
 pub use requests::{feedback, read_id, read_url, search};
