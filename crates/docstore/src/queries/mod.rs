@@ -18,6 +18,7 @@ pub mod crawl_visits;
 pub mod crawls;
 pub mod deliveries;
 pub mod documents;
+pub mod embedding;
 pub mod evidence;
 pub mod files;
 pub mod inventory;
@@ -32,6 +33,7 @@ pub mod run_files;
 pub mod runs;
 pub mod storage_totals;
 pub mod usage;
+pub mod vectors;
 pub mod web_pages;
 pub mod webhooks;
 
