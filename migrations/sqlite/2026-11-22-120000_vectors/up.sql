@@ -25,6 +25,7 @@ CREATE TABLE embedding_jobs (
 );
 CREATE INDEX embedding_jobs_by_time ON embedding_jobs (enqueued_at);
 CREATE INDEX embedding_jobs_of_organization ON embedding_jobs (organization_id, enqueued_at);
+CREATE INDEX leased_embedding_jobs ON embedding_jobs (lease_owner) WHERE lease_owner IS NOT NULL;
 
 -- Model whose vectors an index has; NULL for none. After a change, documents are queued in the order of their ids.
 CREATE TABLE index_models (

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub use fill::{Filled, Filler};
-pub use round::EmbedError;
+pub use round::{EmbedError, register_metrics};
 use round::{Embedding, LEASE, Task};
 pub use text::MAX_PASSAGES;
 
@@ -135,6 +135,9 @@ impl EmbeddingWorker {
     /// Leases jobs, beginning with the organizations after those that had their turn last.
     async fn claim(&self) -> Result<Vec<EmbeddingJob>, StoreError> {
         let Embedding { store, clock, owner, .. } = &self.embedding;
+        if store.oldest_embedding_job().await?.is_none() {
+            return Ok(Vec::new());
+        }
         let served = *self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock.now();
         let jobs = store.claim_embedding_jobs(owner.clone(), served, now, now + LEASE, JOBS_PER_ROUND).await?;

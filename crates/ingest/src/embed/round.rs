@@ -14,7 +14,7 @@ use super::document::{self, ToEmbed};
 use super::text::TextDigest;
 
 /// Texts embedded per round, after which the vectors are stored. A crash loses no more.
-const TEXTS_PER_ROUND: usize = 512;
+const TEXTS_PER_ROUND: usize = 256;
 /// Texts per call of the model.
 const TEXTS_PER_CALL: usize = 64;
 /// Lease of the jobs, extended before each call.
