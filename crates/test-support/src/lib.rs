@@ -6,6 +6,7 @@ pub mod chat;
 mod clock;
 pub mod crawl_site;
 mod database;
+mod embedding;
 pub mod endpoint;
 mod engine;
 mod files;
