@@ -463,25 +463,25 @@ operations! {
     /// and the last capture; `None` at the end.
     bulk vectors::prune_vectors(kept: Vec<String>, after: Option<CaptureId>, limit: i64) -> (usize, Option<CaptureId>);
     /// Returns the model whose vectors the index has.
-    read embedding::find_index_model(index: IndexName) -> IndexModel;
+    read index_models::find_index_model(index: IndexName) -> IndexModel;
     /// Sets the model whose vectors the index gets. Without one, the jobs of its documents end.
-    write embedding::use_model(index: IndexName, model: Option<String>) -> ();
+    write index_models::use_model(index: IndexName, model: Option<String>) -> ();
     /// Enqueues at most `limit` documents after a change of the model: for their index if they are embedded, else to be embedded.
     /// Returns their number; `None` once all are enqueued, or if the index uses another model.
-    bulk embedding::queue_for_model(index: IndexName, model: String, limit: i64, now: Timestamp) -> Option<usize>;
+    bulk index_models::queue_for_model(index: IndexName, model: String, limit: i64, now: Timestamp) -> Option<usize>;
     /// Leases about `limit` jobs to `owner`: in equal numbers of the web and of a few organizations, those after the given one in the
     /// order of their ids.
-    write embedding::claim_embedding_jobs(owner: String, after: Option<OrganizationId>, now: Timestamp, lease_expires_at: Timestamp, limit: i64) -> Vec<EmbeddingJob>;
+    write embedding_queue::claim_embedding_jobs(owner: String, after: Option<OrganizationId>, now: Timestamp, lease_expires_at: Timestamp, limit: i64) -> Vec<EmbeddingJob>;
     /// Extends the leases of an owner.
-    relaxed embedding::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
+    relaxed embedding_queue::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
     /// Releases the jobs of an owner that stops, or that cannot reach the model.
-    write embedding::release_embedding_jobs(owner: String, now: Timestamp) -> ();
+    write embedding_queue::release_embedding_jobs(owner: String, now: Timestamp) -> ();
     /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed.
-    write embedding::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();
+    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();
     /// Counts the documents that wait to be embedded.
-    read embedding::count_embedding_jobs() -> i64;
+    read embedding_queue::count_embedding_jobs() -> i64;
     /// Returns the time since which the oldest job waits; `None` without jobs.
-    read embedding::oldest_embedding_job() -> Option<Timestamp>;
+    read embedding_queue::oldest_embedding_job() -> Option<Timestamp>;
 
     /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
     /// of each organization in equal numbers.

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
-use super::embedding::enqueue_jobs;
+use super::embedding_queue::enqueue_jobs;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;

@@ -1,11 +1,11 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::outbox::enqueue_documents_of;
-use super::{Conn, embedding};
+use super::{Conn, embedding_queue, index_models};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::embedding::{CaptureVectors, EmbeddingProgress, NewVectors, content_key};
 use crate::error::Result;
@@ -133,14 +133,14 @@ pub async fn store_vectors(
         match progress {
             EmbeddingProgress::Complete => ended.entry(organization_id).or_default().push(doc_id),
             EmbeddingProgress::Partial { attempts, not_before } => {
-                embedding::postpone(connection, doc_id, owner.clone(), attempts, not_before).await?;
+                embedding_queue::postpone(connection, doc_id, owner.clone(), attempts, not_before).await?;
             }
         }
     }
     for (organization_id, doc_ids) in ended {
         let index = organization_id.map_or(Collection::Web, Collection::Workspace).index();
-        if embedding::find_index_model(connection, index).await?.model.as_ref() == Some(&model) {
-            embedding::drop_embedding_jobs(connection, doc_ids.clone()).await?;
+        if index_models::find_index_model(connection, index).await?.model.as_ref() == Some(&model) {
+            embedding_queue::drop_embedding_jobs(connection, doc_ids.clone()).await?;
             enqueue_documents_of(connection, index, organization_id, doc_ids, now).await?;
         }
     }
@@ -244,9 +244,18 @@ macro_rules! unembedded {
 }
 
 /// Returns those of the documents that are to be embedded.
-pub async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<Vec<DocId>> {
+async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<Vec<DocId>> {
     let of_these = documents::doc_id.eq_any(bind_all(doc_ids));
     Ok(unembedded!(model).filter(of_these).select(documents::doc_id).load(connection).await?)
+}
+
+pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
+    // Locked, so that no change of a document is overlooked.
+    let known = documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids.clone()))).order(documents::doc_id);
+    let _locked: Vec<DocId> = lock_rows!(known.select(documents::doc_id)).load(connection).await?;
+    let left: HashSet<DocId> = unembedded_of(connection, doc_ids.clone(), model).await?.into_iter().collect();
+    let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
+    embedding_queue::drop_embedding_jobs(connection, settled).await
 }
 
 fn is_workspace(index: IndexName) -> bool {

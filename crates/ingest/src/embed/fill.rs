@@ -8,8 +8,7 @@ use model::{CaptureId, Clock, DocId, IndexName};
 use models::embedding::Embedder;
 use uuid::Uuid;
 
-use super::EmbedError;
-use super::round::{ATTEMPTS, Embedding, Task};
+use super::round::{ATTEMPTS, EmbedError, Embedding, Task};
 
 const DOCUMENTS_PER_PAGE: i64 = 64;
 /// Captures looked at per transaction while vectors are pruned.
